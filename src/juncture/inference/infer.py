@@ -71,7 +71,7 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
         )
 
 
-def infer_factors(
+def infer_factors(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -81,6 +81,7 @@ def infer_factors(
     extra: Extra = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Beliefs:
     check_policy(on_impossible)
     engine = engine_for(method, memory_limit, model=model)
@@ -91,7 +92,7 @@ def infer_factors(
             check_possible(beliefs)
             return beliefs
     findings = as_findings(evidence, model.variables, extra=extra)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget))
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget), rng=rng)
     check_possible(beliefs, on_impossible)
     return beliefs
 

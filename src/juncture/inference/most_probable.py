@@ -114,6 +114,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     extra: Extra = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Any:
     check_policy(on_impossible)
     findings = as_findings(evidence, model.variables, extra=extra)
@@ -122,7 +123,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     if k is not None and not findings.is_single:
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     engine = engine_for(method, memory_limit, MODE, model)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), MODE, as_budget(budget))
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), MODE, as_budget(budget), rng)
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved_names(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)

@@ -22,6 +22,7 @@ from juncture.inference.engines.options import check_evidence, impossible_indice
 from juncture.inference.engines.real_marginals import summarize
 from juncture.inference.engines.row_factors import RowFactors, join_frames, marginals_frame, moments_frame, wide_frame
 from juncture.memory import check_memory
+from juncture.options import as_generator
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
@@ -71,9 +72,10 @@ class Beliefs:
         targets: tuple[str, ...],
         questions: frozenset[Question] = BELIEFS,
         budget: float | None = None,
+        rng: Any = None,
     ) -> Beliefs:
         """The beliefs from a run of an engine."""
-        answers = run_engine(engine, model, findings, targets, questions, budget)
+        answers = run_engine(engine, model, findings, targets, questions, budget, rng)
         return cls(model, engine, targets, answers, findings.is_single)
 
     @property
@@ -250,10 +252,12 @@ def run_engine(
     targets: tuple[str, ...] = (),
     questions: frozenset[Question] = BELIEFS,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Answers:
-    """The engine's answers about the targets."""
+    """The engine's answers about the targets; `rng` is for engines that draw at random."""
     plan = engine.compile(model, findings.names, targets)
-    return plan.run(model, findings, questions=questions, budget=budget)
+    generator = None if rng is None else as_generator(rng)
+    return plan.run(model, findings, questions=questions, rng=generator, budget=budget)
 
 
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:

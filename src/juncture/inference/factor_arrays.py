@@ -1,0 +1,139 @@
+"""`FactorArrays`: a product of table factors as flat arrays, for the kernels of approximate engines.
+
+The nodes are the variables of the model in their order, then the hidden variables of its conditionals. Factors with
+equal tables share one: a large grid with one coupling has a single table. Evidence enters beside the factors, as the
+log-likelihood of each state of each node, one row after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.errors import Unsupported
+from juncture.factors.factor import Factor
+from juncture.inference.exact.lowering import Lowered, lower
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FactorArrays:
+    """p(x) ∝ Π factors, as integers and the logarithms of table entries.
+
+    Attributes
+    ----------
+    num_states
+        (node,): the number of states of each node.
+    scope_starts
+        (factor + 1,): where the scope of each factor starts in `scopes`.
+    scopes
+        The nodes of the first factor in the order of its axes, then those of the second, and so on.
+    table_starts
+        (factor,): where the table of each factor starts in `log_values`.
+    log_values
+        The entries of all different tables, in C order; -inf is an entry 0.
+    """
+
+    num_states: np.ndarray
+    scope_starts: np.ndarray
+    scopes: np.ndarray
+    table_starts: np.ndarray
+    log_values: np.ndarray
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.num_states)
+
+    @property
+    def num_factors(self) -> int:
+        return len(self.table_starts)
+
+    @cached_property
+    def state_starts(self) -> np.ndarray:
+        """(node + 1,): where the states of each node start in an array of all states."""
+        return offsets(self.num_states)
+
+    @property
+    def total_states(self) -> int:
+        return int(self.state_starts[-1])
+
+    @cached_property
+    def table_sizes(self) -> np.ndarray:
+        """(factor,): the number of entries of each factor's table."""
+        logs = np.log(self.num_states[self.scopes].astype(float))
+        sums = np.concatenate([[0.0], np.cumsum(logs)])
+        return np.rint(np.exp(np.diff(sums[self.scope_starts]))).astype(np.int64)
+
+    def scope(self, factor: int) -> np.ndarray:
+        """The nodes of a factor, in the order of the axes of its table."""
+        return self.scopes[self.scope_starts[factor] : self.scope_starts[factor + 1]]
+
+    def log_table(self, factor: int) -> np.ndarray:
+        """The logarithms of a factor's entries, with an axis for each node."""
+        start, shape = self.table_starts[factor], self.num_states[self.scope(factor)]
+        return self.log_values[start : start + int(np.prod(shape))].reshape(shape)
+
+    def __repr__(self) -> str:
+        return f"FactorArrays({self.num_nodes} nodes, {self.num_factors} factors, {self.log_values.size} entries)"
+
+
+def offsets(sizes: Any) -> np.ndarray:
+    """0 and the cumulative sums of some sizes, as integers."""
+    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
+
+
+@singledispatch
+def factor_arrays(model: Any) -> FactorArrays:
+    """The factors of a model as flat arrays, which are kept with the model."""
+    if "factor arrays" not in getattr(model, "derived", {}):
+        lowered = lower(model)
+        if any(variable.is_real for variable in lowered.variables):
+            real = next(variable.name for variable in lowered.variables if variable.is_real)
+            raise Unsupported(f"this engine takes variables with states; {real!r} is real-valued")
+        model.derived["factor arrays"] = arrays_of(lowered)
+    arrays: FactorArrays = model.derived["factor arrays"]
+    return arrays
+
+
+def arrays_of(lowered: Lowered) -> FactorArrays:
+    """The arrays of factors over the variables and the hidden variables of a lowered model."""
+    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+    scopes = [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
+    starts, log_values = join_tables(lowered.factors)
+    return FactorArrays(
+        num_states=np.array(lowered.scope.shape, dtype=np.int64),
+        scope_starts=offsets([len(scope) for scope in scopes]),
+        scopes=np.array([node for scope in scopes for node in scope], dtype=np.int64),
+        table_starts=starts,
+        log_values=log_values,
+    )
+
+
+def join_tables(factors: Sequence[Factor]) -> tuple[np.ndarray, np.ndarray]:
+    """Where each factor's table starts among the different tables, and the logarithms of their entries."""
+    known: dict[bytes, int] = {}
+    tables: list[np.ndarray] = []
+    starts, size = np.empty(len(factors), dtype=np.int64), 0
+    for index, factor in enumerate(factors):
+        key = factor.log_values.tobytes()
+        if key not in known:
+            known[key] = size
+            tables.append(np.ravel(factor.log_values))
+            size += factor.log_values.size
+        starts[index] = known[key]
+    return starts, np.concatenate([np.empty(0), *tables])
+
+
+def log_likelihoods(arrays: FactorArrays, findings: Findings) -> np.ndarray:
+    """(row, state of all nodes): log p(evidence | state), 0 where nothing is known."""
+    logs = np.zeros((findings.num_rows, arrays.total_states))
+    observed = set(findings.names)
+    for node, variable in enumerate(findings.variables) if observed else ():
+        if variable.name in observed:
+            start, stop = arrays.state_starts[node : node + 2]
+            logs[:, start:stop] = findings.log_likelihood(variable.name)
+    return logs
