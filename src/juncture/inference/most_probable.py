@@ -32,19 +32,27 @@ if TYPE_CHECKING:
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for
 BYTES_PER_LABEL = 100
-MODE = frozenset({Question.MODE, Question.LOG_EVIDENCE})
+MODE = frozenset({Question.MODE})
 
 
 @dataclass(frozen=True, repr=False)
 class MostProbable(Diagnosed):
-    """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there."""
+    """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there.
+
+    `log_prob` is None where the engine does not know log p(evidence), as one that only climbs.
+    """
 
     assignment: Assignment
-    log_prob: float
+    log_prob: Any
     log_joint: float
     method: str = field(default="", compare=False)  # the algorithm that ran
     diagnostics: Diagnostics = field(default=EXACT, compare=False)
     is_density: bool = field(default=False, compare=False)  # whether some of it are real numbers
+
+    @property
+    def bound(self) -> float | None:
+        """No assignment has a larger `log_joint`; None where the engine has no such bound."""
+        return self.log_joint if self.exact else self.diagnostics.upper
 
     def __repr__(self) -> str:
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
@@ -62,18 +70,24 @@ class MostProbable(Diagnosed):
 
         is_density = any(each.is_density for each in ranked)
         return ranked_grid(
-            [each.assignment for each in ranked], [each.log_prob for each in ranked], is_density=is_density
+            [each.assignment for each in ranked],
+            [np.nan if each.log_prob is None else each.log_prob for each in ranked],
+            is_density=is_density,
         )
 
     def _repr_html_(self) -> str:
-        words = f"MostProbable(log_prob={self.log_prob:.6g}, log_joint={self.log_joint:.6g}, by {self.method})"
+        known = "" if self.log_prob is None else f"log_prob={self.log_prob:.6g}, "
+        words = f"MostProbable({known}log_joint={self.log_joint:.6g}, by {self.method})"
         rows = ((name, format_value(state)) for name, state in self.assignment.items())
         return states_html(words, ["variable", "state"], rows, len(self.assignment))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MostProbableRows(Diagnosed):
-    """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf."""
+    """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf.
+
+    `log_prob` is NaN in all rows where the engine does not know log p(evidence), as one that only climbs.
+    """
 
     assignments: Dataset
     log_prob: np.ndarray  # (row,)
@@ -123,7 +137,8 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     if k is not None and not findings.is_single:
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     engine = engine_for(method, memory_limit, MODE, model)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), MODE, as_budget(budget), rng)
+    questions = (MODE | {Question.LOG_EVIDENCE}) & engine.answers
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), questions, as_budget(budget), rng)
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved_names(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)
@@ -135,7 +150,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     ranked = [
         MostProbable(
             labels(scope, row),
-            float(value - beliefs.log_evidence),
+            float(value - beliefs.log_evidence) if Question.LOG_EVIDENCE in questions else None,
             float(value),
             beliefs.method,
             beliefs.diagnostics,
@@ -177,6 +192,7 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
         for index, variable in enumerate(scope)
     }
     log_prob = np.full(len(log_joint), np.nan)
-    np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
+    if Question.LOG_EVIDENCE in beliefs.engine.answers:
+        np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)
