@@ -159,7 +159,7 @@ class Answers(Protocol):
     def log_evidence(self) -> np.ndarray:
         """Log p(evidence) of each row, an estimate or a bound where the answers are not exact.
 
-        -inf where the evidence is found to be impossible. An engine that does not answer `LOG_EVIDENCE` has 0 elsewhere.
+        -inf where the evidence is found to be impossible. An engine that does not answer `LOG_EVIDENCE` has 0 else.
         """
 
     @property
