@@ -96,6 +96,7 @@ PUBLIC_NAMES = [
     "LogLikelihood",
     "Logistic",
     "Lomax",
+    "LoopyBP",
     "MMHC",
     "MarkovChain",
     "MarkovChainStatistics",

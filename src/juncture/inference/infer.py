@@ -18,6 +18,7 @@ from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.memory import check_memory_limit
 from juncture.options import as_names, resolve
 
@@ -28,7 +29,10 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
-APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {}
+APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
+    "loopy": LoopyBP,
+    "max-product": MaxProductBP,
+}
 METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
