@@ -1,4 +1,4 @@
-"""`infer` for products of factors, and the engines by name: a new engine is one file and one line in `METHODS`."""
+"""`infer` for products of factors, and the engines by name: a new engine is one file and one line."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import check_memory_limit
 from juncture.options import as_names, resolve
 
-METHODS: dict[str, Callable[[], Engine]] = {
+EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
     "exact": JunctionTree,
     "junction-tree": JunctionTree,
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
+APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,
