@@ -167,6 +167,7 @@ _MODULES = {
     "MixedJoint": "inference.engines.mixed_joint",
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",
+    "MiniBucket": "inference.bounded.mini_bucket",
     "to_bayesian_network": "inference.exact.elimination.directed_form",
     "sum_product": "inference.messages.sum_product",
     "max_product": "inference.messages.max_product",

@@ -22,8 +22,8 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "factor_arrays", "factor_beliefs", "messages", "variational", "infer", "most_probable",
-        "log_prob", "sampling", "planning", "sensitivity", "edge_information", "verbs",
+        "engines", "exact", "factor_arrays", "factor_beliefs", "bounded", "messages", "variational", "infer",
+        "most_probable", "log_prob", "sampling", "planning", "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",

@@ -100,6 +100,7 @@ PUBLIC_NAMES = [
     "MarkovChain",
     "MarkovChainStatistics",
     "MarkovNetwork",
+    "MiniBucket",
     "MissingExtra",
     "MixedJoint",
     "Mixture",

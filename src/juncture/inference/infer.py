@@ -9,6 +9,7 @@ from juncture.checks import shown
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
+from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.engines.options import as_budget, check_policy
@@ -28,7 +29,9 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
-APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {}
+APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
+    "mini-bucket": MiniBucket,
+}
 METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
