@@ -202,6 +202,9 @@ from juncture.networks.lint import lint as lint
 from juncture.networks.markov_properties import factorizes as factorizes
 from juncture.networks.markov_properties import faithfulness_violations as faithfulness_violations
 from juncture.networks.markov_properties import markov_violations as markov_violations
+from juncture.networks.pairwise.ising import ising as ising
+from juncture.networks.pairwise.ising import potts as potts
+from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads

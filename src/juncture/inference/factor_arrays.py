@@ -18,6 +18,8 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.exact.lowering import Lowered, lower
+from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.variables import Scope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +121,44 @@ def factor_arrays(model: Any) -> FactorArrays:
         model.derived["factor arrays"] = arrays_of(lowered)
     arrays: FactorArrays = model.derived["factor arrays"]
     return arrays
+
+
+@factor_arrays.register
+def _(model: PairwiseNetwork) -> FactorArrays:
+    if "factor arrays" not in model.derived:
+        model.derived["factor arrays"] = pairwise_arrays(model)
+    arrays: FactorArrays = model.derived["factor arrays"]
+    return arrays
+
+
+@singledispatch
+def node_scope(model: Any) -> Scope:
+    """The variables of all nodes: those of the model, then the hidden ones of its conditionals."""
+    return lower(model).scope
+
+
+@node_scope.register
+def _(model: PairwiseNetwork) -> Scope:
+    return model.variables
+
+
+def pairwise_arrays(model: PairwiseNetwork) -> FactorArrays:
+    """The arrays of a pairwise model: the factors of the nodes, unless all are constant, then those of the edges."""
+    num_states, edges = model.num_states, np.arange(model.num_edges, dtype=np.int64)
+    unary, singles = np.empty((0, num_states)), np.empty(0, dtype=np.int64)
+    if model.has_unary:
+        is_shared = bool((model.log_unary == model.log_unary[0]).all())
+        unary = model.log_unary[:1] if is_shared else model.log_unary
+        singles = np.arange(model.num_nodes, dtype=np.int64)
+    single_starts = singles * (num_states if len(unary) > 1 else 0)
+    pair_starts = unary.size + edges * (num_states**2 if len(model.log_pairwise) > 1 else 0)
+    return FactorArrays(
+        num_states=np.full(model.num_nodes, num_states, dtype=np.int64),
+        scope_starts=np.concatenate([singles, len(singles) + 2 * np.arange(model.num_edges + 1, dtype=np.int64)]),
+        scopes=np.concatenate([singles, model.edges.ravel()]),
+        table_starts=np.concatenate([single_starts, pair_starts]),
+        log_values=np.concatenate([unary.ravel(), model.log_pairwise.ravel()]),
+    )
 
 
 def arrays_of(lowered: Lowered) -> FactorArrays:

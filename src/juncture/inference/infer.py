@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from juncture.checks import shown
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
@@ -20,6 +22,7 @@ from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import check_memory_limit
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_names, resolve
 
 EXACT_METHODS: dict[str, Callable[[], Engine]] = {
@@ -90,6 +93,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
 ) -> Beliefs:
     check_policy(on_impossible)
     engine = engine_for(method, memory_limit, model=model)
+    model, evidence = absorb_array(model, evidence)
     if type(evidence) is dict and budget is None:
         answers = engine.answer_row(model, evidence, targets) if hasattr(engine, "answer_row") else None
         if answers is not None:
@@ -102,8 +106,15 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     return beliefs
 
 
+def absorb_array(model: Any, evidence: Any) -> tuple[Any, Any]:
+    """A pairwise model with the states of an array multiplied into its nodes; other evidence as it is."""
+    is_array = isinstance(evidence, np.ndarray) and isinstance(model, PairwiseNetwork)
+    return (model.clamp(evidence), None) if is_array else (model, evidence)
+
+
 def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
     """The names asked for, each known to the model; all variables when none are named."""
     if targets is None:
-        return tuple(model.variables.names)
+        names: tuple[str, ...] = model.variables.names
+        return names
     return tuple(model.variable(name).name for name in as_names(targets, "targets"))
