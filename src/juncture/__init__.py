@@ -171,6 +171,8 @@ _MODULES = {
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",
     "MiniBucket": "inference.bounded.mini_bucket",
+    "ICM": "inference.messages.icm",
+    "MaxFlow": "inference.messages.max_flow",
     "to_bayesian_network": "inference.exact.elimination.directed_form",
     "sum_product": "inference.messages.sum_product",
     "max_product": "inference.messages.max_product",

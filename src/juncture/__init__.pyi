@@ -120,6 +120,8 @@ from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
+from juncture.inference.messages.icm import ICM as ICM
+from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.planning import compile as compile

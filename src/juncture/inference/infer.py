@@ -21,6 +21,8 @@ from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.messages.icm import ICM
+from juncture.inference.messages.max_flow import MaxFlow
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_names, resolve
@@ -31,6 +33,8 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "junction-tree": JunctionTree,
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
+    "icm": ICM,
+    "max-flow": MaxFlow,
 }
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mini-bucket": MiniBucket,
@@ -72,10 +76,11 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
     """Raise `Unsupported` for an engine that cannot be asked one of the questions, with the names of those that can."""
     missing = sorted(questions - engine.answers)
     if missing:
+        verb = f"; it answers most_probable(method={engine.name!r})" if engine.answers == {Question.MODE} else ""
         able = {make().name for make in METHODS.values() if questions <= make().answers}  # which take any states
         raise Unsupported(
             f"the engine {engine.name!r} does not answer {missing[0]}; method= one of"
-            f" {', '.join(map(repr, sorted(able)))} does"
+            f" {', '.join(map(repr, sorted(able)))} does{verb}"
         )
 
 
