@@ -176,6 +176,7 @@ _MODULES = {
     "MixedJoint": "inference.engines.mixed_joint",
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",
+    "MiniBucket": "inference.bounded.mini_bucket",
     "ICM": "inference.messages.icm",
     "MaxFlow": "inference.messages.max_flow",
     "to_bayesian_network": "inference.exact.elimination.directed_form",

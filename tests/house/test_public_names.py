@@ -102,6 +102,7 @@ PUBLIC_NAMES = [
     "MarkovChainStatistics",
     "MarkovNetwork",
     "MaxFlow",
+    "MiniBucket",
     "MissingExtra",
     "MixedJoint",
     "Mixture",

@@ -7,8 +7,8 @@ log-likelihood of each state of each node, one row after the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
 from typing import Any
 
@@ -38,6 +38,8 @@ class FactorArrays:
         (factor,): where the table of each factor starts in `log_values`.
     log_values
         The entries of all different tables, in C order; -inf is an entry 0.
+    groups
+        Of a Bayesian network: child → the factors that its conditional became.
     """
 
     num_states: np.ndarray
@@ -45,6 +47,7 @@ class FactorArrays:
     scopes: np.ndarray
     table_starts: np.ndarray
     log_values: np.ndarray
+    groups: Mapping[str, slice] = field(default_factory=dict)
 
     @property
     def num_nodes(self) -> int:
@@ -71,6 +74,25 @@ class FactorArrays:
         return np.rint(np.exp(np.diff(sums[self.scope_starts]))).astype(np.int64)
 
     @cached_property
+    def edge_factors(self) -> np.ndarray:
+        """(edge,): the factor of each edge, a pair of a factor and a node of its scope, in the order of `scopes`."""
+        return np.repeat(np.arange(self.num_factors, dtype=np.int64), np.diff(self.scope_starts))
+
+    @cached_property
+    def node_starts(self) -> np.ndarray:
+        """(node + 1,): where the edges of each node start in `node_edges`."""
+        return offsets(np.bincount(self.scopes, minlength=self.num_nodes))
+
+    @cached_property
+    def node_edges(self) -> np.ndarray:
+        """The edges of the first node in order, then those of the second, and so on."""
+        return np.argsort(self.scopes, kind="stable").astype(np.int64)
+
+    def factors_of(self, node: int) -> np.ndarray:
+        """The factors whose scope has a node."""
+        return self.edge_factors[self.node_edges[self.node_starts[node] : self.node_starts[node + 1]]]
+
+    @cached_property
     def strides(self) -> np.ndarray:
         """For each entry of `scopes` how far apart in the factor's table the states of that node are."""
         strides = np.ones(len(self.scopes), dtype=np.int64)
@@ -88,10 +110,7 @@ class FactorArrays:
     @cached_property
     def node_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The factors of each node: where they start (node + 1,), the factors, and the strides of the node in them."""
-        factors = np.repeat(np.arange(self.num_factors, dtype=np.int64), np.diff(self.scope_starts))
-        order = np.argsort(self.scopes, kind="stable")
-        counts = np.bincount(self.scopes, minlength=self.num_nodes)
-        return offsets(counts), factors[order], self.strides[order]
+        return self.node_starts, self.edge_factors[self.node_edges], self.strides[self.node_edges]
 
     @cached_property
     def single_logs(self) -> np.ndarray:
@@ -185,6 +204,7 @@ def arrays_of(lowered: Lowered) -> FactorArrays:
         scopes=np.array([node for scope in scopes for node in scope], dtype=np.int64),
         table_starts=starts,
         log_values=log_values,
+        groups=lowered.groups,
     )
 
 

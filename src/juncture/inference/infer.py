@@ -1,4 +1,4 @@
-"""`infer` for products of factors, and the engines by name: a new engine is one file and one line in `METHODS`."""
+"""`infer` for products of factors, and the engines by name: a new engine is one file and one line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from juncture.checks import shown
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
+from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.engines.options import as_budget, check_policy
@@ -26,7 +27,7 @@ from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_names, resolve
 
-METHODS: dict[str, Callable[[], Engine]] = {
+EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
     "exact": JunctionTree,
     "junction-tree": JunctionTree,
@@ -35,6 +36,10 @@ METHODS: dict[str, Callable[[], Engine]] = {
     "icm": ICM,
     "max-flow": MaxFlow,
 }
+APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
+    "mini-bucket": MiniBucket,
+}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,

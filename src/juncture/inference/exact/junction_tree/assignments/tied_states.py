@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.inference.exact.best_states import TIE
 from juncture.inference.exact.junction_tree.plan import CliquePlan
-from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 from juncture.kernels.junction_tree.layout import INNER, NODE_CLIQUE, OFFSET, OUTER, PARENT, SIZE, STATES
 from juncture.kernels.sparse_tree.layout import CODES
 

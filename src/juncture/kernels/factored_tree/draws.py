@@ -10,9 +10,9 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.draws import draw_index
-from juncture.kernels.junction_tree.chunked_products import reduce_product
-from juncture.kernels.junction_tree.combined_tables import MOST_CELLS, MOST_TABLES, combine_tables
-from juncture.kernels.junction_tree.factored_cliques import locate_held
+from juncture.kernels.factored_tree.chunked_products import reduce_product
+from juncture.kernels.factored_tree.cliques import locate_held
+from juncture.kernels.factored_tree.combined_tables import MOST_CELLS, MOST_TABLES, combine_tables
 from juncture.kernels.junction_tree.propagation import part
 
 DRAWN_CELLS = 2**12  # of the axes that are drawn together; a single axis may have more

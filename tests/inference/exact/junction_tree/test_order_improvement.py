@@ -8,8 +8,8 @@ import pytest
 from juncture.inference.exact import clique_search
 from juncture.inference.exact.clique_search import HEURISTICS, best_order, order_of, restrict, try_order
 from juncture.inference.exact.junction_tree.plan import find_structure
-from juncture.kernels.junction_tree import ordering, triangulation
-from juncture.kernels.junction_tree.bitsets import moral_graph
+from juncture.kernels.elimination_orders import ordering, triangulation
+from juncture.kernels.elimination_orders.bitsets import moral_graph
 
 
 def as_graph(pairs, size):

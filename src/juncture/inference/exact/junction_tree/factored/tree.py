@@ -13,13 +13,13 @@ import numpy as np
 from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.factored_plan import FactoredPlan
-from juncture.inference.exact.junction_tree.factored_workspace import Prior, Workspace
+from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
+from juncture.inference.exact.junction_tree.factored.workspace import Prior, Workspace
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.packing import log_tables, pack_factors, scale_table
 from juncture.inference.exact.junction_tree.plan import KEPT_ENTRIES, lay_out_plan
-from juncture.kernels.junction_tree.factored_cliques import touch_cliques
-from juncture.kernels.junction_tree.factored_draws import draw_factored
+from juncture.kernels.factored_tree.cliques import touch_cliques
+from juncture.kernels.factored_tree.draws import draw_factored
 from juncture.kernels.junction_tree.propagation import DONE, TINY
 
 LOG_2 = float(np.log(2.0))

@@ -19,10 +19,10 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_vector
-from juncture.kernels.junction_tree.chunked_products import reduce_product
-from juncture.kernels.junction_tree.combined_tables import MOST_TABLES, combine_tables
+from juncture.kernels.factored_tree.chunked_products import reduce_product
+from juncture.kernels.factored_tree.combined_tables import MOST_TABLES, combine_tables
+from juncture.kernels.factored_tree.table_runs import scale_strip
 from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part
-from juncture.kernels.junction_tree.table_runs import scale_strip
 
 INFINITE = np.array([np.inf]).view(np.int64)[0]  # the bits of infinity
 FAR = 200  # exponents up to which a quotient needs no scale

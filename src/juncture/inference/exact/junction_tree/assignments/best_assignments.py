@@ -11,11 +11,11 @@ import numpy as np
 from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only
+from juncture.inference.exact.junction_tree.assignments.marginal_map import best_targets, rank_targets
+from juncture.inference.exact.junction_tree.assignments.ranked_assignments import rank_assignments
+from juncture.inference.exact.junction_tree.assignments.tied_states import first_assignment
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.factored_tree import AnyTree, FactoredTree
-from juncture.inference.exact.junction_tree.marginal_map import best_targets, rank_targets
-from juncture.inference.exact.junction_tree.ranked_assignments import rank_assignments
-from juncture.inference.exact.junction_tree.tied_states import first_assignment
+from juncture.inference.exact.junction_tree.factored.tree import AnyTree, FactoredTree
 
 MANY_TIED = 16  # nodes: storing the cliques and searching them takes about as many runs
 

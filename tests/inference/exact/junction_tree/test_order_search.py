@@ -13,8 +13,8 @@ from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import lower
-from juncture.kernels.junction_tree import ordering
-from juncture.kernels.junction_tree.bitsets import as_lists, moral_graph
+from juncture.kernels.elimination_orders import ordering
+from juncture.kernels.elimination_orders.bitsets import as_lists, moral_graph
 
 HEURISTICS = (ordering.MIN_FILL, ordering.WEIGHTED_FILL, ordering.MIN_WEIGHT, ordering.MIN_NEIGHBOURS)
 

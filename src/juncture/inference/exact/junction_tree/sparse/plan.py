@@ -15,9 +15,9 @@ import numpy as np
 
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import CliqueTree
-from juncture.inference.exact.junction_tree.attachment import attach_to_smallest
 from juncture.inference.exact.junction_tree.plan import CliquePlan
-from juncture.inference.exact.junction_tree.supports import Supports, flatten
+from juncture.inference.exact.junction_tree.sparse.attachment import attach_to_smallest
+from juncture.inference.exact.junction_tree.sparse.supports import Supports, flatten
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
     GATHER,

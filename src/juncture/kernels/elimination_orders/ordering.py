@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_vector
-from juncture.kernels.junction_tree.bitsets import (
+from juncture.kernels.elimination_orders.bitsets import (
     are_adjacent,
     common_members,
     count_bits,

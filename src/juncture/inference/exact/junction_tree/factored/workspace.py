@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
-from juncture.inference.exact.junction_tree.factored_plan import FactoredPlan
-from juncture.kernels.junction_tree.factored_cliques import pass_messages
+from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
+from juncture.kernels.factored_tree.cliques import pass_messages
 
 
 @dataclass(frozen=True, eq=False)

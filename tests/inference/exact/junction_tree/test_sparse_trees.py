@@ -14,8 +14,8 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Question
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
-from juncture.inference.exact.junction_tree.sparse_tree import SparseTree
+from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
 from juncture.inference.exact.lowering import lower
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -13,9 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.junction_tree.layout import CONSTANT, STRIP
-from juncture.kernels.junction_tree.propagation import part
-from juncture.kernels.junction_tree.table_runs import (
+from juncture.kernels.factored_tree.table_runs import (
     AT,
     FIRST_RUN,
     LENGTH,
@@ -29,6 +27,8 @@ from juncture.kernels.junction_tree.table_runs import (
     scale_strip,
     sum_runs,
 )
+from juncture.kernels.junction_tree.layout import CONSTANT, STRIP
+from juncture.kernels.junction_tree.propagation import part
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.junction_tree.chunked_products import choose_chunk, reduce_product
+from juncture.kernels.factored_tree.chunked_products import choose_chunk, reduce_product
 
 MOST_CELLS = 2**15  # of all combined tables of a clique
 LEAST_USES = 8  # how often a combined cell is read at least

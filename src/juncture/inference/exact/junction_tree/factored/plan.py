@@ -13,9 +13,9 @@ import numpy as np
 
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.junction_tree.plan import Structure, check_cost
-from juncture.kernels.junction_tree.combined_tables import MOST_CELLS
-from juncture.kernels.junction_tree.factored_draws import DRAWN_CELLS
-from juncture.kernels.junction_tree.factored_layout import FactoredLayout, order_axes
+from juncture.kernels.factored_tree.combined_tables import MOST_CELLS
+from juncture.kernels.factored_tree.draws import DRAWN_CELLS
+from juncture.kernels.factored_tree.layout import FactoredLayout, order_axes
 from juncture.kernels.junction_tree.packing import assign_factors
 
 CHUNK_CELLS = 4096  # 32 KiB: a few chunks stay in a core's cache

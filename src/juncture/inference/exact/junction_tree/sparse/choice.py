@@ -8,8 +8,8 @@ import numpy as np
 
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree
-from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan, plan_possible_cells
-from juncture.inference.exact.junction_tree.supports import find_supports, has_zeros
+from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan, plan_possible_cells
+from juncture.inference.exact.junction_tree.sparse.supports import find_supports, has_zeros
 from juncture.inference.exact.lowering import Lowered
 
 LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
