@@ -33,13 +33,15 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "junction-tree": JunctionTree,
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
-    "icm": ICM,
-    "max-flow": MaxFlow,
 }
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mini-bucket": MiniBucket,
 }
-METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
+MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
+    "icm": ICM,
+    "max-flow": MaxFlow,
+}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **MODE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,
