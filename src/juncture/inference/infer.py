@@ -18,6 +18,7 @@ from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.options import as_names, resolve
 
@@ -27,6 +28,7 @@ METHODS: dict[str, Callable[[], Engine]] = {
     "junction-tree": JunctionTree,
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
+    "mean-field": MeanField,
 }
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
