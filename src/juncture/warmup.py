@@ -32,7 +32,7 @@ from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
+from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.planning import cost
