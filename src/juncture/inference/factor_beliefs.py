@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
+from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnostics, Request
 from juncture.inference.engines.expected import names_of, sum_rows
 from juncture.inference.factor_arrays import FactorArrays
@@ -59,21 +59,19 @@ class FactorBeliefs:
 
     def find_factor(self, nodes: Sequence[int]) -> int | None:
         """A factor whose scope has all these nodes; the one of the smallest table."""
-        common = set.intersection(*(set(self.factors_of[node]) for node in nodes))
+        common = set.intersection(*(set(self.arrays.factors_of(node).tolist()) for node in nodes))
         return min(common, key=lambda factor: (self.arrays.table_sizes[factor], factor), default=None)
-
-    @cached_property
-    def factors_of(self) -> list[list[int]]:
-        """For each node the factors that have it."""
-        found: list[list[int]] = [[] for _ in range(self.arrays.num_nodes)]
-        for factor in range(self.arrays.num_factors):
-            for node in self.arrays.scope(factor).tolist():
-                found[node].append(factor)
-        return found
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
         counted = np.where(self.log_evidence > -np.inf, weights, 0.0)
-        return [[sum_rows(self.marginal(names_of(request)), counted)] for request in requests]
+        return [[sum_rows(table, counted) for table in self.tables_of(request)] for request in requests]
+
+    def tables_of(self, request: Request) -> list[np.ndarray]:
+        """The beliefs of the factors that a conditional became, or of a factor of the model."""
+        if isinstance(request, Factor):
+            return [self.marginal(names_of(request))]
+        group = self.arrays.groups[request.child.name]
+        return [self.factor_belief(factor) for factor in range(group.start, group.stop)]
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         raise Unsupported(f"the engine {self.engine_name!r} does not answer mode")

@@ -22,6 +22,7 @@ from juncture.inference.engines.options import check_evidence, impossible_indice
 from juncture.inference.engines.real_marginals import summarize
 from juncture.inference.engines.row_factors import RowFactors, join_frames, marginals_frame, moments_frame, wide_frame
 from juncture.memory import check_memory
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_generator
 from juncture.values import number_of
 from juncture.variables import Scope, State
@@ -148,6 +149,20 @@ class Beliefs:
         check_joint(scope, len(self.answers.log_evidence))
         values = self.answers.marginal(names)
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The marginals of all nodes of a `PairwiseNetwork`: (*shape, state), as (height, width, state) of a grid.
+
+        With many rows of evidence it is (row, *shape, state).
+        """
+        if not isinstance(self.model, PairwiseNetwork) or len(self.targets) < self.model.num_nodes:
+            raise Unsupported("array holds the marginals of all nodes of a PairwiseNetwork; here beliefs[name] is one")
+        nodes = getattr(self.answers, "node_beliefs", None)
+        if nodes is None:
+            nodes = np.stack([self.answers.marginal((name,)) for name in self.model.names], axis=1)
+        shaped = nodes.reshape(-1, *self.model.shape, self.model.num_states)
+        return shaped[0] if self.is_single else shaped
 
     def mixture(self, name: str) -> Mixture:
         """The marginal of a real variable given one row of evidence, as a `Mixture` of Gaussians.
