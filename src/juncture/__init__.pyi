@@ -13,6 +13,7 @@ from juncture.data.bins.discretizer import FittedDiscretizer as FittedDiscretize
 from juncture.data.dataset import Dataset as Dataset
 from juncture.data.missingness import missingness as missingness
 from juncture.data.sequences.sequences import Sequence as Sequence
+from juncture.errors import ApproximationWarning as ApproximationWarning
 from juncture.errors import DeterministicRelationWarning as DeterministicRelationWarning
 from juncture.errors import FormatError as FormatError
 from juncture.errors import IdentifierWarning as IdentifierWarning
@@ -122,6 +123,7 @@ from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJ
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
 from juncture.inference.exact.magnetization import magnetization as magnetization
 from juncture.inference.messages.icm import ICM as ICM
+from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product

@@ -23,7 +23,7 @@ ORDERS = {
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
-        "variational", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
+        "variational", "approximation", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
         "edge_information", "verbs",
     ],
     "inference.exact": [

@@ -10,6 +10,7 @@ import juncture
 PUBLIC_NAMES = [
     "AIC",
     "AnyConditional",
+    "ApproximationWarning",
     "Assignment",
     "BDeu",
     "BDs",
@@ -97,6 +98,7 @@ PUBLIC_NAMES = [
     "LogLikelihood",
     "Logistic",
     "Lomax",
+    "LoopyBP",
     "MMHC",
     "MarkovChain",
     "MarkovChainStatistics",

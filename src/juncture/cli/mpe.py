@@ -45,7 +45,7 @@ Targets = Annotated[
 ]
 
 
-def mpe(
+def mpe(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: Network,
     targets: Targets = None,
     given: Given = [],  # noqa: B006

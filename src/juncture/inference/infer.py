@@ -9,8 +9,9 @@ import numpy as np
 
 from juncture.checks import shown
 from juncture.data.dataset import Extra
-from juncture.errors import Unsupported, hint
+from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
+from juncture.inference.approximation import Query, approximate
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
@@ -22,11 +23,12 @@ from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.icm import ICM
+from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_names, resolve
+from juncture.options import as_generator, as_names, resolve
 
 EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
@@ -36,10 +38,12 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "enumeration": Enumeration,
 }
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
+    "loopy": LoopyBP,
     "mini-bucket": MiniBucket,
     "mean-field": MeanField,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
+    "max-product": MaxProductBP,
     "icm": ICM,
     "max-flow": MaxFlow,
 }
@@ -110,7 +114,14 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
             check_possible(beliefs)
             return beliefs
     findings = as_findings(evidence, model.variables, extra=extra)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget), rng=rng)
+    names, seconds = as_targets(model, targets), as_budget(budget)
+    try:
+        beliefs = Beliefs.of(model, engine, findings, names, budget=seconds, rng=rng)
+    except TooLarge as refusal:
+        if method != "auto" or not isinstance(engine, JunctionTree):
+            raise
+        query = Query(model, findings, names, None if rng is None else as_generator(rng))
+        beliefs = approximate(query, refusal, memory_limit=memory_limit, budget=seconds)
     check_possible(beliefs, on_impossible)
     return beliefs
 

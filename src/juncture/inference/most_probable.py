@@ -180,7 +180,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     ranked = [
         best_row(beliefs, scope, row, float(value), has_all=has_all)
         for row, value in zip(codes[0], log_joint[0], strict=True)
-        if value > -np.inf
+        if value > -np.inf or not beliefs.exact  # an approximation may end at what cannot be
     ]
     return ranked[0] if k is None else ranked
 
