@@ -17,7 +17,9 @@ PHRASES = (
         r"column '\1'\2; leave it out with --ignore \1",
     ),
     (
-        re.compile(r"give more rows, drop a parent, or give a prior, prior=\{'.*?': jt\.NormalInverseGamma\([^()]*\)\}"),
+        re.compile(
+            r"give more rows, drop a parent, or give a prior, prior=\{'.*?': jt\.NormalInverseGamma\([^()]*\)\}"
+        ),
         "give more rows, or fewer parents (juncture learn --max-parents)",
     ),
 )
