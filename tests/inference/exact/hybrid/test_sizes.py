@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -97,7 +99,7 @@ def test_all_answers_about_a_long_chain_are_one_run():
     seen[1::2] = np.nan
     states = [jt.Variable(f"z{step}", 3) for step in range(num_steps)]
     parts = [jt.Conditional(states[0], [], initial)]
-    parts += [jt.Conditional(now, [before], transition) for before, now in zip(states, states[1:], strict=False)]
+    parts += [jt.Conditional(now, [before], transition) for before, now in pairwise(states)]
     parts += [
         jt.LinearGaussian(jt.Variable(f"x{step}"), [state], np.empty((3, 0)), means, np.ones(3))
         for step, state in enumerate(states)

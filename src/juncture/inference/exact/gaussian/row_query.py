@@ -122,11 +122,11 @@ class GaussianRowAnswers(GaussianAnswers):
         )  # fmt: skip
 
     @cached_property
-    def findings(self) -> Findings:  # type: ignore[override]
+    def findings(self) -> Findings:
         return Findings(self.query.variables, None, {name: self.row[[at]] for at, name in enumerate(self.observed)})
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:  # type: ignore[override]
+    def groups(self) -> tuple[Group, ...]:
         """The elimination given these numbers."""
         query, values = self.query, np.empty((len(self.row), 1))
         values[query.places, 0] = self.row
