@@ -15,8 +15,8 @@ from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePla
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.hybrid.engine import has_real_variables
+from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets, engine_for

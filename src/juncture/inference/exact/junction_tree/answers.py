@@ -14,10 +14,10 @@ from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
-from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
+from juncture.inference.exact.junction_tree.assignments.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.expected_sums import expected_sums
-from juncture.inference.exact.junction_tree.factored_tree import AnyTree
+from juncture.inference.exact.junction_tree.factored.tree import AnyTree
 from juncture.inference.exact.lowering import Lowered
 from juncture.variables import Scope, State
 

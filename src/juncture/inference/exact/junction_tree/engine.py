@@ -22,7 +22,7 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
+from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
 from juncture.inference.exact.junction_tree.packing import pack_factors
@@ -35,9 +35,9 @@ from juncture.inference.exact.junction_tree.plan import (
     lay_out_plan,
 )
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
-from juncture.inference.exact.junction_tree.sparse_choice import find_sparse_plan, plan_sparsely, share_kept
-from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
-from juncture.inference.exact.junction_tree.sparse_tree import pack_possible
+from juncture.inference.exact.junction_tree.sparse.choice import find_sparse_plan, plan_sparsely, share_kept
+from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse.tree import pack_possible
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.options import as_variable_names
 
