@@ -1,7 +1,7 @@
 """`RowQuery`: one row of numbers after the other, in the same columns and for the same targets.
 
-The means are linear in the numbers, and the variances do not depend on them: both are found once, so that a row takes
-one product of a matrix and a vector. All else is eliminated when it is asked for.
+The means are linear in the numbers, and the variances do not depend on them: both are found once, so that the
+mean of a variable is one sum. All else is eliminated when it is asked for.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,15 +22,15 @@ from juncture.variables import Scope, Variable
 ONLY_ROW = np.zeros(1, np.int64)
 NUMBERS = frozenset({float, int, np.float64})
 LARGE = 1e150  # deviations in the units inside, whose squares may be too large for a double
-MANY_SLOPES = 2**15
+MANY_NUMBERS, MANY_SLOPES = 2**8, 2**15  # of a sum, and of all sums
 STEEP = 2.0**10  # in the units inside, slopes beside the deviation of a target: rounding of sums then costs digits
 
 
 class Lines(NamedTuple):
     """E(target | evidence) = center + slopes · (evidence - its prior means), with a variance that does not vary."""
 
-    centers: np.ndarray  # (target,)
-    slopes: np.ndarray  # (target, evidence)
+    centers: list[float]  # (target,)
+    slopes: list[list[float]]  # (target, evidence)
     variances: list[float]
 
 
@@ -61,14 +62,10 @@ class RowQuery:
         return cls(variables, targets, layout, numbers, places, hidden, steps)
 
     @cached_property
-    def means(self) -> np.ndarray:
-        """(evidence,): the prior means of the observed variables, in the order of the evidence."""
-        return self.numbers.means[self.places, 0]
-
-    @cached_property
-    def largest(self) -> np.ndarray:
-        """(evidence,): how far numbers may be from their means."""
-        return LARGE * self.numbers.scales[self.places, 0]
+    def limits(self) -> list[tuple[float, float]]:
+        """(evidence,): the prior means of the observed variables, and how far numbers may be from them."""
+        means, scales = self.numbers.means[self.places, 0], self.numbers.scales[self.places, 0]
+        return list(zip(means.tolist(), (LARGE * scales).tolist(), strict=True))
 
     @cached_property
     def lines(self) -> Lines | None:
@@ -77,7 +74,7 @@ class RowQuery:
         None for many, and where terms of a sum are large and cancel: an elimination of the numbers is more accurate.
         """
         size, system, nodes = len(self.places), self.numbers.system, self.layout.plan.order[self.steps]
-        if size * len(self.layout.plan.order) > MANY_SLOPES:
+        if size > MANY_NUMBERS or size * len(self.layout.plan.order) > MANY_SLOPES:
             return None
         units = np.eye(size, max(1, size))  # one row without evidence
         solution, scales = self.layout.eliminate(self.numbers, units, units, 0.0), system.scales[nodes]
@@ -85,17 +82,19 @@ class RowQuery:
         if (np.abs(inner).sum(axis=1) > STEEP * np.sqrt(variances)).any():
             return None
         slopes = (inner * scales[:, None] / self.numbers.scales[:, 0])[:, self.places]
-        return Lines(system.means[nodes], slopes, (variances * scales**2).tolist())
+        return Lines(system.means[nodes].tolist(), slopes.tolist(), (variances * scales**2).tolist())
 
     def run(self, evidence: Mapping[str, float], tolerance: float) -> GaussianRowAnswers | None:
         """The answers; None for values that are not finite, or too large."""
         try:
-            values = np.array(list(evidence.values()), np.float64)
+            values = [float(value) for value in evidence.values()]
         except OverflowError:  # an integer that no float holds
             return None
-        deviations = values - self.means
-        if not (np.abs(deviations) <= self.largest).all():  # NaN is not
-            return None
+        deviations = []
+        for value, (mean, largest) in zip(values, self.limits, strict=True):
+            if not -largest <= value - mean <= largest:  # NaN is not
+                return None
+            deviations.append(value - mean)
         return GaussianRowAnswers(self, tuple(evidence), values, deviations, tolerance)
 
 
@@ -108,12 +107,12 @@ class GaussianRowAnswers(GaussianAnswers):
 
     query: RowQuery
     observed: tuple[str, ...]
-    row: np.ndarray  # (evidence,)
-    deviations: np.ndarray  # (evidence,)
+    row: list[float]  # (evidence,)
+    deviations: list[float]  # (evidence,): from the prior means
     tolerance: float
 
     def __init__(
-        self, query: RowQuery, observed: tuple[str, ...], row: np.ndarray, deviations: np.ndarray, tolerance: float
+        self, query: RowQuery, observed: tuple[str, ...], row: list[float], deviations: list[float], tolerance: float
     ) -> None:
         system = query.numbers.system
         self.__dict__.update(
@@ -123,7 +122,9 @@ class GaussianRowAnswers(GaussianAnswers):
 
     @cached_property
     def findings(self) -> Findings:
-        return Findings(self.query.variables, None, {name: self.row[[at]] for at, name in enumerate(self.observed)})
+        return Findings(
+            self.query.variables, None, {name: np.array([x]) for name, x in zip(self.observed, self.row, strict=True)}
+        )
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -134,17 +135,11 @@ class GaussianRowAnswers(GaussianAnswers):
         logs = solution.log_values if len(self.row) else np.zeros(1)
         return (Group(ONLY_ROW, values, solution, solution.means[query.steps], query.steps, logs),)
 
-    @cached_property
-    def line_means(self) -> list[float]:
-        """(target,): those that are not observed."""
-        lines = self.query.lines
-        return [] if lines is None else (lines.centers + lines.slopes @ self.deviations).tolist()
-
     def moments(self, name: str) -> tuple[float, float]:
         lines, at = self.query.lines, self.query.hidden.get(name)
         if lines is None or at is None:
             return super().moments(name)
-        return self.line_means[at], lines.variances[at]
+        return lines.centers[at] + sum(map(mul, lines.slopes[at], self.deviations)), lines.variances[at]
 
 
 def are_numbers(evidence: Mapping[Any, Any]) -> bool:
