@@ -253,7 +253,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
         `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`. Options that networks do not have are
-        documented in `juncture.learning.undirected.fit`, `juncture.learning.covariance_selection`,
+        documented in `juncture.learning.undirected.fit`, `juncture.learning.gaussian_graphs`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
         `juncture.latent.mixtures.fit`.

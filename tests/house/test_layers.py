@@ -32,7 +32,7 @@ ORDERS = {
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
-        "verbs",
+        "incomplete_numbers", "gaussian_graphs", "verbs",
     ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "line_starts",

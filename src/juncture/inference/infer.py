@@ -53,6 +53,7 @@ REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "strong-junction-tree": StrongJunctionTree,
 }
 AUTOMATIC = frozenset({"auto", "exact"})
+GAUSSIAN, HYBRID = GaussianElimination(), StrongJunctionTree()
 
 
 def engine_for(
@@ -64,9 +65,9 @@ def engine_for(
     """
     is_automatic = isinstance(method, str) and method in AUTOMATIC
     if is_automatic and model is not None and is_gaussian(model):
-        engine: Engine = GaussianElimination()
+        engine: Engine = GAUSSIAN
     elif is_automatic and model is not None and has_real_variables(model):
-        engine = StrongJunctionTree()
+        engine = HYBRID
     else:
         engine = resolve(method, METHODS if is_automatic else {**METHODS, **REAL_METHODS}, what="method")
     if not hasattr(engine, "compile"):
