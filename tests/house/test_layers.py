@@ -26,7 +26,8 @@ ORDERS = {
         "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
+        "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian",
+        "hybrid", "enumeration",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
