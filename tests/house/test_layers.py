@@ -26,8 +26,8 @@ ORDERS = {
         "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
-        "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian",
-        "hybrid", "enumeration",
+        "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
+        "gaussian", "hybrid", "enumeration",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-MOST_UNUSED = 4  # so many times as many possible numbers as keys are marked in an array, not sorted
+from juncture.inference.exact.row_numbers import number_rows
 
 
 def chain_of(codes: np.ndarray) -> list[np.ndarray]:
@@ -26,34 +26,10 @@ def chain_of(codes: np.ndarray) -> list[np.ndarray]:
     steps = []
     numbers = np.asarray(codes, np.int64)
     for num_states in reversed(codes.shape):
-        step, numbers = merge_alike(numbers.reshape(-1, num_states))
-        steps.append(step)
+        rows = numbers.reshape(-1, num_states)
+        numbers, first = number_rows(rows, [int(rows.max()) + 1] * num_states)
+        steps.append(rows[first])
     return steps[::-1]
-
-
-def merge_alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(the different rows, the number of each row's kind), in the order in which the kinds come first."""
-    kinds = np.zeros(len(rows), np.int64)
-    count, size = 1, int(rows.max()) + 1
-    for column in rows.T:
-        kinds, count = number_keys(kinds * size + column, count * size)
-    first = np.empty(count, np.int64)
-    first[kinds[::-1]] = np.arange(len(rows))[::-1]
-    order = np.argsort(first)
-    places = np.empty(count, np.int64)
-    places[order] = np.arange(count)
-    return rows[first[order]], places[kinds]
-
-
-def number_keys(keys: np.ndarray, size: int) -> tuple[np.ndarray, int]:
-    """Keys below `size` numbered without gaps, and how many different ones there are."""
-    if size > MOST_UNUSED * len(keys):
-        found, numbers = np.unique(keys, return_inverse=True)
-        return numbers.reshape(-1), len(found)
-    is_used = np.zeros(size, np.bool_)
-    is_used[keys] = True
-    numbers = np.cumsum(is_used) - 1
-    return numbers[keys], int(numbers[-1]) + 1
 
 
 def chain_size(steps: list[np.ndarray], num_values: int) -> int:
