@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import warnings
 
 import numpy as np
@@ -173,15 +174,15 @@ def test_log_prob_sums_holes_out(build, method, seed):
         assert jt.log_prob(model, row, method=method) == pytest.approx(answer)
 
 
-def is_possible(model):
-    return any(weight > 0 for _, weight in weighed(model, {}))
+def is_possible(model, evidence):
+    return any(weight > 0 for _, weight in weighed(model, evidence))
 
 
 @pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 def test_samples_follow_the_posterior(build, method):
     rng = np.random.default_rng(7)
-    model = next(model for model in (build(rng) for _ in range(100)) if is_possible(model))
+    model = next(model for model in (build(rng) for _ in range(100)) if is_possible(model, {}))
     name = model.variables.names[-1]
     label = next(s for s, p in jt.infer(model, method=method)[name].to_dict().items() if p > 0)
     for evidence in (None, {name: label}):
@@ -233,6 +234,20 @@ def test_impossible_evidence_names_the_clash(evidence, words):
         jt.sample(jt.example("asia"), 3, given=evidence)
     with pytest.raises(jt.ImpossibleEvidence, match=words):
         jt.most_probable(jt.example("asia"), evidence)
+
+
+@pytest.mark.parametrize("method", ENGINES)
+@given(seed=SEEDS)
+def test_the_clash_is_minimal(method, seed):
+    """The findings that an error names cannot occur together; without any one of them they can."""
+    model, evidence = draw(model_with_zeros, seed)
+    hard = {name: value for name, value in evidence.items() if not isinstance(value, list)}
+    try:
+        jt.infer(model, hard, method=method)
+    except jt.ImpossibleEvidence as error:
+        named = {name: hard[name] for name in re.findall(r"(x\d+)=", str(error))}
+        assert not is_possible(model, named)
+        assert all(is_possible(model, {n: v for n, v in named.items() if n != name}) for name in named)
 
 
 def test_an_impossible_row_among_many_warns_or_raises():
