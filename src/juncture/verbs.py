@@ -27,7 +27,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 
 @lazy_dispatch(KINDS)
-def infer(
+def infer(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -37,6 +37,7 @@ def infer(
     extra: str = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Any:
     """Posterior beliefs of a model given evidence.
 
@@ -62,6 +63,8 @@ def infer(
         "error" or "ignore": what happens to columns that are not variables of the model.
     memory_limit, budget
         In bytes, and in seconds; a question that is predicted to need more raises `TooLarge`.
+    rng
+        For engines of networks that draw at random: a seed or a `numpy.random.Generator`.
 
     Returns
     -------
@@ -100,12 +103,13 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     extra: str = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Any:
     """The most probable assignment given evidence.
 
     Parameters
     ----------
-    model, evidence, on_impossible, extra, memory_limit, budget
+    model, evidence, on_impossible, extra, memory_limit, budget, rng
         As in `infer`.
     method
         As in `infer`, but "viterbi" for a `HiddenMarkovModel`, a `MarkovChain` or a `ConditionalRandomField`.

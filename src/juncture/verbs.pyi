@@ -69,6 +69,7 @@ class Asking(TypedDict, total=False):
 class AskingNetworks(Asking, total=False):
     targets: Collection[str] | None
     extra: Extra
+    rng: Any
 
 class AskingPaths(Asking, total=False):
     trellis: bool

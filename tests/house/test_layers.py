@@ -22,12 +22,13 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "messages", "infer", "most_probable", "log_prob", "sampling", "planning",
-        "sensitivity", "edge_information", "verbs",
+        "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
+        "variational", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
+        "edge_information", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
-        "gaussian", "hybrid", "enumeration",
+        "gaussian", "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",

@@ -60,7 +60,9 @@ def mpe(
     for name in best[0].assignment:
         result.add_row(name, *(format_value(item.assignment[name]) for item in best))
     result.add_section()
-    if any(model.variable(name).is_real for name in best[0].assignment):
+    if best[0].log_prob is None:
+        result.add_row("log of the product of factors", *(f"{item.log_joint:.6g}" for item in best))
+    elif any(model.variable(name).is_real for name in best[0].assignment):
         result.add_row("log density", *(f"{item.log_prob:.6g}" for item in best))
     else:
         result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))
