@@ -5,7 +5,8 @@
 Each problem runs in a process of its own, on one thread, with its evidence; kernels are loaded before. It counts if
 log Z and all marginals come within the seconds (of the processor: reading, planning and the run) and the memory (the
 peak above the level after the kernels were loaded). Otherwise the line says why. Errors are against the reference
-solutions, which have six digits: of log10 Z, relative to it where it is above 1, and the largest of the marginals.
+solutions, which have six digits: of log10 Z, relative to it where it is above 1, and the largest of the marginals. A
+reference that is known to be no exact value is not compared.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "uai2014"
 WALL = 5  # times the seconds: when a process is stopped on a machine that does other things too
 CLOSE = 1e-5  # errors above are none of rounding in the reference
+INEXACT = {
+    "linkage_15": "reference -76.6058 is too small: variable elimination finds 10^-75.647 in a part of the states"
+}
 
 
 def main() -> None:
@@ -72,23 +76,25 @@ def report(name: str, seconds: float, gigabytes: float) -> bool:
         f"{name:>19} {found['variables']:9} {found['seen']:4} {found.get('operations', 0.0):10.2e} {found['read']:6.1f}"
     )
     if "refused" in found:
-        print(f"{line} refused: {found['refused']}", flush=True)
+        print(f"{line} {found['plan']:6.1f} refused: {found['refused']}", flush=True)
         return False
     error = "-" if found["marginals"] is None else f"{found['marginals']:.1e}"
+    why_not = shortfalls(name, found, seconds, gigabytes)
     print(
         f"{line} {found['plan']:6.1f} {found['run']:6.1f} {found['mib']:5.0f} {found['log10']:13.6f}"
-        f" {found['error']:7.1e} {error:>9}{shortfalls(found, seconds, gigabytes)}",
+        f" {found['error']:7.1e} {error:>9}{why_not} {INEXACT.get(name, '')}".rstrip(),
         flush=True,
     )
-    return not shortfalls(found, seconds, gigabytes)
+    return not why_not
 
 
-def shortfalls(found: dict, seconds: float, gigabytes: float) -> str:
+def shortfalls(name: str, found: dict, seconds: float, gigabytes: float) -> str:
     """What is missing to an answer that counts."""
     told = ""
     told += " too slow" if found["read"] + found["plan"] + found["run"] > seconds else ""
     told += " too large" if found["mib"] > gigabytes * 1e9 / 2**20 else ""
-    return told + (" wrong" if max(found["error"], found["marginals"] or 0.0) > CLOSE else "")
+    is_wrong = name not in INEXACT and max(found["error"], found["marginals"] or 0.0) > CLOSE
+    return told + (" wrong" if is_wrong else "")
 
 
 def solve(name: str, gigabytes: float) -> dict:
@@ -108,7 +114,7 @@ def solve(name: str, gigabytes: float) -> dict:
         beliefs = jt.infer(model, evidence, method=engine)
         marginals = {variable.name: beliefs[variable.name].values for variable in model.variables}
     except jt.TooLarge as refusal:
-        return {**found, "refused": str(refusal)}
+        return {**found, "plan": time.process_time() - read, "refused": str(refusal)}
     found |= {"plan": planned - read, "run": time.process_time() - planned, "mib": (peak() - level) / 2**10}
     found["log10"] = float(beliefs.log_evidence) / float(np.log(10.0))
     reference = read_result(FOLDER / f"{name}.uai.PR.gz").solutions[0]
@@ -126,12 +132,15 @@ def error_of_marginals(name: str, marginals: list[np.ndarray]) -> float | None:
 
 
 def load_kernels() -> None:
-    """Ask a small model, and one whose cliques are large, so that no kernel is compiled or loaded later."""
+    """Ask a small model, one whose cliques are large and one with zeros: no kernel is compiled or loaded later."""
     jt.set_compilation("always")
     jt.set_num_threads(1)
     jt.infer(jt.example("asia"), {"xray": "yes"})
     variables = [jt.Variable(f"x{number}", 2) for number in range(20)]
     jt.infer(jt.MarkovNetwork([jt.Factor(pair, np.ones((2, 2))) for pair in combinations(variables, 2)]))
+    same = np.zeros((2,) * 15)
+    same[(0,) * 15] = same[(1,) * 15] = 1.0
+    jt.infer(jt.MarkovNetwork([jt.Factor(variables[:15], same)]))
 
 
 def peak() -> int:

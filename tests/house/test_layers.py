@@ -27,8 +27,8 @@ ORDERS = {
         "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
-        "magnetization",
+        "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
+        "gaussian", "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
