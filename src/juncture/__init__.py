@@ -170,6 +170,7 @@ _MODULES = {
     "MixedJoint": "inference.engines.mixed_joint",
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",
+    "MeanField": "inference.variational.mean_field",
     "MiniBucket": "inference.bounded.mini_bucket",
     "ICM": "inference.messages.icm",
     "MaxFlow": "inference.messages.max_flow",

@@ -102,6 +102,7 @@ PUBLIC_NAMES = [
     "MarkovChainStatistics",
     "MarkovNetwork",
     "MaxFlow",
+    "MeanField",
     "MiniBucket",
     "MissingExtra",
     "MixedJoint",
