@@ -34,14 +34,16 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "junction-tree": JunctionTree,
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
-    "icm": ICM,
-    "max-flow": MaxFlow,
 }
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mini-bucket": MiniBucket,
     "mean-field": MeanField,
 }
-METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
+MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
+    "icm": ICM,
+    "max-flow": MaxFlow,
+}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **MODE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,
@@ -78,7 +80,7 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
     """Raise `Unsupported` for an engine that cannot be asked one of the questions, with the names of those that can."""
     missing = sorted(questions - engine.answers)
     if missing:
-        verb = f"; it answers most_probable(method={engine.name!r})" if engine.answers == {Question.MODE} else ""
+        verb = f"; {engine.name!r} is an engine of most_probable" if engine.answers == {Question.MODE} else ""
         able = {make().name for make in METHODS.values() if questions <= make().answers}  # which take any states
         raise Unsupported(
             f"the engine {engine.name!r} does not answer {missing[0]}; method= one of"
