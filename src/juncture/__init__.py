@@ -177,6 +177,8 @@ _MODULES = {
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",
     "MeanField": "inference.variational.mean_field",
+    "elbo": "inference.variational.elbo",
+    "marginal_polytope": "inference.variational.polytope",
     "MiniBucket": "inference.bounded.mini_bucket",
     "ICM": "inference.messages.icm",
     "MaxFlow": "inference.messages.max_flow",
