@@ -178,6 +178,7 @@ _MODULES = {
     "Enumeration": "inference.exact.enumeration",
     "MeanField": "inference.variational.mean_field",
     "elbo": "inference.variational.elbo",
+    "expectation_propagation": "inference.variational.expectation_propagation",
     "marginal_polytope": "inference.variational.polytope",
     "MiniBucket": "inference.bounded.mini_bucket",
     "ICM": "inference.messages.icm",
