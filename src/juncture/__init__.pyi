@@ -130,6 +130,7 @@ from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sensitivity import sensitivity as sensitivity
+from juncture.inference.variational.mean_field import MeanField as MeanField
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed

@@ -104,6 +104,7 @@ PUBLIC_NAMES = [
     "MarkovChainStatistics",
     "MarkovNetwork",
     "MaxFlow",
+    "MeanField",
     "MiniBucket",
     "MissingExtra",
     "MixedJoint",

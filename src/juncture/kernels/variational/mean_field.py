@@ -144,28 +144,31 @@ def sweep_rows(
 
 @kernel
 def sweep_binary(belief, field, pair_starts, neighbors, pair_tables, pair_values):
-    """`sweep_row` where every node has two states, no factor more than two nodes, and no table a zero."""
+    """`sweep_row` where every node has two states, no factor more than two nodes, and no table of two a zero."""
     bound, product, change = 0.0, 1.0, 0.0
     for node in range(len(pair_starts) - 1):
         zero, one = field[2 * node], field[2 * node + 1]
-        early_zero, early_one = zero, one
+        late_zero, late_one = 0.0, 0.0
         for pair in range(pair_starts[node], pair_starts[node + 1]):
             first, table = 2 * neighbors[pair], pair_tables[pair]
-            zero += belief[first] * pair_values[table] + belief[first + 1] * pair_values[table + 2]
-            one += belief[first] * pair_values[table + 1] + belief[first + 1] * pair_values[table + 3]
-            if neighbors[pair] < node:
-                early_zero, early_one = zero, one
+            to_zero = belief[first] * pair_values[table] + belief[first + 1] * pair_values[table + 2]
+            to_one = belief[first] * pair_values[table + 1] + belief[first + 1] * pair_values[table + 3]
+            zero += to_zero
+            one += to_one
+            if neighbors[pair] > node:
+                late_zero += to_zero
+                late_one += to_one
         odds = math.exp(-abs(zero - one))
         larger = 1.0 / (1.0 + odds)
-        first, second = (larger, odds * larger) if zero > one else (odds * larger, larger)
-        bound += max(zero, one) - first * (zero - early_zero) - second * (one - early_one)
+        low, high = (larger, odds * larger) if zero > one else (odds * larger, larger)
+        bound += max(zero, one) - low * late_zero - high * late_one
         product *= 1.0 + odds
         if product > FULL:
             bound += math.log(product)
             product = 1.0
-        change = max(change, abs(first - belief[2 * node]))
-        belief[2 * node] = first
-        belief[2 * node + 1] = second
+        change = max(change, abs(low - belief[2 * node]))
+        belief[2 * node] = low
+        belief[2 * node + 1] = high
     return bound + math.log(product), change
 
 
