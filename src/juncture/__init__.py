@@ -171,6 +171,7 @@ _MODULES = {
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",
     "MiniBucket": "inference.bounded.mini_bucket",
+    "BoundedCliqueTree": "inference.bounded.bounded_clique_tree",
     "to_bayesian_network": "inference.exact.elimination.directed_form",
     "sum_product": "inference.messages.sum_product",
     "max_product": "inference.messages.max_product",

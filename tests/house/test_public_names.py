@@ -22,6 +22,7 @@ PUBLIC_NAMES = [
     "BetaBinomial",
     "BetaNegativeBinomial",
     "Binomial",
+    "BoundedCliqueTree",
     "CanonicalGaussian",
     "Categorical",
     "CategoricalEmissions",

@@ -11,6 +11,7 @@ from juncture.checks import shown
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
@@ -34,6 +35,7 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
 }
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mini-bucket": MiniBucket,
+    "bounded-clique-tree": BoundedCliqueTree,
 }
 METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
