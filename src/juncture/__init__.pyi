@@ -121,6 +121,9 @@ from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
+from juncture.inference.exact.magnetization import magnetization as magnetization
+from juncture.inference.messages.icm import ICM as ICM
+from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.planning import compile as compile
@@ -154,6 +157,10 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.images.denoising import denoising_field as denoising_field
+from juncture.latent.images.denoising import flip_noise as flip_noise
+from juncture.latent.images.denoising import flip_strength as flip_strength
+from juncture.latent.images.segmentation import segment as segment
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
@@ -204,6 +211,7 @@ from juncture.networks.markov_properties import factorizes as factorizes
 from juncture.networks.markov_properties import faithfulness_violations as faithfulness_violations
 from juncture.networks.markov_properties import markov_violations as markov_violations
 from juncture.networks.pairwise.ising import ising as ising
+from juncture.networks.pairwise.ising import ising_parameters as ising_parameters
 from juncture.networks.pairwise.ising import potts as potts
 from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw

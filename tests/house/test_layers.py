@@ -22,11 +22,13 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "factor_arrays", "factor_beliefs", "bounded", "messages", "variational", "infer",
-        "most_probable", "log_prob", "sampling", "planning", "sensitivity", "edge_information", "verbs",
+        "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
+        "variational", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
+        "edge_information", "verbs",
     ],
     "inference.exact": [
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
+        "magnetization",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",

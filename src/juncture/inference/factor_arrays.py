@@ -92,6 +92,38 @@ class FactorArrays:
         """The factors whose scope has a node."""
         return self.edge_factors[self.node_edges[self.node_starts[node] : self.node_starts[node + 1]]]
 
+    @cached_property
+    def strides(self) -> np.ndarray:
+        """For each entry of `scopes` how far apart in the factor's table the states of that node are."""
+        strides = np.ones(len(self.scopes), dtype=np.int64)
+        ends, sizes = self.scope_starts[1:], np.diff(self.scope_starts)
+        for place in range(1, int(sizes.max(initial=0))):  # from the last axis on
+            at = ends[sizes > place] - 1 - place
+            strides[at] = strides[at + 1] * self.num_states[self.scopes[at + 1]]
+        return strides
+
+    def cells(self, codes: np.ndarray) -> np.ndarray:
+        """(factor,): the entry of `log_values` of each factor at the codes (node,) of all nodes."""
+        steps = np.concatenate([[0], np.cumsum(codes[self.scopes] * self.strides)])
+        return self.table_starts + steps[self.scope_starts[1:]] - steps[self.scope_starts[:-1]]
+
+    @cached_property
+    def node_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The factors of each node: where they start (node + 1,), the factors, and the strides of the node in them."""
+        return self.node_starts, self.edge_factors[self.node_edges], self.strides[self.node_edges]
+
+    @cached_property
+    def single_logs(self) -> np.ndarray:
+        """(state of all nodes,): the sum of the log tables of the factors that have this node alone."""
+        total = np.zeros(self.total_states)
+        factors = np.flatnonzero(np.diff(self.scope_starts) == 1)
+        nodes = self.scopes[self.scope_starts[factors]]
+        for state in range(int(self.num_states[nodes].max(initial=0))):
+            has_state = self.num_states[nodes] > state
+            at = self.state_starts[nodes[has_state]] + state
+            np.add.at(total, at, self.log_values[self.table_starts[factors[has_state]] + state])
+        return total
+
     def scope(self, factor: int) -> np.ndarray:
         """The nodes of a factor, in the order of the axes of its table."""
         return self.scopes[self.scope_starts[factor] : self.scope_starts[factor + 1]]

@@ -22,6 +22,9 @@ from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.messages.icm import ICM
+from juncture.inference.messages.max_flow import MaxFlow
+from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_names, resolve
@@ -36,8 +39,13 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mini-bucket": MiniBucket,
     "bounded-clique-tree": BoundedCliqueTree,
+    "mean-field": MeanField,
 }
-METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS}
+MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
+    "icm": ICM,
+    "max-flow": MaxFlow,
+}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **MODE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,
@@ -74,10 +82,11 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
     """Raise `Unsupported` for an engine that cannot be asked one of the questions, with the names of those that can."""
     missing = sorted(questions - engine.answers)
     if missing:
+        verb = f"; {engine.name!r} is an engine of most_probable" if engine.answers == {Question.MODE} else ""
         able = {make().name for make in METHODS.values() if questions <= make().answers}  # which take any states
         raise Unsupported(
             f"the engine {engine.name!r} does not answer {missing[0]}; method= one of"
-            f" {', '.join(map(repr, sorted(able)))} does"
+            f" {', '.join(map(repr, sorted(able)))} does{verb}"
         )
 
 

@@ -51,7 +51,7 @@ def check_names(names: Iterable[str] | None, shape: tuple[int, ...]) -> tuple[st
     """Names for all nodes; those of a grid are made when they are asked for."""
     if names is None:
         return GridNames(shape)
-    listed = as_nodes(names if isinstance(names, tuple | list) else list(names))
+    listed = as_nodes(names)
     if len(listed) != int(np.prod(shape)):
         raise InvalidModel(f"there are {int(np.prod(shape))} nodes and {len(listed)} names; give each node a name")
     return listed

@@ -49,7 +49,7 @@ class PairwiseNetwork(FactorProduct):
 
     Examples
     --------
-    >>> model = PairwiseNetwork(np.zeros((3, 2)), [[0, 1], [1, 2]], [[1.0, 0.0], [0.0, 1.0]], names="abc")
+    >>> model = PairwiseNetwork(np.zeros((3, 2)), [[0, 1], [1, 2]], [[1.0, 0.0], [0.0, 1.0]], names=["a", "b", "c"])
     >>> model.log_joint([0, 0, 1]), model.energy([0, 0, 0])
     (1.0, -2.0)
     """
@@ -203,7 +203,7 @@ class PairwiseNetwork(FactorProduct):
     def log_joint_of_codes(self, codes: np.ndarray) -> np.ndarray:
         """`log_joint` of codes (…, node)."""
         unary = self.log_unary[np.arange(self.num_nodes), codes].sum(axis=-1)
-        tables = np.arange(self.num_edges) if len(self.log_pairwise) > 1 else 0
+        tables = 0 if len(self.log_pairwise) == 1 else np.arange(self.num_edges)
         pairs = self.log_pairwise[tables, codes[..., self.edges[:, 0]], codes[..., self.edges[:, 1]]]
         return np.asarray(unary + pairs.sum(axis=-1))
 

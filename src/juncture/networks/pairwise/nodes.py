@@ -114,6 +114,10 @@ class NodeScope(Scope):
     def shape(self) -> tuple[int, ...]:
         return (len(self.states),) * len(self.names)
 
+    @cached_property
+    def has_real(self) -> bool:
+        return False
+
     def axis(self, name: str) -> int:
         if not isinstance(self.names, GridNames):
             return super().axis(name)
