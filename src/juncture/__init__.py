@@ -181,6 +181,7 @@ _MODULES = {
     "expectation_propagation": "inference.variational.expectation_propagation",
     "marginal_polytope": "inference.variational.polytope",
     "MiniBucket": "inference.bounded.mini_bucket",
+    "BoundedCliqueTree": "inference.bounded.bounded_clique_tree",
     "ICM": "inference.messages.icm",
     "MaxFlow": "inference.messages.max_flow",
     "LoopyBP": "inference.messages.loopy",

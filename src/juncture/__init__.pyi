@@ -110,6 +110,7 @@ from juncture.graphs.directed import PartiallyDirectedGraph as PartiallyDirected
 from juncture.graphs.independence import Independence as Independence
 from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree as BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket as MiniBucket
 from juncture.inference.edge_information import edge_information as edge_information
 from juncture.inference.engines.beliefs import Beliefs as Beliefs

@@ -23,6 +23,7 @@ PUBLIC_NAMES = [
     "BetaBinomial",
     "BetaNegativeBinomial",
     "Binomial",
+    "BoundedCliqueTree",
     "CanonicalGaussian",
     "Categorical",
     "CategoricalEmissions",

@@ -12,6 +12,7 @@ from juncture.data.dataset import Extra
 from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.approximation import Query, approximate
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
@@ -40,6 +41,7 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "loopy": LoopyBP,
     "mini-bucket": MiniBucket,
+    "bounded-clique-tree": BoundedCliqueTree,
     "mean-field": MeanField,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
