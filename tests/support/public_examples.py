@@ -178,7 +178,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "PairwiseNetwork": [
         {"log_unary": [[0.0, 1.0], [0.0, 0.0]], "edges": [[0, 1]], "log_pairwise": [[1.0, 0.0], [0.0, 1.0]]}
     ],
-    "PairwiseNetwork.marginalize": [{"names": "x0_0"}],
+    "PairwiseNetwork.marginalize": [{"names": ("x0_0",)}],
     "PairwiseNetwork.clamp": [{"values": [[-1, 1], [1, 1]]}],
     "PairwiseNetwork.encode": [{"values": [[-1, 1], [1, 1]]}],
     "PairwiseNetwork.log_joint": [{"assignment": [[-1, 1], [1, 1]]}],

@@ -20,7 +20,6 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
-from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
 from juncture.inference.factor_beliefs import FactorBeliefs, outer_product
 from juncture.inference.variational.ascent import CoordinateAscent, Course
