@@ -45,6 +45,7 @@ PUBLIC_NAMES = [
     "Discretizer",
     "EdgePrior",
     "EdgeStrengths",
+    "EnergyModel",
     "Enumeration",
     "Evidence",
     "ExactSearch",
