@@ -253,8 +253,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not have are
-        documented in `juncture.learning.undirected.fit`, `juncture.learning.covariance_selection`,
+        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
+        have are documented in `juncture.learning.undirected.fit`, `juncture.learning.covariance_selection`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
         `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`.

@@ -335,7 +335,7 @@ def fit(
     *,
     tolerance: float = 1e-6,
     max_steps: int = 500,
-    progress: ProgressCallback | None = None,
+    progress: Progress | None = None,
 ) -> Fit[EnergyModel]: ...
 @overload
 def fit(

@@ -37,7 +37,7 @@ def test_one_expert_is_student_t(degrees):
 
 def test_experts_that_do_not_normalise_are_refused():
     """S4-076: α must be above ½."""
-    with pytest.raises(jt.InvalidModel, match="integral|normalised"):
+    with pytest.raises(jt.InvalidModel, match=r"integral|normalised"):
         jt.log_prob(student_t_energy([0.4], [1.0]), [0.0])
     with pytest.raises(jt.InvalidModel, match="positive"):
         student_t_energy([-1.0], [1.0])
@@ -46,7 +46,7 @@ def test_experts_that_do_not_normalise_are_refused():
 @given(st.floats(-1.5, 1.5), st.floats(-1.5, 1.0))
 def test_the_phases_are_the_gradient_of_the_likelihood(first, second):
     """S4-077: negative - positive phase equals finite differences, on a finite domain by enumeration."""
-    data = np.array(list(itertools.product([-1, 1], repeat=2)) + [[1, -1], [1, 1]])
+    data = np.array([*itertools.product([-1, 1], repeat=2), (1, -1), (1, 1)])
     model = jt.EnergyModel(pair_energy, pair_gradient, np.array([first, second]), SPINS)
     assert np.exp(model.log_prob(data[:4])).sum() == pytest.approx(1.0, abs=1e-12)
     positive, negative = model.phases(data)

@@ -24,6 +24,7 @@ from juncture.values import content_key, format_count, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 MAX_DRAWN = 20_000  # edges of a picture
+MAX_READ = 36  # nodes whose answers are shown one by one
 
 
 class PairwiseNetwork(FactorProduct):
@@ -114,6 +115,11 @@ class PairwiseNetwork(FactorProduct):
     @property
     def num_edges(self) -> int:
         return len(self.edges)
+
+    @property
+    def is_image(self) -> bool:
+        """Whether answers are shown as an image: a grid of two axes, with too many nodes to read them one by one."""
+        return len(self.shape) == 2 and min(self.shape) > 1 and self.num_nodes > MAX_READ
 
     @property
     def has_unary(self) -> bool:
