@@ -133,6 +133,7 @@ _MODULES = {
     "ConditionalRandomField": "sequences.conditional_random_field.model",
     "MarkovChain": "sequences.markov_chains.model",
     "Mixture": "components.mixture",
+    "EnergyModel": "latent.energy.model",
     "GaussianEmissions": "components.gaussian",
     "CategoricalEmissions": "components.categorical",
     "FamilyEmissions": "components.family",

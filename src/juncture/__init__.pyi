@@ -160,6 +160,7 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.images.denoising import denoising_field as denoising_field
 from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength

@@ -47,6 +47,7 @@ PUBLIC_NAMES = [
     "Discretizer",
     "EdgePrior",
     "EdgeStrengths",
+    "EnergyModel",
     "Enumeration",
     "Evidence",
     "ExactSearch",

@@ -13,6 +13,7 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
+from juncture.drawing.notebook import diagram_html
 from juncture.drawing.text import format_value
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
@@ -105,6 +106,17 @@ class MostProbableArray(MostProbable):
         states, labels = self.model.states, self.codes.tolist()
         pairs = zip(self.model.names, labels, strict=True)
         return {name: states[code] for name, code in pairs if name not in self.observed}
+
+    def to_diagram(self) -> Any:
+        """An image, where the nodes form one; else a table of names and states."""
+        if not self.model.is_image:
+            return super().to_diagram()
+        from juncture.drawing.rasters import Rasters
+
+        return Rasters.of({"most probable": (self.codes.reshape(self.model.shape), f"by {self.method}")})
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram()) if self.model.is_image else super()._repr_html_()
 
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.model.shape))
