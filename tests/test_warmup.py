@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 CALLED = {
+    "local_search.conditional_modes": ("visit_nodes",),
     "structure.climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
     "structure.contingency": ("test_pair", "permuted_statistics"),
     "tables.distinct": ("number_keys", "hash_words", "are_as_numbered"),

@@ -13,6 +13,7 @@ from juncture.data.bins.discretizer import FittedDiscretizer as FittedDiscretize
 from juncture.data.dataset import Dataset as Dataset
 from juncture.data.missingness import missingness as missingness
 from juncture.data.sequences.sequences import Sequence as Sequence
+from juncture.errors import ApproximationWarning as ApproximationWarning
 from juncture.errors import DeterministicRelationWarning as DeterministicRelationWarning
 from juncture.errors import FormatError as FormatError
 from juncture.errors import IdentifierWarning as IdentifierWarning
@@ -109,6 +110,8 @@ from juncture.graphs.directed import PartiallyDirectedGraph as PartiallyDirected
 from juncture.graphs.independence import Independence as Independence
 from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree as BoundedCliqueTree
+from juncture.inference.bounded.mini_bucket import MiniBucket as MiniBucket
 from juncture.inference.edge_information import edge_information as edge_information
 from juncture.inference.engines.beliefs import Beliefs as Beliefs
 from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint
@@ -119,12 +122,16 @@ from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
+from juncture.inference.exact.magnetization import magnetization as magnetization
+from juncture.inference.messages.icm import ICM as ICM
 from juncture.inference.messages.loopy import LoopyBP as LoopyBP
+from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sensitivity import sensitivity as sensitivity
+from juncture.inference.variational.mean_field import MeanField as MeanField
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed
@@ -153,6 +160,11 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.energy.model import EnergyModel as EnergyModel
+from juncture.latent.images.denoising import denoising_field as denoising_field
+from juncture.latent.images.denoising import flip_noise as flip_noise
+from juncture.latent.images.denoising import flip_strength as flip_strength
+from juncture.latent.images.segmentation import segment as segment
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
@@ -202,6 +214,10 @@ from juncture.networks.lint import lint as lint
 from juncture.networks.markov_properties import factorizes as factorizes
 from juncture.networks.markov_properties import faithfulness_violations as faithfulness_violations
 from juncture.networks.markov_properties import markov_violations as markov_violations
+from juncture.networks.pairwise.ising import ising as ising
+from juncture.networks.pairwise.ising import ising_parameters as ising_parameters
+from juncture.networks.pairwise.ising import potts as potts
+from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads

@@ -32,7 +32,7 @@ from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
+from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
@@ -48,6 +48,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
+from juncture.networks.pairwise.ising import ising
 from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -168,6 +169,11 @@ def ask_sparse_network() -> None:
     plan.run(model, rows, questions=frozenset({Question.EXPECTED})).expected(parts, np.ones(2))
 
 
+def ask_pairwise_network() -> None:
+    """Ask a grid."""
+    most_probable(ising((2, 2), 0.5), method="icm")
+
+
 def ask_factored_tree() -> None:
     """Ask a tree whose cliques are not stored, as large ones are not."""
     structure = find_structure([[0, 1]], [2, 2])
@@ -275,4 +281,5 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,
     "state spaces": warm_up_state_space,
+    "pairwise models": ask_pairwise_network,
 }

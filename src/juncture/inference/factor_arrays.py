@@ -17,7 +17,9 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
-from juncture.inference.exact.lowering import Lowered, lower
+from juncture.inference.exact.lowering import Lowered, check_factors, lower
+from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.variables import Scope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,6 +92,38 @@ class FactorArrays:
         """The factors whose scope has a node."""
         return self.edge_factors[self.node_edges[self.node_starts[node] : self.node_starts[node + 1]]]
 
+    @cached_property
+    def strides(self) -> np.ndarray:
+        """For each entry of `scopes` how far apart in the factor's table the states of that node are."""
+        strides = np.ones(len(self.scopes), dtype=np.int64)
+        ends, sizes = self.scope_starts[1:], np.diff(self.scope_starts)
+        for place in range(1, int(sizes.max(initial=0))):  # from the last axis on
+            at = ends[sizes > place] - 1 - place
+            strides[at] = strides[at + 1] * self.num_states[self.scopes[at + 1]]
+        return strides
+
+    def cells(self, codes: np.ndarray) -> np.ndarray:
+        """(factor,): the entry of `log_values` of each factor at the codes (node,) of all nodes."""
+        steps = np.concatenate([[0], np.cumsum(codes[self.scopes] * self.strides)])
+        return self.table_starts + steps[self.scope_starts[1:]] - steps[self.scope_starts[:-1]]
+
+    @cached_property
+    def node_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The factors of each node: where they start (node + 1,), the factors, and the strides of the node in them."""
+        return self.node_starts, self.edge_factors[self.node_edges], self.strides[self.node_edges]
+
+    @cached_property
+    def single_logs(self) -> np.ndarray:
+        """(state of all nodes,): the sum of the log tables of the factors that have this node alone."""
+        total = np.zeros(self.total_states)
+        factors = np.flatnonzero(np.diff(self.scope_starts) == 1)
+        nodes = self.scopes[self.scope_starts[factors]]
+        for state in range(int(self.num_states[nodes].max(initial=0))):
+            has_state = self.num_states[nodes] > state
+            at = self.state_starts[nodes[has_state]] + state
+            np.add.at(total, at, self.log_values[self.table_starts[factors[has_state]] + state])
+        return total
+
     def scope(self, factor: int) -> np.ndarray:
         """The nodes of a factor, in the order of the axes of its table."""
         return self.scopes[self.scope_starts[factor] : self.scope_starts[factor + 1]]
@@ -111,7 +145,8 @@ def offsets(sizes: Any) -> np.ndarray:
 @singledispatch
 def factor_arrays(model: Any) -> FactorArrays:
     """The factors of a model as flat arrays, which are kept with the model."""
-    if "factor arrays" not in getattr(model, "derived", {}):
+    check_factors(model, "inference")
+    if "factor arrays" not in model.derived:
         lowered = lower(model)
         if any(variable.is_real for variable in lowered.variables):
             real = next(variable.name for variable in lowered.variables if variable.is_real)
@@ -119,6 +154,44 @@ def factor_arrays(model: Any) -> FactorArrays:
         model.derived["factor arrays"] = arrays_of(lowered)
     arrays: FactorArrays = model.derived["factor arrays"]
     return arrays
+
+
+@factor_arrays.register
+def _(model: PairwiseNetwork) -> FactorArrays:
+    if "factor arrays" not in model.derived:
+        model.derived["factor arrays"] = pairwise_arrays(model)
+    arrays: FactorArrays = model.derived["factor arrays"]
+    return arrays
+
+
+@singledispatch
+def node_scope(model: Any) -> Scope:
+    """The variables of all nodes: those of the model, then the hidden ones of its conditionals."""
+    return lower(model).scope
+
+
+@node_scope.register
+def _(model: PairwiseNetwork) -> Scope:
+    return model.variables
+
+
+def pairwise_arrays(model: PairwiseNetwork) -> FactorArrays:
+    """The arrays of a pairwise model: the factors of the nodes, unless all are constant, then those of the edges."""
+    num_states, edges = model.num_states, np.arange(model.num_edges, dtype=np.int64)
+    unary, singles = np.empty((0, num_states)), np.empty(0, dtype=np.int64)
+    if model.has_unary:
+        is_shared = bool((model.log_unary == model.log_unary[0]).all())
+        unary = model.log_unary[:1] if is_shared else model.log_unary
+        singles = np.arange(model.num_nodes, dtype=np.int64)
+    single_starts = singles * (num_states if len(unary) > 1 else 0)
+    pair_starts = unary.size + edges * (num_states**2 if len(model.log_pairwise) > 1 else 0)
+    return FactorArrays(
+        num_states=np.full(model.num_nodes, num_states, dtype=np.int64),
+        scope_starts=np.concatenate([singles, len(singles) + 2 * np.arange(model.num_edges + 1, dtype=np.int64)]),
+        scopes=np.concatenate([singles, model.edges.ravel()]),
+        table_starts=np.concatenate([single_starts, pair_starts]),
+        log_values=np.concatenate([unary.ravel(), model.log_pairwise.ravel()]),
+    )
 
 
 def arrays_of(lowered: Lowered) -> FactorArrays:

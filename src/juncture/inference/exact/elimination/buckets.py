@@ -26,7 +26,7 @@ from juncture.inference.exact.clique_search import (
     best_order,
     order_by_scopes,
 )
-from juncture.kernels.junction_tree.bitsets import moral_graph
+from juncture.kernels.elimination_orders.bitsets import moral_graph
 from juncture.memory import format_bytes
 
 
