@@ -21,12 +21,11 @@ from juncture.data.findings import Findings
 from juncture.inference.bounded.buckets import MiniBuckets, split_buckets
 from juncture.inference.bounded.conditioned import conditioned_bound
 from juncture.inference.bounded.reduced_factors import ReducedFactors
-from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows
+from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.buckets import good_order
-from juncture.inference.factor_arrays import factor_arrays
 from juncture.inference.factor_beliefs import FactorBeliefs, sum_to
 from juncture.memory import check_memory
 
@@ -110,13 +109,7 @@ class MiniBucketPlan:
     @cached_property
     def cost(self) -> Cost:
         """Of a step, without what the zeros of the tables rule out."""
-        arrays = factor_arrays(self.part)
-        seen = [self.part.variables.axis(name) for name in self.observed]
-        free = np.setdiff1d(np.flatnonzero(arrays.num_states > 1), seen).tolist()
-        position = {node: place for place, node in enumerate(free)}
-        inside = (arrays.scope(factor).tolist() for factor in range(arrays.num_factors))
-        scopes = {tuple(position[node] for node in scope if node in position) for scope in inside}
-        return self.buckets_of(sorted(scopes - {()}), arrays.num_states[free])[1].cost
+        return self.buckets_of(*free_scopes(self.part, self.observed))[1].cost
 
     def prepare(self) -> None:
         """Search the elimination order."""

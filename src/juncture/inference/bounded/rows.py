@@ -93,6 +93,17 @@ def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, 
     )
 
 
+def free_scopes(model: Any, observed: Sequence[str]) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """The scopes of all factors without the observed nodes, over the free nodes, and the numbers of states of these."""
+    arrays = factor_arrays(model)
+    seen = [model.variables.axis(name) for name in observed]
+    free = np.setdiff1d(np.flatnonzero(arrays.num_states > 1), seen).tolist()
+    position = {node: place for place, node in enumerate(free)}
+    inside = (arrays.scope(factor).tolist() for factor in range(arrays.num_factors))
+    scopes = {tuple(position[node] for node in scope if node in position) for scope in inside}
+    return sorted(scopes - {()}), arrays.num_states[free]
+
+
 def node_beliefs(arrays: FactorArrays, reduced: ReducedFactors, answer: RowAnswer) -> np.ndarray:
     """(state of all nodes,): NaN where the evidence is impossible."""
     if answer.log_evidence == -np.inf:

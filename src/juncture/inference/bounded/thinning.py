@@ -1,0 +1,206 @@
+"""Smaller cliques for a calibrated clique tree: nodes summed out, then the weakest dependences removed.
+
+Nodes that nothing later needs are summed out where the clique that this makes is small enough: exact. Then, in every
+clique that is too large, one of two removals is made until all fit, the one that loses the least information:
+
+- two nodes that share no other clique become independent given the rest of the clique, which splits it in two;
+  the loss is their conditional mutual information (Kjærulff 1994),
+- a node that the clique shares with its neighbours is left to them; the loss is its mutual information with the nodes
+  that only the clique has, given what else it shares.
+
+Both leave the marginals of all cliques that remain as they are: the result is the nearest distribution, by
+Kullback–Leibler divergence, that has the new cliques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, subtract, widen
+
+
+def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
+    """Reduce the tree, in place, to cliques of at most `size` cells; the nodes that are `needed` stay.
+
+    Returns the loss of each removal. Their sum bounds the Kullback–Leibler divergence between the distributions before
+    and after; without a removal the reduction is exact.
+    """
+    kept, losses = set(needed), []
+    sum_out_all(tree, kept, size)
+    while large := [clique for clique, nodes in tree.nodes.items() if tree.cells(clique) > size and len(nodes) > 1]:
+        losses.append(remove_weakest(tree, max(large, key=lambda clique: (tree.cells(clique), -clique))))
+    sum_out_all(tree, kept, size)
+    return losses
+
+
+# --- exact: nodes are summed out -----------------------------------------------------------------------------------
+
+
+def sum_out_all(tree: CliqueTree, kept: set[int], size: float) -> None:
+    """Sum out the nodes that are not kept, those of the smallest joint table first, while tables fit."""
+    holders: dict[int, set[int]] = {}
+    for clique, nodes in tree.nodes.items():
+        for node in nodes:
+            holders.setdefault(node, set()).add(clique)
+    for node in sorted(holders.keys() - kept, key=lambda node: (len(holders[node]), node)):
+        cliques = sorted(clique for clique, nodes in tree.nodes.items() if node in nodes)
+        union = tuple(sorted({other for clique in cliques for other in tree.nodes[clique]}))
+        if len(cliques) == 1 or np.prod(tree.num_states[list(union)] + 0.0) <= size * tree.num_states[node]:
+            clique = join(tree, cliques, union) if len(cliques) > 1 else cliques[0]
+            drop_node(tree, clique, node)
+            absorb_into_neighbour(tree, clique)
+
+
+def join(tree: CliqueTree, cliques: list[int], union: Nodes) -> int:
+    """One clique in place of connected ones: their product, divided by the separators between them."""
+    first = cliques[0]
+    table = widen(tree.beliefs[first], tree.nodes[first], union)
+    done, waiting = {first}, [first]
+    while waiting:
+        clique = waiting.pop()
+        for other in sorted(tree.neighbours[clique] & (set(cliques) - done)):
+            shared = tree.separator(clique, other)
+            ratio = subtract(tree.beliefs[other], widen(tree.marginal(other, shared), shared, tree.nodes[other]))
+            table = table + widen(ratio, tree.nodes[other], union)
+            done.add(other)
+            waiting.append(other)
+    outside = {other for clique in cliques for other in tree.neighbours[clique]} - set(cliques)
+    for clique in cliques:
+        remove_clique(tree, clique)
+    return add_clique(tree, union, table, outside)
+
+
+def drop_node(tree: CliqueTree, clique: int, node: int) -> None:
+    nodes = tuple(other for other in tree.nodes[clique] if other != node)
+    tree.beliefs[clique] = tree.marginal(clique, nodes)
+    tree.nodes[clique] = nodes
+    for other in sorted(tree.neighbours[clique]):
+        if not tree.separator(clique, other):
+            tree.neighbours[clique].discard(other)
+            tree.neighbours[other].discard(clique)
+
+
+def absorb_into_neighbour(tree: CliqueTree, clique: int) -> None:
+    """Remove a clique whose nodes all lie in a neighbour, which takes its other neighbours; or that has no node."""
+    inside = set(tree.nodes[clique])
+    for other in sorted(tree.neighbours[clique]):
+        if inside <= set(tree.nodes[other]):
+            around = tree.neighbours[clique] - {other}
+            remove_clique(tree, clique)
+            for third in around:
+                tree.neighbours[third].add(other)
+                tree.neighbours[other].add(third)
+            return
+    if not inside:
+        remove_clique(tree, clique)
+
+
+def remove_clique(tree: CliqueTree, clique: int) -> None:
+    for other in tree.neighbours.pop(clique):
+        tree.neighbours.get(other, set()).discard(clique)
+    del tree.nodes[clique], tree.beliefs[clique]
+
+
+def add_clique(tree: CliqueTree, nodes: Nodes, belief: np.ndarray, neighbours: Iterable[int]) -> int:
+    clique = tree.next_number()
+    tree.nodes[clique], tree.beliefs[clique], tree.neighbours[clique] = nodes, belief, set(neighbours)
+    for other in tree.neighbours[clique]:
+        tree.neighbours[other].add(clique)
+    return clique
+
+
+# --- approximate: dependences are removed ----------------------------------------------------------------------------
+
+
+def remove_weakest(tree: CliqueTree, clique: int) -> float:
+    """Make the removal of the least loss in a clique, and return the loss."""
+    separators = {other: tree.separator(clique, other) for other in sorted(tree.neighbours[clique])}
+    pairs = pair_losses(tree, clique, separators.values())
+    shared = shared_losses(tree, clique, separators.values())
+    best_pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
+    best_node = min(shared, key=lambda node: (shared[node], node), default=None)
+    if best_node is not None and (best_pair is None or shared[best_node] <= pairs[best_pair]):
+        drop_node(tree, clique, best_node)
+        absorb_into_neighbour(tree, clique)
+        return shared[best_node]
+    if best_pair is not None:
+        split(tree, clique, best_pair, separators)
+        return pairs[best_pair]
+    return detach(tree, clique, separators)
+
+
+def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
+    """For each two nodes that no separator has together, their mutual information given the rest of the clique."""
+    nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
+    together = {pair for separator in separators for pair in combinations(separator, 2)}
+    free = [pair for pair in combinations(nodes, 2) if pair not in together]
+    if not free:
+        return {}
+    without = {node: belief.sum(axis=nodes.index(node)) for node in {node for pair in free for node in pair}}
+    entropies = {node: entropy(table) for node, table in without.items()}
+    whole, losses = entropy(belief), {}
+    for one, other in free:
+        rest = without[one].sum(axis=nodes.index(other) - 1)
+        losses[one, other] = entropies[one] + entropies[other] - whole - entropy(rest)
+    return losses
+
+
+def shared_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[int, float]:
+    """For each node that is in one separator only, the loss if the clique leaves it to the neighbour."""
+    holders: dict[int, list[Nodes]] = {}
+    for separator in separators:
+        for node in separator:
+            holders.setdefault(node, []).append(separator)
+    return {node: node_loss(tree, clique, found[0], node) for node, found in holders.items() if len(found) == 1}
+
+
+def entropy(table: np.ndarray) -> float:
+    return -float(np.sum(table * np.log(np.where(table > 0, table, 1.0))))
+
+
+def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict[int, Nodes]) -> None:
+    """Two cliques in place of one, each without one node of the pair."""
+    one, other = pair
+    halves = [tuple(node for node in tree.nodes[clique] if node != gone) for gone in (other, one)]
+    tables = [tree.marginal(clique, half) for half in halves]
+    sides = {neighbour: 1 if other in shared else 0 for neighbour, shared in separators.items()}
+    remove_clique(tree, clique)
+    first = add_clique(tree, halves[0], tables[0], [n for n, side in sides.items() if side == 0])
+    is_joined = len(halves[0]) > 1
+    around = [n for n, side in sides.items() if side == 1]
+    second = add_clique(tree, halves[1], tables[1], [first, *around] if is_joined else around)
+    for half in (first, second):
+        absorb_into_neighbour(tree, half)
+
+
+def detach(tree: CliqueTree, clique: int, separators: dict[int, Nodes]) -> float:
+    """Sum a node out on the side of one neighbour, where that loses the least; the clique keeps it."""
+    losses = {
+        (other, node): node_loss(tree, other, shared, node) for other, shared in separators.items() for node in shared
+    }
+    other, node = min(losses, key=lambda key: (losses[key], key))
+    side, waiting = [other], [other]
+    while waiting:
+        here = waiting.pop()
+        found = [n for n in sorted(tree.neighbours[here]) if n != clique and n not in side and node in tree.nodes[n]]
+        side += found
+        waiting += found
+    for here in side:
+        drop_node(tree, here, node)
+    for here in side:
+        absorb_into_neighbour(tree, here)
+    return losses[other, node]
+
+
+def node_loss(tree: CliqueTree, clique: int, separator: Nodes, node: int) -> float:
+    """The mutual information of a node of a separator with the nodes that only the clique has, given the others."""
+    nodes = tree.nodes[clique]
+    left = [other for other in nodes if other != node]
+    rest = [other for other in separator if other != node]
+    first, second, both, given = (
+        entropy(np.exp(tree.marginal(clique, kept))) for kept in (left, separator, nodes, rest)
+    )
+    return first + second - both - given
