@@ -14,6 +14,7 @@ import numpy as np
 import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
+from juncture.inference.variational.mean_field import MeanField
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,13 @@ ENGINES = {
     "loopy flooding": ApproximateEngine(LoopyBP(schedule="flooding"), is_exact_on_trees=True),
     "loopy damped": ApproximateEngine(LoopyBP(damping=0.5, max_steps=500), is_exact_on_trees=True),
     "max-product": ApproximateEngine(MaxProductBP(), is_exact_on_trees=True),
+    "mean-field": ApproximateEngine(MeanField(), has_lower=True),
+    "mean-field starts": ApproximateEngine(MeanField(starts=3, tolerance=1e-6), has_lower=True),
+    "mean-field clusters": ApproximateEngine(
+        MeanField(clusters=(("x0", "x2"), ("x1",)), tolerance=1e-4),
+        has_lower=True,
+        takes=lambda model: "x2" in model.variables.names,
+    ),
 }
 
 
