@@ -179,6 +179,8 @@ _MODULES = {
     "Enumeration": "inference.exact.enumeration",
     "MeanField": "inference.variational.mean_field",
     "elbo": "inference.variational.elbo",
+    "black_box_variational": "inference.variational.black_box",
+    "amortized_variational": "inference.variational.amortized",
     "expectation_propagation": "inference.variational.expectation_propagation",
     "marginal_polytope": "inference.variational.polytope",
     "MiniBucket": "inference.bounded.mini_bucket",

@@ -1,10 +1,10 @@
 """`MeanField`: the nearest product of distributions, q(x) = Π q(xᵢ), by coordinate ascent.
 
-The lower bound log Z ≥ E log Π factors + entropy of q rises with every update q(xᵢ) ∝ exp E[log factors of i | xᵢ], until
-q is a local optimum: of several starts the best counts. The gap is KL(q ‖ p). Each sweep costs a pass over all tables for
+The lower bound log Z ≥ E log Π factors + H(q) rises with every update q(xᵢ) ∝ exp E[log factors of i | xᵢ], until q is
+a local optimum: of several starts the best counts. The gap is KL(q ‖ p). Each sweep costs a pass over all tables for
 each of their variables, so models of any width are taken; the answers are the worse the stronger variables depend on
-each other, and always too certain. Choose it for large models with weak dependencies, or for its bound.
-With `clusters`, q is a product over clusters of variables, each kept exactly. Jordan et al., Machine Learning 37 (1999).
+each other, and most often too certain. Choose it for large models with weak dependencies, or for its bound.
+With `clusters`, q is a product over clusters of variables, each kept exactly (Jordan et al. 1999).
 """
 
 from __future__ import annotations
