@@ -195,13 +195,13 @@ def line(name: str, method: str, found: dict[str, Any]) -> str:
     numbers = [shown(found[key], 9, "+.3g") for key in ("lower", "upper")]
     numbers += [shown(found[key], 7, ".1e") for key in ("mean", "largest")]
     return (
-        f"{name:>19} {method:>20} {found['answer']:>11} {found['seconds']:7.1f} {found['mib']:5.0f} {found['log10']:13.6f}"
-        f" {found['error']:7.1e} {' '.join(numbers)}{' wrong' if found['is_wrong'] else ''}"
+        f"{name:>19} {method:>20} {found['answer']:>11} {found['seconds']:7.1f} {found['mib']:5.0f}"
+        f" {found['log10']:13.6f} {found['error']:7.1e} {' '.join(numbers)}{' wrong' if found['is_wrong'] else ''}"
     )
 
 
 def shown(value: float | None, width: int, form: str) -> str:
-    return f"{'-':>{width}}" if value is None else f"{value:>{width}{form}}"
+    return ("-" if value is None else format(value, form)).rjust(width)
 
 
 def print_scores(scores: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> None:

@@ -178,6 +178,7 @@ _MODULES = {
     "Enumeration": "inference.exact.enumeration",
     "MiniBucket": "inference.bounded.mini_bucket",
     "BoundedCliqueTree": "inference.bounded.bounded_clique_tree",
+    "TreeReweighted": "inference.messages.tree_reweighted",
     "ICM": "inference.messages.icm",
     "MaxFlow": "inference.messages.max_flow",
     "to_bayesian_network": "inference.exact.elimination.directed_form",

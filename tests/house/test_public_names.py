@@ -152,6 +152,7 @@ PUBLIC_NAMES = [
     "Trace",
     "Trail",
     "TreeAugmented",
+    "TreeReweighted",
     "UndirectedGraph",
     "Uniform",
     "UnknownState",

@@ -24,6 +24,7 @@ from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.max_flow import MaxFlow
+from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
@@ -39,6 +40,7 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mini-bucket": MiniBucket,
     "bounded-clique-tree": BoundedCliqueTree,
+    "tree-reweighted": TreeReweighted,
     "mean-field": MeanField,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
