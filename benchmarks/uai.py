@@ -168,7 +168,7 @@ def vars_of_juncture() -> dict[str, Any]:
 
 
 def load_kernels() -> None:
-    """Ask a small model, and one whose cliques are large, so that no kernel is compiled or loaded later."""
+    """Ask a small model, one whose cliques are large and one with zeros: no kernel is compiled or loaded later."""
     jt.set_compilation("always")
     jt.set_num_threads(1)
     asia = jt.example("asia")
@@ -179,6 +179,9 @@ def load_kernels() -> None:
             continue
     variables = [jt.Variable(f"x{number}", 2) for number in range(20)]
     jt.infer(jt.MarkovNetwork([jt.Factor(pair, np.ones((2, 2))) for pair in combinations(variables, 2)]))
+    same = np.zeros((2,) * 15)
+    same[(0,) * 15] = same[(1,) * 15] = 1.0
+    jt.infer(jt.MarkovNetwork([jt.Factor(variables[:15], same)]))
 
 
 def peak() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from juncture import memory
+from juncture import control_groups, memory
 
 GIB = 2**30
 
@@ -12,10 +12,10 @@ GIB = 2**30
 @pytest.fixture
 def group(tmp_path, monkeypatch):
     """A control group of 4 GiB, of which 3 are used, on a machine with plenty."""
-    pair = (tmp_path / "memory.max", tmp_path / "memory.current")
-    for path, number in zip(pair, (4 * GIB, 3 * GIB), strict=True):
-        path.write_text(f"{number}\n")
-    monkeypatch.setattr(memory, "CGROUP_PAIRS", (tuple(map(str, pair)),))
+    for name, number in (("memory.max", 4 * GIB), ("memory.current", 3 * GIB)):
+        (tmp_path / name).write_text(f"{number}\n")
+    monkeypatch.setattr(control_groups, "TOP", str(tmp_path))
+    monkeypatch.setattr(control_groups, "GROUPS", str(tmp_path / "own"))
     monkeypatch.setattr(memory, "free_machine_memory", lambda: 64 * GIB)
     return tmp_path
 
@@ -40,3 +40,19 @@ def test_files_that_are_held_in_memory_count_as_free(group, stat, free):
 def test_no_limit(group, limit):
     (group / "memory.max").write_text(f"{limit}\n")
     assert memory.default_memory_limit() == 32 * GIB
+
+
+@pytest.mark.parametrize(
+    ("folder", "files", "own"),
+    [
+        ("service", memory.NEW_FILES, "0::/service"),
+        ("memory/service", memory.OLD_FILES, "4:memory:/service"),
+        ("memory/service", memory.OLD_FILES, "4:memory:/service/worker"),
+    ],
+)
+def test_the_limit_of_a_group_that_is_not_the_top_counts(group, folder, files, own):
+    (group / folder).mkdir(parents=True)
+    for name, number in zip(files, (2 * GIB, GIB + GIB // 2), strict=True):
+        (group / folder / name).write_text(f"{number}\n")
+    (group / "own").write_text(f"3:cpuset:/elsewhere\n{own}\n")
+    assert memory.default_memory_limit() == GIB // 4

@@ -7,15 +7,14 @@ import threading
 import pytest
 
 import juncture as jt
-from juncture import parallel
+from juncture import control_groups, parallel
 
 
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
     """A folder in place of that of the control groups, and no settings."""
-    monkeypatch.setattr(parallel, "GROUP_FOLDER", str(tmp_path))
-    monkeypatch.setattr(parallel, "GROUPS", str(tmp_path / "own"))
-    monkeypatch.setattr(parallel, "OLD_GROUP_FOLDERS", (str(tmp_path / "cpu"),))
+    monkeypatch.setattr(control_groups, "TOP", str(tmp_path))
+    monkeypatch.setattr(control_groups, "GROUPS", str(tmp_path / "own"))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(8)), raising=False)
     monkeypatch.delenv("JUNCTURE_NUM_THREADS", raising=False)
     parallel.cpu_quota.cache_clear()
@@ -57,6 +56,16 @@ def test_the_least_quota_of_the_groups_around_the_process_counts(groups, own, th
     (groups / "service" / "worker" / "cpu.max").write_text("300000 100000\n")
     (groups / "own").write_text(f"12:cpuset:/elsewhere\n0::{own}\n")
     assert parallel.num_threads() == threads
+
+
+@pytest.mark.parametrize("controllers", ["cpu", "cpu,cpuacct"])
+def test_the_quota_of_an_old_group_that_is_not_the_top_counts(groups, controllers):
+    folder = groups / controllers / "service"
+    folder.mkdir(parents=True)
+    (folder / "cpu.cfs_quota_us").write_text("200000\n")
+    (folder / "cpu.cfs_period_us").write_text("100000\n")
+    (groups / "own").write_text(f"3:cpuset:/elsewhere\n1:{controllers}:/service\n0::/\n")
+    assert parallel.num_threads() == 2
 
 
 def test_the_setting_goes_before_the_environment_and_that_before_the_machine(groups, monkeypatch):

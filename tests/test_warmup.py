@@ -24,11 +24,14 @@ OF_SEQUENCES = {
     "chains.bounded_passes": ("pass_bounded", "pass_bounded_sequences"),
     "chains.viterbi": ("decode_each",),
 }
+OF_MESSAGES = {
+    "messages.schedules": ("run_rows", "flood_nodes"),
+}
 SCRIPT = f"""
 from importlib import import_module
 from juncture.warmup import warm_up
 warm_up()
-for module, names in {(CALLED | OF_SEQUENCES)!r}.items():
+for module, names in {(CALLED | OF_SEQUENCES | OF_MESSAGES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
     print(*(name for name in names if not getattr(kernels, name).signatures), end="")
 """

@@ -13,6 +13,7 @@ from juncture.data.bins.discretizer import FittedDiscretizer as FittedDiscretize
 from juncture.data.dataset import Dataset as Dataset
 from juncture.data.missingness import missingness as missingness
 from juncture.data.sequences.sequences import Sequence as Sequence
+from juncture.errors import ApproximationWarning as ApproximationWarning
 from juncture.errors import DeterministicRelationWarning as DeterministicRelationWarning
 from juncture.errors import FormatError as FormatError
 from juncture.errors import IdentifierWarning as IdentifierWarning
@@ -123,6 +124,7 @@ from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJ
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
 from juncture.inference.exact.magnetization import magnetization as magnetization
 from juncture.inference.messages.icm import ICM as ICM
+from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
@@ -130,6 +132,7 @@ from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeRe
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sensitivity import sensitivity as sensitivity
+from juncture.inference.variational.mean_field import MeanField as MeanField
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed
@@ -158,6 +161,7 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.images.denoising import denoising_field as denoising_field
 from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength

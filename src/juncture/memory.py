@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from juncture.checks import as_float, shown
+from juncture.control_groups import group_folders, least, old_group_folders, read_lines
 from juncture.errors import InvalidData, TooLarge
 
 SURELY_FREE = 2**26  # bytes: a smaller result is allocated without looking at the free memory
@@ -17,18 +18,16 @@ NUMBER = 8  # bytes
 COPIES = 3  # of a table while it is made, checked and stored
 MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a state, and what finds it by its label
 STEP = 4096  # bytes of a variable with its labels and its conditional
-CGROUP_PAIRS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
+NEW_FILES = "memory.max", "memory.current"  # of control groups: the limit, and what is taken
+OLD_FILES = "memory.limit_in_bytes", "memory.usage_in_bytes"  # of version 1
 
 
 def default_memory_limit() -> int:
     """Half of the free memory of the machine, or of the container if that is less."""
-    return (
-        min([free_machine_memory(), *(free for pair in CGROUP_PAIRS if (free := free_group_memory(*pair)) is not None)])
-        // 2
-    )
+    new = [free_group_memory(folder, *NEW_FILES) for folder in group_folders()]
+    free = least(new + [free_group_memory(folder, *OLD_FILES) for folder in old_group_folders("memory")])
+    machine = free_machine_memory()
+    return (machine if free is None else min(machine, int(free))) // 2
 
 
 def check_memory(needed: float, what: str, remedy: str, limit: float | None = None) -> None:
@@ -76,21 +75,17 @@ def free_machine_memory() -> int:
         return 4 * 2**30
 
 
-def free_group_memory(limit: str, used: str) -> int | None:
+def free_group_memory(folder: Path, limit: str, used: str) -> int | None:
     """The memory that a control group has left; None where there is no group or no limit."""
-    try:
-        top, taken = Path(limit).read_text(encoding="ascii").strip(), int(Path(used).read_text(encoding="ascii"))
-        return None if top == "max" else max(int(top) - max(taken - group_file_cache(Path(used).parent), 0), 0)
-    except (OSError, ValueError):
+    top, taken = read_lines(folder / limit), read_lines(folder / used)
+    if len(top) != 1 or len(taken) != 1 or not (top[0].isdecimal() and taken[0].isdecimal()):
         return None
+    return max(int(top[0]) - max(int(taken[0]) - group_file_cache(folder), 0), 0)
 
 
 def group_file_cache(folder: Path) -> int:
     """The bytes of files that a control group holds in memory and would give up first: they count as used there."""
-    try:
-        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0
+    lines = read_lines(folder / "memory.stat")
     counts = dict(line.split(maxsplit=1) for line in lines if " " in line)
     return int(counts.get("total_inactive_file", counts.get("inactive_file", 0)))
 

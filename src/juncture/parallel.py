@@ -17,14 +17,12 @@ from threading import Thread
 from typing import TypeVar
 
 from juncture.checks import check_count, shown
+from juncture.control_groups import group_folders, least, old_group_folders, read_lines
 from juncture.errors import InvalidData
 
 BLOCK = 65_536  # numbers: those of a block fit a core's cache
 MANY_BLOCKS = 3  # below this, threads cost more than they save
 THREADS_SETTING = "JUNCTURE_NUM_THREADS"
-GROUPS = "/proc/self/cgroup"  # the control groups of this process
-GROUP_FOLDER = "/sys/fs/cgroup"
-OLD_GROUP_FOLDERS = ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct")  # of version 1
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -123,19 +121,8 @@ def num_cores() -> int:
 @cache
 def cpu_quota() -> float | None:
     """The cores' worth of time that the control groups of this process may take; None without a limit."""
-    quotas = [read_quota(folder) for folder in group_folders()] + [
-        read_old_quota(Path(name)) for name in OLD_GROUP_FOLDERS
-    ]
-    return min((quota for quota in quotas if quota is not None), default=None)
-
-
-def group_folders() -> list[Path]:
-    """The folder of this process's control group (version 2), and those that it lies in."""
-    top = Path(GROUP_FOLDER)
-    lines = read_lines(Path(GROUPS))
-    own = next((line[3:].strip("/") for line in lines if line.startswith("0::")), "")
-    folder = top / own if ".." not in own.split("/") else top
-    return [each for each in (folder, *folder.parents) if each.is_relative_to(top)]
+    new = [read_quota(folder) for folder in group_folders()]
+    return least(new + [read_old_quota(folder) for folder in old_group_folders("cpu")])
 
 
 def read_quota(folder: Path) -> float | None:
@@ -153,10 +140,3 @@ def parse_quota(numbers: list[str]) -> float | None:
     if len(numbers) != 2 or not all(number.isdecimal() and int(number) > 0 for number in numbers):
         return None
     return int(numbers[0]) / int(numbers[1])
-
-
-def read_lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="ascii").splitlines()
-    except (OSError, ValueError):
-        return []

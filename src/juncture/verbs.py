@@ -23,6 +23,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
+    "EnergyModel": ("juncture.latent.energy.verbs",),
 }
 
 
@@ -252,11 +253,11 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`. Options that networks do not have are
-        documented in `juncture.learning.undirected.fit`, `juncture.learning.covariance_selection`,
+        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
+        have are documented in `juncture.learning.undirected.fit`, `juncture.learning.gaussian_graphs`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
-        `juncture.latent.mixtures.fit`.
+        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block

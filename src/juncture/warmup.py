@@ -35,8 +35,12 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import find_structure
+from juncture.inference.messages.message_layout import MessageGraph, MessageState
+from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
 from juncture.kernels.compilation import compiling
+from juncture.kernels.messages.layout import SUM
+from juncture.kernels.messages.schedules import FLOODING
 from juncture.kernels.structure.state_counts import MANY
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.independence.tests import PermutationTest
@@ -181,6 +185,18 @@ def ask_factored_tree() -> None:
     structure.num_kept  # noqa: B018
 
 
+def pass_messages() -> None:
+    """Pass messages in every way on a small cycle."""
+    a, b, c = Variable("a", 2), Variable("b", 2), Variable("c", 2)
+    table = [[1.0, 2.0], [2.0, 1.0]]
+    cycle = MarkovNetwork([Factor([a, b], table), Factor([b, c], table), Factor([c, a], table)])
+    infer(cycle, [{"a": 1}, {}], method="loopy")
+    most_probable(cycle, method="max-product")
+    graph = MessageGraph.of(cycle)
+    state = MessageState.start(graph, np.zeros((1, graph.arrays.total_states)), SUM)
+    flood_row(graph, state, MessageSchedule(FLOODING, 0.0, 1e-9, 1), 1)  # as large graphs are
+
+
 def ask_gaussian_network() -> None:
     """Ask small Gaussian networks, directed and undirected, every kind of question; plan a long one."""
     x, y, z = Variable("x"), Variable("y"), Variable("z")
@@ -260,6 +276,7 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "families of distributions": warm_up_families,
     "learning of structure": learn_structures,
     "networks with zeros": ask_sparse_network,
+    "messages on any graph": pass_messages,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,

@@ -175,10 +175,13 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],
     "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
     "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
+    "EnergyModel": [
+        {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
+    ],
     "PairwiseNetwork": [
         {"log_unary": [[0.0, 1.0], [0.0, 0.0]], "edges": [[0, 1]], "log_pairwise": [[1.0, 0.0], [0.0, 1.0]]}
     ],
-    "PairwiseNetwork.marginalize": [{"names": "x0_0"}],
+    "PairwiseNetwork.marginalize": [{"names": ("x0_0",)}],
     "PairwiseNetwork.clamp": [{"values": [[-1, 1], [1, 1]]}],
     "PairwiseNetwork.encode": [{"values": [[-1, 1], [1, 1]]}],
     "PairwiseNetwork.log_joint": [{"assignment": [[-1, 1], [1, 1]]}],

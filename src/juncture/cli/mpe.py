@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, check_names, evidence, load
+from juncture.cli.arguments import (
+    AsJson,
+    Budget,
+    Given,
+    Likelihood,
+    Method,
+    Network,
+    Normalize,
+    check_names,
+    evidence,
+    load,
+)
 from juncture.cli.completion import complete_variable
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
@@ -34,13 +45,14 @@ Targets = Annotated[
 ]
 
 
-def mpe(
+def mpe(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: Network,
     targets: Targets = None,
     given: Given = [],  # noqa: B006
     likelihood: Likelihood = [],  # noqa: B006
     k: Count = 1,
     method: Method = "auto",
+    budget: Budget = None,
     normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
@@ -51,7 +63,7 @@ def mpe(
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
-    best = most_probable(model, findings, k=k, targets=targets or None, method=method)
+    best = most_probable(model, findings, k=k, targets=targets or None, method=method, budget=budget)
     if json:
         print_json({"network": network, "evidence": findings, "best": [as_document(item) for item in best]})
         return

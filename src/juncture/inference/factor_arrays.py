@@ -17,7 +17,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
-from juncture.inference.exact.lowering import Lowered, lower
+from juncture.inference.exact.lowering import Lowered, check_factors, lower
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope
 
@@ -145,7 +145,8 @@ def offsets(sizes: Any) -> np.ndarray:
 @singledispatch
 def factor_arrays(model: Any) -> FactorArrays:
     """The factors of a model as flat arrays, which are kept with the model."""
-    if "factor arrays" not in getattr(model, "derived", {}):
+    check_factors(model, "inference")
+    if "factor arrays" not in model.derived:
         lowered = lower(model)
         if any(variable.is_real for variable in lowered.variables):
             real = next(variable.name for variable in lowered.variables if variable.is_real)
@@ -210,11 +211,11 @@ def arrays_of(lowered: Lowered) -> FactorArrays:
 
 def join_tables(factors: Sequence[Factor]) -> tuple[np.ndarray, np.ndarray]:
     """Where each factor's table starts among the different tables, and the logarithms of their entries."""
-    known: dict[bytes, int] = {}
+    known: dict[tuple[tuple[int, ...], bytes], int] = {}
     tables: list[np.ndarray] = []
     starts, size = np.empty(len(factors), dtype=np.int64), 0
     for index, factor in enumerate(factors):
-        key = factor.log_values.tobytes()
+        key = factor.log_values.shape, factor.log_values.tobytes()
         if key not in known:
             known[key] = size
             tables.append(np.ravel(factor.log_values))

@@ -28,7 +28,7 @@ class FactorBeliefs:
     """
 
     arrays: FactorArrays
-    scope: Scope  # of all nodes
+    scope: Scope  # of the model's variables, which are the first nodes
     findings: Findings
     node_beliefs: np.ndarray  # (row, state of all nodes)
     log_evidence: np.ndarray  # (row,), or an estimate or bound of it

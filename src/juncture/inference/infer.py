@@ -9,8 +9,9 @@ import numpy as np
 
 from juncture.checks import shown
 from juncture.data.dataset import Extra
-from juncture.errors import Unsupported, hint
+from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
+from juncture.inference.approximation import Query, approximate
 from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -23,12 +24,13 @@ from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.icm import ICM
+from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_names, resolve
+from juncture.options import as_generator, as_names, resolve
 
 EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
@@ -38,12 +40,14 @@ EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "enumeration": Enumeration,
 }
 APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
+    "loopy": LoopyBP,
     "mini-bucket": MiniBucket,
     "bounded-clique-tree": BoundedCliqueTree,
     "tree-reweighted": TreeReweighted,
     "mean-field": MeanField,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
+    "max-product": MaxProductBP,
     "icm": ICM,
     "max-flow": MaxFlow,
 }
@@ -53,6 +57,7 @@ REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "strong-junction-tree": StrongJunctionTree,
 }
 AUTOMATIC = frozenset({"auto", "exact"})
+GAUSSIAN, HYBRID = GaussianElimination(), StrongJunctionTree()
 
 
 def engine_for(
@@ -64,9 +69,9 @@ def engine_for(
     """
     is_automatic = isinstance(method, str) and method in AUTOMATIC
     if is_automatic and model is not None and is_gaussian(model):
-        engine: Engine = GaussianElimination()
+        engine: Engine = GAUSSIAN
     elif is_automatic and model is not None and has_real_variables(model):
-        engine = StrongJunctionTree()
+        engine = HYBRID
     else:
         engine = resolve(method, METHODS if is_automatic else {**METHODS, **REAL_METHODS}, what="method")
     if not hasattr(engine, "compile"):
@@ -114,7 +119,14 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
             check_possible(beliefs)
             return beliefs
     findings = as_findings(evidence, model.variables, extra=extra)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget), rng=rng)
+    names, seconds = as_targets(model, targets), as_budget(budget)
+    try:
+        beliefs = Beliefs.of(model, engine, findings, names, budget=seconds, rng=rng)
+    except TooLarge as refusal:
+        if method != "auto" or not isinstance(engine, JunctionTree):
+            raise
+        query = Query(model, findings, names, None if rng is None else as_generator(rng))
+        beliefs = approximate(query, refusal, memory_limit=memory_limit, budget=seconds)
     check_possible(beliefs, on_impossible)
     return beliefs
 

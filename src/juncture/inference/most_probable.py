@@ -13,6 +13,7 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
+from juncture.drawing.notebook import diagram_html
 from juncture.drawing.text import format_value
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
@@ -106,6 +107,17 @@ class MostProbableArray(MostProbable):
         pairs = zip(self.model.names, labels, strict=True)
         return {name: states[code] for name, code in pairs if name not in self.observed}
 
+    def to_diagram(self) -> Any:
+        """An image, where the nodes form one; else a table of names and states."""
+        if not self.model.is_image:
+            return super().to_diagram()
+        from juncture.drawing.rasters import Rasters
+
+        return Rasters.of({"most probable": (self.codes.reshape(self.model.shape), f"by {self.method}")})
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram()) if self.model.is_image else super()._repr_html_()
+
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.model.shape))
         return f"MostProbableArray({shape} nodes, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
@@ -180,7 +192,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     ranked = [
         best_row(beliefs, scope, row, float(value), has_all=has_all)
         for row, value in zip(codes[0], log_joint[0], strict=True)
-        if value > -np.inf
+        if value > -np.inf or not beliefs.exact  # an approximation may end at what cannot be
     ]
     return ranked[0] if k is None else ranked
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
+from juncture.drawing.rasters import Rasters
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
@@ -240,10 +241,16 @@ class Beliefs:
         return beliefs_text(self)
 
     def to_diagram(self) -> Drawing:
-        """One row: the model with a bar per state in its nodes; many: the distributions of the first rows."""
+        """One row: the model with a bar per state in its nodes; many: the distributions of the first rows.
+
+        One row of a large grid: an image of the probability of each state but the first.
+        """
         from juncture.inference.engines.pictures import rows_diagram, table_shares
         from juncture.networks.picture import show_beliefs
 
+        if self.is_single and getattr(self.model, "is_image", False) and len(self.targets) == len(self.model.names):
+            shown = enumerate(self.model.states)
+            return Rasters.of({f"p({state})": self.array[..., code] for code, state in shown if code > 0})
         if self.is_single:
             return show_beliefs(self.model.to_diagram(), self)
         tables = [name for name in self.targets if not self.model.variable(name).is_real]

@@ -36,7 +36,7 @@ class Layout:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether every node has two states, no factor more than two nodes, and no table a zero."""
+        """Whether every node has two states, no factor more than two nodes, and no table of two a zero."""
         return not self.has_zeros and not self.large_factors.size and bool((self.arrays.num_states == 2).all())
 
     def work_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,12 +64,12 @@ class Layout:
 def lay_out(arrays: FactorArrays) -> Layout:
     """The factors of each node of a model."""
     sizes = np.diff(arrays.scope_starts)
-    singles, pairs, large = (np.flatnonzero(part) for part in (sizes == 1, sizes == 2, sizes > 2))
-    has_zeros = bool(np.isneginf(arrays.log_values).any())
+    pairs, large = np.flatnonzero(sizes == 2), np.flatnonzero(sizes > 2)
+    has_zeros = find_zeros(arrays, np.flatnonzero(sizes > 1))
     return Layout(
         arrays,
         float(arrays.log_values[arrays.table_starts[sizes == 0]].sum()),
-        sum_unary(arrays, singles),
+        arrays.single_logs,
         **pair_arrays(arrays, pairs, has_zeros),
         **large_arrays(arrays, large),
         values=split_zeros(arrays.log_values, has_zeros),
@@ -77,20 +77,17 @@ def lay_out(arrays: FactorArrays) -> Layout:
     )
 
 
+def find_zeros(arrays: FactorArrays, factors: np.ndarray) -> bool:
+    """Whether the table of one of these factors has an entry 0."""
+    counts = np.concatenate([[0], np.cumsum(np.isneginf(arrays.log_values))])
+    starts = arrays.table_starts[factors]
+    return bool((counts[starts + arrays.table_sizes[factors]] > counts[starts]).any())
+
+
 def split_zeros(log_values: np.ndarray, has_zeros: bool) -> np.ndarray:
     """The logarithms with 0 for -inf; for a model with zeros followed by numbers that are 1 where -inf was."""
     is_zero = np.isneginf(log_values)
     return np.concatenate([np.where(is_zero, 0.0, log_values), is_zero]) if has_zeros else log_values
-
-
-def sum_unary(arrays: FactorArrays, factors: np.ndarray) -> np.ndarray:
-    """(state of all nodes,): log Π of the factors that have one node."""
-    total = np.zeros(arrays.total_states)
-    nodes = arrays.scopes[arrays.scope_starts[factors]]
-    cells, counts = ranges(arrays.table_starts[factors], arrays.num_states[nodes])
-    states, _ = ranges(arrays.state_starts[nodes], counts)
-    np.add.at(total, states, arrays.log_values[cells])
-    return total
 
 
 def ranges(starts: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,16 +1,16 @@
 """`MeanField`: the nearest product of distributions, q(x) = Π q(xᵢ), by coordinate ascent.
 
-The lower bound log Z ≥ E log Π factors + entropy of q rises with every update q(xᵢ) ∝ exp E[log factors of i | xᵢ], until
-q is a local optimum: of several starts the best counts. The gap is KL(q ‖ p). Each sweep costs a pass over all tables for
+The lower bound log Z ≥ E log Π factors + H(q) rises with every update q(xᵢ) ∝ exp E[log factors of i | xᵢ], until q is
+a local optimum: of several starts the best counts. The gap is KL(q ‖ p). Each sweep costs a pass over all tables for
 each of their variables, so models of any width are taken; the answers are the worse the stronger variables depend on
-each other, and always too certain. Choose it for large models with weak dependencies, or for its bound.
-With `clusters`, q is a product over clusters of variables, each kept exactly. Jordan et al., Machine Learning 37 (1999).
+each other, and most often too certain. Choose it for large models with weak dependencies, or for its bound.
+With `clusters`, q is a product over clusters of variables, each kept exactly (Jordan et al. 1999).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,15 +20,21 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
+from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.factor_beliefs import FactorBeliefs, outer_product
 from juncture.inference.variational.ascent import CoordinateAscent, Course
+from juncture.inference.variational.gaussian import GaussianMeanFieldPlan
 from juncture.inference.variational.layout import Layout, lay_out
 from juncture.inference.variational.starts import feasible_start, possible_rows, random_start, start_of
+from juncture.inference.variational.structured import as_clusters, complete_clusters
+from juncture.inference.variational.structured_plan import StructuredPlan
 from juncture.iteration import check_stopping_rule
 from juncture.memory import check_memory
 from juncture.values import number_of
+from juncture.variables import Scope
 
+SINGLE_STEPS = 1000  # of single variables, from where clusters start
 ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})
 
 
@@ -68,7 +74,7 @@ class MeanField:
     starts: int = 1
     tolerance: float = 1e-9
     max_steps: int = 1000
-    clusters: Iterable[Iterable[str]] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
     start: Any = field(default=None, repr=False)
     memory_limit: int | None = None
     name: ClassVar[str] = "mean-field"
@@ -77,12 +83,19 @@ class MeanField:
     def __post_init__(self) -> None:
         check_count(self.starts, "starts", least=1)
         check_stopping_rule(self.tolerance, self.max_steps)
+        object.__setattr__(self, "clusters", as_clusters(self.clusters))
 
     def with_memory_limit(self, memory_limit: int) -> MeanField:
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
-        return MeanFieldPlan(self, layout_of(model))
+        if is_gaussian(model):
+            return GaussianMeanFieldPlan.of(model, observed, self.memory_limit)
+        plan = MeanFieldPlan(self, layout_of(model))
+        if all(len(cluster) == 1 for cluster in self.clusters):
+            return plan
+        single = replace(plan, engine=replace(self, clusters=(), max_steps=SINGLE_STEPS))
+        return StructuredPlan(self, model, complete_clusters(self.clusters, node_scope(model)), single)
 
 
 def layout_of(model: Any) -> Layout:
@@ -140,7 +153,7 @@ class MeanFieldPlan:
         course, diagnostics = search.run(last, rng, budget)
         if self.kept is not None:
             self.kept[findings] = course.beliefs
-        return as_answers(layout.arrays, model, findings, course, diagnostics)
+        return as_answers(layout.arrays, node_scope(model), findings, course, diagnostics)
 
 
 def check_rows(arrays: FactorArrays, num_rows: int, memory_limit: int | None) -> None:
@@ -205,7 +218,7 @@ def better_of(one: Course, other: Course) -> Course:
 
 
 def as_answers(
-    arrays: FactorArrays, model: Any, findings: Findings, course: Course, diagnostics: Diagnostics
+    arrays: FactorArrays, scope: Scope, findings: Findings, course: Course, diagnostics: Diagnostics
 ) -> FactorBeliefs:
     is_impossible = np.isneginf(course.bounds)
     beliefs = np.where(is_impossible[:, np.newaxis], np.nan, course.beliefs) if is_impossible.any() else course.beliefs
@@ -217,7 +230,7 @@ def as_answers(
 
     return FactorBeliefs(
         arrays,
-        model.variables,
+        scope,
         findings,
         beliefs,
         course.bounds,

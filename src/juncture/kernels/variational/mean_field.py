@@ -1,7 +1,7 @@
 """Sweeps of mean field: every node in turn takes the best distribution given those of all others.
 
-log q(x) = Σ over the factors f of the node E log f(x, others) + constant. The lower bound of log Z after a sweep needs no
-second pass: a factor counts where the last of its nodes is visited, when all others have their new distributions.
+log q(x) = Σ over the factors f of the node E log f(x, others) + constant. The lower bound of log Z after a sweep needs
+no second pass: a factor counts where the last of its nodes is visited, when all others have their new distributions.
 
 Where tables have zeros, a state that meets a zero with some probability has the expectation -∞. Of the states of a
 node only those keep some probability that meet zeros with the smallest probability, which is 0 from some sweep on if
@@ -84,7 +84,7 @@ def sweep_row(
     belief, field, state_starts, pair_starts, neighbors, pair_tables, pair_values, large_starts, large_factors,
     large_axes, num_last, scope_starts, scopes, table_starts, values, num_parts, work, sums, early,
 ):  # fmt: skip
-    """One sweep over all nodes of a row: its lower bound without zeros, how often it meets zeros, the largest change."""
+    """One sweep over all nodes of a row: its lower bound without zeros, how often it meets zeros, largest change."""
     bound, excess, change = 0.0, 0.0, 0.0
     pair_half, half = len(pair_values) // num_parts, len(values) // num_parts
     for node in range(len(state_starts) - 1):
@@ -144,28 +144,31 @@ def sweep_rows(
 
 @kernel
 def sweep_binary(belief, field, pair_starts, neighbors, pair_tables, pair_values):
-    """`sweep_row` where every node has two states, no factor more than two nodes, and no table a zero."""
+    """`sweep_row` where every node has two states, no factor more than two nodes, and no table of two a zero."""
     bound, product, change = 0.0, 1.0, 0.0
     for node in range(len(pair_starts) - 1):
         zero, one = field[2 * node], field[2 * node + 1]
-        early_zero, early_one = zero, one
+        late_zero, late_one = 0.0, 0.0
         for pair in range(pair_starts[node], pair_starts[node + 1]):
             first, table = 2 * neighbors[pair], pair_tables[pair]
-            zero += belief[first] * pair_values[table] + belief[first + 1] * pair_values[table + 2]
-            one += belief[first] * pair_values[table + 1] + belief[first + 1] * pair_values[table + 3]
-            if neighbors[pair] < node:
-                early_zero, early_one = zero, one
+            to_zero = belief[first] * pair_values[table] + belief[first + 1] * pair_values[table + 2]
+            to_one = belief[first] * pair_values[table + 1] + belief[first + 1] * pair_values[table + 3]
+            zero += to_zero
+            one += to_one
+            if neighbors[pair] > node:
+                late_zero += to_zero
+                late_one += to_one
         odds = math.exp(-abs(zero - one))
         larger = 1.0 / (1.0 + odds)
-        first, second = (larger, odds * larger) if zero > one else (odds * larger, larger)
-        bound += max(zero, one) - first * (zero - early_zero) - second * (one - early_one)
+        low, high = (larger, odds * larger) if zero > one else (odds * larger, larger)
+        bound += max(zero, one) - low * late_zero - high * late_one
         product *= 1.0 + odds
         if product > FULL:
             bound += math.log(product)
             product = 1.0
-        change = max(change, abs(first - belief[2 * node]))
-        belief[2 * node] = first
-        belief[2 * node + 1] = second
+        change = max(change, abs(low - belief[2 * node]))
+        belief[2 * node] = low
+        belief[2 * node + 1] = high
     return bound + math.log(product), change
 
 

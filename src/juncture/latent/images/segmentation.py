@@ -130,6 +130,8 @@ def class_weights(field: PairwiseNetwork, engine: Any, rng: Any) -> np.ndarray:
 def as_pixels(image: Any, channels: int | None) -> tuple[np.ndarray, tuple[int, ...]]:
     """The pixels as rows of numbers, and the shape of the grid."""
     pixels = check_array(image, "the image")
+    if pixels.size == 0 or pixels.ndim == 0:
+        raise InvalidData(f"an image has at least one pixel; its shape is {pixels.shape}")
     if channels is None:
         return pixels.ravel(), pixels.shape
     if pixels.ndim < 2 or pixels.shape[-1] != check_count(channels, "channels", least=1):

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_iterable
+from juncture.checks import check_array, check_count, check_iterable
 from juncture.errors import InvalidModel
 from juncture.graphs.edges import as_nodes
 from juncture.networks.pairwise.nodes import GridNames
 from juncture.numerics import as_logs
 from juncture.values import read_only
+
+
+def check_shape(shape: Any, least: int = 1) -> tuple[int, ...]:
+    """The sizes of a grid along its axes."""
+    sizes = check_iterable(shape, "the shape of a grid", error=InvalidModel)
+    return tuple(check_count(size, "the size of a grid", least=least, error=InvalidModel) for size in sizes)
 
 
 def check_edges(edges: Any, num_nodes: int) -> np.ndarray:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_kind, check_number, shown
+from juncture.checks import check_array, check_count, check_kind, check_number, check_tuples, is_iterable, shown
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.graphs.undirected import UndirectedGraph
+from juncture.networks.pairwise.checks import check_shape
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import GridNames
 from juncture.numerics import as_logs
@@ -128,7 +129,7 @@ class Frame(NamedTuple):
 def as_frame(graph: Any) -> Frame:
     """The nodes and edges of a grid, given by its shape, or of a graph."""
     if isinstance(graph, tuple | list):
-        shape = tuple(check_count(size, "the size of a grid", least=1, error=InvalidModel) for size in graph)
+        shape = check_shape(graph)
         return Frame(shape, GridNames(shape), read_only(grid_edges(shape)))
     check_kind(graph, UndirectedGraph, "the graph (or the shape of a grid)", error=InvalidModel)
     nodes = {name: node for node, name in enumerate(graph.nodes)}
@@ -155,17 +156,19 @@ def as_couplings(coupling: Any, frame: Frame) -> np.ndarray:
     """(1,) for all edges, or (edge,)."""
     if isinstance(coupling, Mapping):
         return couplings_by_name(coupling, frame)
-    if np.ndim(coupling) == 0:
+    given = check_array(coupling, "coupling", error=InvalidModel)
+    if given.ndim == 0:
         return np.array([check_number(coupling, "coupling", finite=True, error=InvalidModel)])
-    given = check_array(coupling, "coupling", ndim=1, error=InvalidModel)
-    if len(given) != len(frame.edges):
+    if given.ndim != 1 or len(given) != len(frame.edges):
         raise InvalidModel(f"there are {len(frame.edges)} edges and {len(given)} couplings; give each edge its own")
     return given
 
 
 def couplings_by_name(coupling: Mapping[Any, Any], frame: Frame) -> np.ndarray:
     """(edge,): a mapping from pairs of names, in either order, must have all edges and no others."""
-    numbers = {frozenset(pair): check_number(number, f"the coupling of {pair!r}") for pair, number in coupling.items()}
+    pairs = check_tuples(coupling, 2, "the keys of coupling, pairs of names,", error=InvalidModel)
+    given = zip(pairs, coupling.values(), strict=True)
+    numbers = {frozenset(pair): check_number(number, f"the coupling of {pair!r}") for pair, number in given}
     names = [(frame.names[one], frame.names[other]) for one, other in frame.edges.tolist()]
     missing = next((pair for pair in names if frozenset(pair) not in numbers), None)
     if missing is not None:
@@ -185,18 +188,20 @@ def as_fields(field: Any, frame: Frame) -> np.ndarray:
                 raise UnknownVariable.among(name, frame.names[:6])
             fields[frame.names.index(name)] = check_number(number, f"the field of {name!r}")
         return fields
-    if np.ndim(field) == 0:
-        return np.full(frame.num_nodes, check_number(field, "field", finite=True, error=InvalidModel))
     given = check_array(field, "field", error=InvalidModel)
+    if given.ndim == 0:
+        return np.full(frame.num_nodes, check_number(field, "field", finite=True, error=InvalidModel))
     if given.shape not in {frame.shape, (frame.num_nodes,)}:
         raise InvalidModel(f"field must be a number, or an array of the shape {frame.shape}; got {given.shape}")
     return given.ravel()
 
 
 def check_values(values: Any) -> Values:
-    if tuple(values) not in {(-1, 1), (0, 1)}:
-        raise InvalidModel(f"values must be (-1, 1) or (0, 1); got {shown(values)}")
-    return tuple(values)
+    listed = list(values) if is_iterable(values) else []
+    for known in ((-1, 1), (0, 1)):
+        if len(listed) == 2 and all(np.ndim(one) == 0 and one == two for one, two in zip(listed, known, strict=True)):
+            return known
+    raise InvalidModel(f"values must be (-1, 1) or (0, 1); got {shown(values)}")
 
 
 class IsingParameters(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.checks import check_array, check_flag
 from juncture.drawing.diagram import Diagram
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.factors.conditional import Columns
@@ -16,13 +17,14 @@ from juncture.factors.factor import Factor
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork, check_complete_row
-from juncture.networks.pairwise.checks import check_edges, check_names, check_pairwise
+from juncture.networks.pairwise.checks import check_edges, check_names, check_pairwise, check_shape
 from juncture.networks.pairwise.nodes import NodeScope
 from juncture.numerics import as_logs
 from juncture.values import content_key, format_count, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 MAX_DRAWN = 20_000  # edges of a picture
+MAX_READ = 36  # nodes whose answers are shown one by one
 
 
 class PairwiseNetwork(FactorProduct):
@@ -76,8 +78,9 @@ class PairwiseNetwork(FactorProduct):
         if unary.ndim < 2:
             raise InvalidModel(f"log_unary has an axis for the nodes and one for the states; got {unary.ndim} axes")
         num_states = unary.shape[-1]
-        nodes = unary.shape[:-1] if shape is None else tuple(shape)
-        flat = as_logs(unary.reshape(-1, num_states), (int(np.prod(nodes)), num_states), name="log_unary")
+        nodes = unary.shape[:-1] if shape is None else check_shape(shape, least=0)
+        rows = unary.reshape(math.prod(unary.shape[:-1]), num_states)
+        flat = as_logs(rows, (math.prod(nodes), num_states), name="log_unary")
         labels = Variable("x", num_states if states is None else states).labels
         if len(labels) != num_states:
             raise InvalidModel(f"log_unary has {num_states} states in its last axis; there are {len(labels)} labels")
@@ -112,6 +115,11 @@ class PairwiseNetwork(FactorProduct):
     @property
     def num_edges(self) -> int:
         return len(self.edges)
+
+    @property
+    def is_image(self) -> bool:
+        """Whether answers are shown as an image: a grid of two axes, with too many nodes to read them one by one."""
+        return len(self.shape) == 2 and min(self.shape) > 1 and self.num_nodes > MAX_READ
 
     @property
     def has_unary(self) -> bool:
@@ -165,7 +173,11 @@ class PairwiseNetwork(FactorProduct):
 
     def encode(self, values: Any, *, holes: bool = False) -> np.ndarray:
         """(…, node): the codes of labels (…, *shape); -1 for a hole, where holes are allowed."""
-        given = np.ma.asarray(values)
+        holes = check_flag(holes, "holes")
+        try:
+            given = np.ma.asarray(values)
+        except ValueError:  # a ragged list
+            given = np.ma.empty(())
         ndim = len(self.shape)
         if given.shape[given.ndim - ndim :] != self.shape or (holes and given.ndim != ndim):
             raise InvalidData(f"the states of all nodes have the shape {self.shape}; got {given.shape}")

@@ -180,6 +180,20 @@ def test_one_row_after_the_other_answers_as_a_plan_does():
         jt.infer(model, {"x1": 1.0}, targets=["x2"])["x0"]
 
 
+def test_single_rows_of_precise_sensors_and_far_numbers_go_through_the_elimination():
+    """Terms that cancel, and squares that no double holds, answer to the last bit as a plan does."""
+    x, y, z = map(jt.Variable, "xyz")
+    parts = [jt.LinearGaussian(x, [], [], 0.0, 1.0), jt.LinearGaussian(y, [x], [1.0], 0.0, 1e-20)]
+    model = jt.BayesianNetwork([*parts, jt.LinearGaussian(z, [x, y], [3.0, -2.0], 0.0, 1e-20)])
+    plan, row = jt.compile(model, observed=["y", "z"]), {"y": 1.0 + 1e-10, "z": 1.0}
+    assert jt.infer(model, row)["x"].mean == plan.run(model, row)["x"].mean
+    assert jt.infer(model, {"y": -2.0})["z"].mean == plan.run(model, {"y": -2.0})["z"].mean
+    for far in (1e160, -1e300):
+        with pytest.raises(jt.ImpossibleEvidence, match="cannot occur"):
+            jt.infer(chain_network(), {"x1": far})
+    assert jt.infer(chain_network(), {"x1": 1e100})["x2"].mean == pytest.approx(0.8e100)
+
+
 def test_marginals_are_gaussians_and_known_values_are_degenerate():
     beliefs = jt.infer(chain_network(), {"x3": 2.0})
     assert isinstance(beliefs["x0"], jt.Gaussian)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.inference.exact.junction_tree import sensitivity as module
 from support.builders import random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -80,3 +82,52 @@ def test_bad_questions():
         jt.sensitivity(asia, {}, target=("lungs", "yes"))
     with pytest.raises(jt.InvalidData, match="one row"):
         jt.sensitivity(asia, [{}, {}])
+
+
+@pytest.mark.parametrize("build", [random_network, random_field])
+@given(seed=SEEDS)
+def test_listed_entries_give_the_derivatives_of_dense_tables(build, seed):
+    rng = np.random.default_rng(seed)
+    model = build(rng, 5)
+    evidence = random_evidence(model, rng)
+    dense = jt.sensitivity(model, evidence)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MANY_CELLS", 0)
+        patch.setattr(module, "LISTED_PART", np.inf)
+        patch.setattr(module, "has_zeros", lambda *_: True)
+        patch.setattr(module, "DenseProducts", None)
+        listed = jt.sensitivity(model, evidence)
+    assert list(listed) == list(dense)
+    for name, slopes in dense.items():
+        np.testing.assert_allclose(listed[name], slopes, rtol=1e-12, atol=1e-13)
+
+
+def peaceful(size, distance):
+    first, second = np.indices((size, size))
+    return ((first != second) & (abs(first - second) != distance)).astype(float)
+
+
+def test_zeros_let_large_cliques_be_differentiated():
+    """Nine queens share a clique of 9⁹ cells; in 352 of them they stand in peace.
+
+    An entry of 1 weighs as often as a pair of rows has its states, an entry of 0 the placements in which that pair
+    alone attacks each other.
+    """
+    size = 9
+    rows = [jt.Variable(f"row{row}", size) for row in range(size)]
+    pairs = list(combinations(range(size), 2))
+    model = jt.MarkovNetwork([jt.Factor([rows[a], rows[b]], peaceful(size, b - a)) for a, b in pairs])
+    slopes = jt.sensitivity(model)
+    joint = jt.infer(model).joint("row0", "row1").values
+    allowed = peaceful(size, 1)
+    np.testing.assert_allclose(slopes[0] * allowed, joint, rtol=1e-12, atol=1e-15)
+    attacked = jt.MarkovNetwork([jt.Factor(model.factors[0].scope, 1.0 - allowed), *model.factors[1:]])
+    others = np.exp(jt.infer(attacked).log_evidence - np.log(352))
+    assert (slopes[0] * (1.0 - allowed)).sum() == pytest.approx(others, rel=1e-12)
+
+
+def test_what_is_too_large_is_refused_with_its_size():
+    people = [jt.Variable(f"x{number}", 2) for number in range(40)]
+    model = jt.MarkovNetwork([jt.Factor(pair, [[2.0, 1.0], [1.0, 2.0]]) for pair in combinations(people, 2)])
+    with pytest.raises(jt.TooLarge, match=r"sensitivity would take .* operations on tables of all joint states"):
+        jt.sensitivity(model)

@@ -17,68 +17,20 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
 from juncture.inference.exact.lowering import lower
+from support.zeros import any_evidence, field_with_zeros, network_with_zeros
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def random_table(rng, shape):
-    """Random numbers with zeros: none, some, but for a permutation, for sums of codes, for one state."""
-    values = rng.random(shape) + 0.05
-    kind = rng.integers(5)
-    if kind == 1:
-        values *= rng.random(shape) < 0.5
-    elif kind == 2:
-        codes = sum(np.indices(shape)[:-1], np.zeros(shape, int))
-        values *= rng.permutation(shape[-1])[codes % shape[-1]] == np.indices(shape)[-1]
-    elif kind == 3:
-        values *= sum(np.indices(shape)) % shape[-1] == 0
-    elif kind == 4:
-        values *= np.indices(shape)[-1] == rng.integers(shape[-1])
-    return values
-
-
-def random_model(rng, directed):
-    """A small network or field whose tables have zeros."""
-    names = [f"x{index}" for index in range(rng.integers(3, 8))]
-    variables = [jt.Variable(name, int(rng.integers(1, 4))) for name in names]
-    if not directed:
-        scopes = [rng.permutation(len(names))[: rng.integers(1, 4)] for _ in range(rng.integers(2, 9))]
-        parts = [[variables[index] for index in scope] for scope in scopes]
-        factors = [jt.Factor(part, random_table(rng, [one.num_states for one in part])) for part in parts]
-        return jt.FactorGraph(factors, variables=variables)
-    conditionals = []
-    for index, child in enumerate(variables):
-        parents = [variables[at] for at in rng.permutation(index)[: rng.integers(0, 4)]]
-        table = random_table(rng, [*(parent.num_states for parent in parents), child.num_states])
-        table[table.sum(axis=-1) == 0.0] = 1.0
-        conditionals.append(jt.Conditional(child, parents, table / table.sum(axis=-1, keepdims=True)))
-    return jt.BayesianNetwork(conditionals)
-
-
-def random_evidence(model, rng):
-    """Some variables observed, some with likelihoods."""
-    evidence = {}
-    for variable in model.variables:
-        kind = rng.integers(5)
-        if kind == 0:
-            evidence[variable.name] = variable.labels[rng.integers(variable.num_states)]
-        elif kind == 1:
-            evidence[variable.name] = (
-                rng.random(variable.num_states) * (rng.random(variable.num_states) < 0.8)
-            ).tolist()
-            if not any(evidence[variable.name]):
-                evidence[variable.name][0] = 0.5
-    return evidence
-
-
 def both(seed, directed):
     """The same model twice: with all cells, and with possible ones; and evidence."""
-    dense, sparse = (random_model(np.random.default_rng(seed), directed) for _ in range(2))
+    build = network_with_zeros if directed else field_with_zeros
+    dense, sparse = (build(np.random.default_rng(seed)) for _ in range(2))
     JunctionTree().keep_possible_cells(sparse)
     assert isinstance(JunctionTree().packed_model(sparse).tree, SparseTree)
     assert not isinstance(JunctionTree().packed_model(dense).tree, SparseTree)
     rng = np.random.default_rng(seed + 1)
-    return dense, sparse, [random_evidence(dense, rng) for _ in range(5)]
+    return dense, sparse, [any_evidence(dense, rng) for _ in range(5)]
 
 
 def outcome(ask):

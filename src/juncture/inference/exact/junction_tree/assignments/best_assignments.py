@@ -32,48 +32,62 @@ def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np
 
 
 def best_assignments(
-    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
+    tree: AnyTree,
+    rows: CodedFindings,
+    targets: tuple[int, ...],
+    count: int,
+    memory_limit: int | None,
+    determined: frozenset[int] = frozenset(),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(codes (row, rank, target), logs of the product (row, rank)); -inf where there is no further assignment."""
+    """(codes (row, rank, target), logs of the product (row, rank)); -inf where there is no further assignment.
+
+    Nodes that the others determine need not be among the targets: there is one term to sum over them, the largest.
+    """
+    known = determined.union(targets)
     if count > 1:
-        return best_row_by_row(tree, rows, targets, count, memory_limit)
+        return best_row_by_row(tree, rows, targets, count, memory_limit, known)
     codes, values = np.zeros((rows.num_rows, 1, len(targets)), np.int64), np.full((rows.num_rows, 1), -np.inf)
     for observed, indices in rows.patterns():
         some = rows.take(indices)
-        if covers(tree, targets, observed):
-            codes[indices], values[indices] = best_of_all(tree, some, targets, memory_limit)
+        if covers(tree, known, observed):
+            codes[indices], values[indices] = best_of_all(tree, some, targets, memory_limit, known)
         else:
             codes[indices, 0], values[indices, 0] = best_targets(tree, some, targets, memory_limit)
     return codes, values
 
 
-def covers(tree: AnyTree, targets: tuple[int, ...], observed: np.ndarray) -> bool:
-    """Whether every node is a target or observed, so that nothing has to be summed out."""
-    return len({*targets, *observed.tolist()}) == len(tree.plan.num_states)
+def covers(tree: AnyTree, known: frozenset[int], observed: np.ndarray) -> bool:
+    """Whether every node is observed or known with the targets, so that nothing has to be summed out."""
+    return len(known.union(observed.tolist())) == len(tree.plan.num_states)
 
 
 def best_of_all(
-    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None
+    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None, known: frozenset[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `best_assignments`, where every node is a target or observed; rows with ties are searched one by one."""
+    """As `best_assignments`, where every node is observed or known; rows with ties are searched one by one."""
     if rows.num_rows == 1:
-        return best_row_by_row(tree, rows, targets, 1, memory_limit)
+        return best_row_by_row(tree, rows, targets, 1, memory_limit, known)
     chosen, values, is_tied = tree.choose_rows(rows, TIE)
     codes, values = chosen[:, np.newaxis, list(targets)], values[:, np.newaxis]
     tied = np.flatnonzero(is_tied)
     if len(tied):
-        codes[tied], values[tied] = best_row_by_row(tree, rows.take(tied), targets, 1, memory_limit)
+        codes[tied], values[tied] = best_row_by_row(tree, rows.take(tied), targets, 1, memory_limit, known)
     return codes, values
 
 
 def best_row_by_row(
-    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
+    tree: AnyTree,
+    rows: CodedFindings,
+    targets: tuple[int, ...],
+    count: int,
+    memory_limit: int | None,
+    known: frozenset[int],
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `best_assignments`, by a search for each row."""
     found, stored = [], tree.with_tables(memory_limit) if count > 1 else None
     for number in range(rows.num_rows):
         row = rows.row(number)
-        if not covers(tree, targets, row.observed):
+        if not covers(tree, known, row.observed):
             found.append(rank_targets(tree, rows.take(np.array([number])), targets, count, memory_limit))
         elif stored is None:
             found.append(best_of_row(tree, row, targets))

@@ -29,7 +29,7 @@ Waiting: TypeAlias = tuple[float, tuple[int, ...], int, Iterator[Cell]]
 def rank_assignments(
     tree: PackedTree, evidence: CodedFinding, targets: tuple[int, ...], solve: Solver, how_many: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(codes (rank, target), log of the product (rank,)); every node is a target or observed."""
+    """(codes (rank, target), log of the product (rank,)); every other node is observed, or a function of these."""
     sizes = tree.plan.num_states
     numbers = count()
     heap: list[Waiting] = [(0.0, (), next(numbers), iter(()))]
