@@ -204,7 +204,7 @@ def line(name: str, method: str, found: dict[str, Any]) -> str:
 
 
 def shown(value: float | None, width: int, form: str) -> str:
-    return f"{'-':>{width}}" if value is None else f"{value:>{width}{form}}"
+    return ("-" if value is None else format(value, form)).rjust(width)
 
 
 def print_scores(scores: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> None:

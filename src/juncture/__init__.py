@@ -185,6 +185,7 @@ _MODULES = {
     "marginal_polytope": "inference.variational.polytope",
     "MiniBucket": "inference.bounded.mini_bucket",
     "BoundedCliqueTree": "inference.bounded.bounded_clique_tree",
+    "TreeReweighted": "inference.messages.tree_reweighted",
     "ICM": "inference.messages.icm",
     "MaxFlow": "inference.messages.max_flow",
     "LoopyBP": "inference.messages.loopy",

@@ -128,6 +128,7 @@ from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
+from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sensitivity import sensitivity as sensitivity

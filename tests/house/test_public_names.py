@@ -156,6 +156,7 @@ PUBLIC_NAMES = [
     "Trace",
     "Trail",
     "TreeAugmented",
+    "TreeReweighted",
     "UndirectedGraph",
     "Uniform",
     "UnknownState",

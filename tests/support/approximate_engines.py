@@ -39,6 +39,11 @@ def has_tables(model: Any) -> bool:
     return not lower(model).hidden
 
 
+def has_pairs(model: Any) -> bool:
+    """Whether no factor has more than two variables."""
+    return all(len(part.scope) <= 2 for part in lower(model).factors)
+
+
 ENGINES = {
     "loopy": ApproximateEngine(LoopyBP(), is_exact_on_trees=True),
     "loopy flooding": ApproximateEngine(LoopyBP(schedule="flooding"), is_exact_on_trees=True),
@@ -49,6 +54,9 @@ ENGINES = {
     ),
     "bounded-clique-tree": ApproximateEngine(
         jt.BoundedCliqueTree(size=16), is_exact_if_small=True, is_consistent=False
+    ),
+    "tree-reweighted": ApproximateEngine(
+        jt.TreeReweighted(), has_upper=True, is_exact_on_trees=True, is_consistent=False, takes=has_pairs
     ),
     "mean-field": ApproximateEngine(jt.MeanField(), has_lower=True),
     "mean-field starts": ApproximateEngine(jt.MeanField(starts=3, tolerance=1e-6), has_lower=True),
