@@ -168,7 +168,7 @@ def vars_of_juncture() -> dict[str, Any]:
 
 
 def load_kernels() -> None:
-    """Ask a small model, and one whose cliques are large, so that no kernel is compiled or loaded later."""
+    """Ask a small model, one whose cliques are large and one with zeros: no kernel is compiled or loaded later."""
     jt.set_compilation("always")
     jt.set_num_threads(1)
     asia = jt.example("asia")
@@ -179,6 +179,9 @@ def load_kernels() -> None:
             continue
     variables = [jt.Variable(f"x{number}", 2) for number in range(20)]
     jt.infer(jt.MarkovNetwork([jt.Factor(pair, np.ones((2, 2))) for pair in combinations(variables, 2)]))
+    same = np.zeros((2,) * 15)
+    same[(0,) * 15] = same[(1,) * 15] = 1.0
+    jt.infer(jt.MarkovNetwork([jt.Factor(variables[:15], same)]))
 
 
 def peak() -> int:
@@ -195,13 +198,13 @@ def line(name: str, method: str, found: dict[str, Any]) -> str:
     numbers = [shown(found[key], 9, "+.3g") for key in ("lower", "upper")]
     numbers += [shown(found[key], 7, ".1e") for key in ("mean", "largest")]
     return (
-        f"{name:>19} {method:>20} {found['answer']:>11} {found['seconds']:7.1f} {found['mib']:5.0f} {found['log10']:13.6f}"
-        f" {found['error']:7.1e} {' '.join(numbers)}{' wrong' if found['is_wrong'] else ''}"
+        f"{name:>19} {method:>20} {found['answer']:>11} {found['seconds']:7.1f} {found['mib']:5.0f}"
+        f" {found['log10']:13.6f} {found['error']:7.1e} {' '.join(numbers)}{' wrong' if found['is_wrong'] else ''}"
     )
 
 
 def shown(value: float | None, width: int, form: str) -> str:
-    return f"{'-':>{width}}" if value is None else f"{value:>{width}{form}}"
+    return ("-" if value is None else format(value, form)).rjust(width)
 
 
 def print_scores(scores: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> None:

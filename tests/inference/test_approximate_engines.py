@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Question
 from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS
 from support.approximate_engines import ENGINES, MODELS
@@ -59,7 +60,7 @@ def test_marginals_are_distributions_and_exact_where_that_is_said(pair):
         if small.is_tree and one.is_exact_on_trees:
             assert beliefs.exact
             assert beliefs.converged
-        if not row:
+        if not row and not one.is_exact_if_small:
             assert beliefs.exact <= small.is_tree, "a graph with cycles is approximated"
         if beliefs.exact:
             assert beliefs.log_evidence == pytest.approx(exact.log_evidence, abs=ROUNDING)
@@ -106,7 +107,7 @@ def test_joint_beliefs_agree_with_the_marginals(pair):
     small = MODELS[model]
     beliefs = ask(engine, small.model, small.rows[1])
     scopes = [part.scope.names for part in small.model.factors if 1 < len(part.scope) < 5][:4]
-    for names in scopes if beliefs.converged else ():
+    for names in scopes if beliefs.converged and ENGINES[engine].is_consistent else ():
         joint = beliefs.joint(*names)
         for name in names:
             assert joint.marginal(name).values == pytest.approx(beliefs[name].values, abs=1e-6)
@@ -162,7 +163,10 @@ def test_a_budget_stops_early_and_the_engine_that_is_named_repeats_the_answer(pa
     engine, model = pair
     small = MODELS[model]
     options = {"rng": 0} if ENGINES[engine].draws else {}
-    short = ask(engine, small.model, list(small.rows), budget=0.0)
+    try:
+        short = ask(engine, small.model, list(small.rows), budget=0.0)
+    except TooLarge:
+        return  # an engine that does not iterate refuses
     named = short.diagnostics.engine or ENGINES[engine].engine
     assert bits(jt.infer(small.model, list(small.rows), method=named, **options)) == bits(short)
 

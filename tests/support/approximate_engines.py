@@ -13,6 +13,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
+from juncture.inference.exact.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 
 
@@ -22,6 +23,8 @@ class ApproximateEngine:
 
     engine: Engine
     is_exact_on_trees: bool = False
+    is_exact_if_small: bool = False  # also with cycles, where the options allow tables that are large enough
+    is_consistent: bool = True  # whether joint beliefs of a factor have the marginals of its variables
     has_lower: bool = False  # a bound of log p(evidence)
     has_upper: bool = False
     takes: Callable[[Any], bool] = lambda model: True  # which models it answers
@@ -31,11 +34,38 @@ class ApproximateEngine:
         return question in self.engine.answers
 
 
+def has_tables(model: Any) -> bool:
+    """Whether no conditional is replaced by factors over hidden variables."""
+    return not lower(model).hidden
+
+
+def has_pairs(model: Any) -> bool:
+    """Whether no factor has more than two variables."""
+    return all(len(part.scope) <= 2 for part in lower(model).factors)
+
+
 ENGINES = {
     "loopy": ApproximateEngine(LoopyBP(), is_exact_on_trees=True),
     "loopy flooding": ApproximateEngine(LoopyBP(schedule="flooding"), is_exact_on_trees=True),
     "loopy damped": ApproximateEngine(LoopyBP(damping=0.5, max_steps=500), is_exact_on_trees=True),
     "max-product": ApproximateEngine(MaxProductBP(), is_exact_on_trees=True),
+    "mini-bucket": ApproximateEngine(
+        jt.MiniBucket(bound=2), has_lower=True, has_upper=True, is_exact_if_small=True, is_consistent=False
+    ),
+    "bounded-clique-tree": ApproximateEngine(
+        jt.BoundedCliqueTree(size=16), is_exact_if_small=True, is_consistent=False
+    ),
+    "tree-reweighted": ApproximateEngine(
+        jt.TreeReweighted(), has_upper=True, is_exact_on_trees=True, is_consistent=False, takes=has_pairs
+    ),
+    "mean-field": ApproximateEngine(jt.MeanField(), has_lower=True),
+    "mean-field starts": ApproximateEngine(jt.MeanField(starts=3, tolerance=1e-6), has_lower=True),
+    "mean-field clusters": ApproximateEngine(
+        jt.MeanField(clusters=(("x0", "x2"), ("x1",)), tolerance=1e-4),
+        has_lower=True,
+        takes=lambda model: "x2" in model.variables.names,
+    ),
+    "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 
 

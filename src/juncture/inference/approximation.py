@@ -1,8 +1,8 @@
 """What `method="auto"` does where an exact answer is too large: a promising engine, with bounds around its answer.
 
 An engine for the beliefs and one for bounds of log p(evidence) run one after the other (`Bracketed`). Without a budget
-their dials depend on the model alone. With a budget the dials are turned up while the next turn, predicted from the last
-one, fits into the time that is left. The beliefs say which pair ran; it repeats the answer bit for bit.
+their dials depend on the model alone. With a budget the dials are turned up while the next turn, predicted from the
+last one, fits into the time that is left. The beliefs say which pair ran; it repeats the answer bit for bit.
 """
 
 from __future__ import annotations

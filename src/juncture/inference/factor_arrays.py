@@ -211,11 +211,11 @@ def arrays_of(lowered: Lowered) -> FactorArrays:
 
 def join_tables(factors: Sequence[Factor]) -> tuple[np.ndarray, np.ndarray]:
     """Where each factor's table starts among the different tables, and the logarithms of their entries."""
-    known: dict[bytes, int] = {}
+    known: dict[tuple[tuple[int, ...], bytes], int] = {}
     tables: list[np.ndarray] = []
     starts, size = np.empty(len(factors), dtype=np.int64), 0
     for index, factor in enumerate(factors):
-        key = factor.log_values.tobytes()
+        key = factor.log_values.shape, factor.log_values.tobytes()
         if key not in known:
             known[key] = size
             tables.append(np.ravel(factor.log_values))

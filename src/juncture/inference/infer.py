@@ -26,6 +26,7 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
+from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
@@ -42,6 +43,7 @@ APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "loopy": LoopyBP,
     "mini-bucket": MiniBucket,
     "bounded-clique-tree": BoundedCliqueTree,
+    "tree-reweighted": TreeReweighted,
     "mean-field": MeanField,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone

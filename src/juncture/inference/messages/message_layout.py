@@ -10,7 +10,21 @@ import numpy as np
 
 from juncture import numerics
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, offsets
-from juncture.kernels.messages.layout import LEAST, LOGS, MAX, SUM, MessageLayout
+from juncture.kernels.messages.layout import (
+    AXIS,
+    FACTOR,
+    LEAST,
+    LOGS,
+    MAX,
+    MESSAGE,
+    NUM_COLUMNS,
+    OTHER,
+    OTHER_SIZE,
+    SUM,
+    TABLE,
+    WIDTH,
+    MessageLayout,
+)
 
 LOG_LEAST = np.log(LEAST)
 
@@ -94,9 +108,36 @@ class MessageGraph:
     def _lay_out(self, tables: np.ndarray) -> MessageLayout:
         arrays = self.arrays
         return MessageLayout(
-            arrays.num_states, arrays.state_starts, arrays.node_starts, arrays.node_edges, arrays.scope_starts,
-            arrays.scopes, arrays.edge_factors, self.message_starts, arrays.table_starts, np.ascontiguousarray(tables),
+            arrays.num_states, arrays.state_starts, arrays.node_starts, self.edges, arrays.scope_starts, arrays.scopes,
+            self.message_starts, np.concatenate([tables, self._transpose(tables)]),
         )  # fmt: skip
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """(edge, column): the edges in the order of their nodes, as the kernels read them."""
+        arrays, order = self.arrays, self.arrays.node_edges
+        factors = arrays.edge_factors[order]
+        first, widths = arrays.scope_starts[factors], np.diff(arrays.scope_starts)[factors]
+        axes = order - first
+        is_pair = widths == 2
+        others = np.where(is_pair, 2 * first + 1 - order, order)
+        turned = is_pair & (axes == 0)  # the second node is the other one, and its axis comes first when transposed
+        edges = np.zeros((len(order), NUM_COLUMNS), np.int64)
+        edges[:, MESSAGE], edges[:, WIDTH] = self.message_starts[order], widths
+        edges[:, TABLE] = arrays.table_starts[factors] + np.where(turned, arrays.log_values.size, 0)
+        edges[:, OTHER], edges[:, OTHER_SIZE] = self.message_starts[others], arrays.num_states[arrays.scopes[others]]
+        edges[:, FACTOR], edges[:, AXIS] = factors, axes
+        return edges
+
+    def _transpose(self, tables: np.ndarray) -> np.ndarray:
+        """The tables over two nodes with the second node first; others are left as they are."""
+        turned, arrays = tables.copy(), self.arrays
+        _, factors = np.unique(arrays.table_starts, return_index=True)  # tables that are shared have one shape
+        for factor in factors[np.diff(arrays.scope_starts)[factors] == 2].tolist():
+            start, (rows, columns) = arrays.table_starts[factor], arrays.num_states[arrays.scope(factor)]
+            part = slice(start, start + rows * columns)
+            turned[part] = tables[part].reshape(rows, columns).T.ravel()
+        return turned
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +174,8 @@ class MessageState:
             np.zeros(num_rows, np.bool_),
         )
 
-    def rows(self, rows: slice) -> MessageState:
-        """Some of the rows, which share their memory."""
+    def rows(self, rows: slice | np.ndarray) -> MessageState:
+        """Some of the rows; of a slice they share their memory."""
         return MessageState(self.mode, *(getattr(self, name)[rows] for name in list(self.__dataclass_fields__)[1:]))
 
 

@@ -1,7 +1,7 @@
 """`elbo`: the evidence lower bound of a distribution q, in its three forms, with its gap and its multi-sample form.
 
-log p(x) = L(q) + KL(q ‖ p(z | x)), and L(q) = E log p(x, z) + H(q) = E log p(x | z) - KL(q ‖ p(z)), expectations under q.
-With K draws from q the bound E log 1/K Σ p(x, zₖ) / q(zₖ) rises with K towards log p(x) (Burda, Grosse, Salakhutdinov 2016).
+log p(x) = L(q) + KL(q ‖ p(z | x)), and L(q) = E log p(x, z) + H(q) = E log p(x | z) - KL(q ‖ p(z)), with expectations
+under q. With K draws from q the bound E log 1/K Σ p(x, zₖ) / q(zₖ) rises with K towards log p(x) (Burda et al. 2016).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class EvidenceBound:
     log_evidence, gap
         log p(x), and KL(q ‖ p(z | x)): their difference is the bound.
     expected_log_likelihood, prior_divergence
-        E log p(x | z), and KL(q ‖ p(z)): their difference is the bound. None for undirected models, which have no prior.
+        E log p(x | z), and KL(q ‖ p(z)): their difference is the bound. None for undirected models, without a prior.
     """
 
     expected_log_joint: float

@@ -1,9 +1,9 @@
 """`expectation_propagation`: a Gaussian approximation of a Gaussian prior times likelihoods of linear functions.
 
-p(w | data) ∝ N(w; m, S) Π tᵢ(aᵢ·w). Each likelihood tᵢ is stood in for by exp(νᵢ u - ½ τᵢ u²), u = aᵢ·w. In turn, a stand-in
-is taken out (the cavity), its likelihood is put in, and the stand-in is set so that q has the mean and variance of that
-product: an M-projection of each likelihood in the context of the others (Minka 2001). Fixed points are no bounds of
-log p(data), and a cavity may have no positive variance: its likelihood is then left for the next sweep.
+p(w | data) ∝ N(w; m, S) Π tᵢ(aᵢ·w). Each likelihood tᵢ is stood in for by exp(νᵢ u - ½ τᵢ u²), u = aᵢ·w. In turn, a
+stand-in is taken out (the cavity), its likelihood is put in, and the stand-in is set so that q has the mean and
+variance of that product: an M-projection of each likelihood in the context of the others (Minka 2001). The evidence at
+a fixed point is no bound of log p(data). A cavity without positive variance leaves its likelihood for the next sweep.
 """
 
 from __future__ import annotations

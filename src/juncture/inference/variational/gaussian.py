@@ -2,7 +2,7 @@
 
 The optimum of KL(q ‖ p) over products q of densities is Gaussian for Gaussian p = N(m, Λ⁻¹): q(xᵢ) = N(mᵢ, 1 / Λᵢᵢ),
 where the exact variance is (Λ⁻¹)ᵢᵢ, which is at least as large. Coordinate ascent would find the means as the
-Gauss-Seidel method does; the exact engine finds them at once. The lower bound is log p(m, evidence) + ½ Σ log(2π / Λᵢᵢ).
+Gauss-Seidel method does; the exact engine finds them at once. The bound is log p(m, evidence) + ½ Σ log(2π / Λᵢᵢ).
 """
 
 from __future__ import annotations

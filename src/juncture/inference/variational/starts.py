@@ -1,8 +1,8 @@
 """Where coordinate ascent starts: at distributions under which no zero of a table has positive probability.
 
-A product of distributions has a finite lower bound only if p allows every assignment that the product allows. The sweeps
-themselves look for such a product: they leave each node the states that meet zeros least often. Where they get stuck,
-the junction tree gives an assignment that p allows, or says that there is none.
+A product of distributions has a finite lower bound only if p allows every assignment that the product allows. The
+sweeps themselves look for such a product: they leave each node the states that meet zeros least often. Where they get
+stuck, the junction tree gives an assignment that p allows, or says that there is none.
 """
 
 from __future__ import annotations

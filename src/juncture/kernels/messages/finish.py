@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.messages.layout import IMPOSSIBLE, SUM, contract, normalize
+from juncture.kernels.messages.layout import AXIS, IMPOSSIBLE, MESSAGE, SUM, contract, normalize
 from juncture.kernels.messages.nodes import collect_belief, multiply_in
 
 TIE = 1e-10  # of logarithms: so near states are equally good, and the earlier is taken
@@ -60,22 +60,19 @@ def log_edge(received, sent, start, size, mode):
 def sum_factors(layout, received, sent, mode, scratch):
     """Σ log Z(factor) - Σ log Z(edge); -inf where one of the sums is zero."""
     total = 0.0
-    for factor in range(len(layout.table_starts)):
-        first = layout.scope_starts[factor]
-        if first == layout.scope_starts[factor + 1]:
-            continue
-        size = layout.num_states[layout.edge_nodes[first]]
-        log_scale, _ = contract(layout, sent, first, mode, scratch)
-        more, status = multiply_in(scratch, sent, layout.message_starts[first], size, mode, 0.0)
-        if status == IMPOSSIBLE:
-            return -math.inf
-        total += log_scale + more + log_total(scratch, size, mode)
-    for edge in range(len(layout.edge_nodes)):
-        size = layout.num_states[layout.edge_nodes[edge]]
-        log_sum = log_edge(received, sent, layout.message_starts[edge], size, mode)
-        if log_sum == -math.inf:
-            return log_sum
-        total -= log_sum
+    for node in range(len(layout.num_states)):
+        size = layout.num_states[node]
+        for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+            log_sum = log_edge(received, sent, layout.edges[edge, MESSAGE], size, mode)
+            if log_sum == -math.inf:
+                return log_sum
+            total -= log_sum
+            if layout.edges[edge, AXIS] == 0:  # each factor once
+                log_scale, _ = contract(layout, sent, edge, size, mode, scratch)
+                more, status = multiply_in(scratch, sent, layout.edges[edge, MESSAGE], size, mode, 0.0)
+                if status == IMPOSSIBLE:
+                    return -math.inf
+                total += log_scale + more + log_total(scratch, size, mode)
     return total
 
 
@@ -105,8 +102,8 @@ def decode(layout, likelihood, sent, order, mode, scratch, codes):
         start, size = layout.state_starts[node], layout.num_states[node]
         for state in range(size):
             product[state] = likelihood[start + state]
-        for index in range(layout.node_starts[node], layout.node_starts[node + 1]):
-            contract(layout, sent, layout.node_edges[index], mode, scratch)
+        for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+            contract(layout, sent, edge, size, mode, scratch)
             for state in range(size):
                 product[state] += scratch[state]
         best = product[:size].max()
@@ -114,7 +111,7 @@ def decode(layout, likelihood, sent, order, mode, scratch, codes):
         while product[code] < best - TIE:
             code += 1
         codes[node] = code
-        for index in range(layout.node_starts[node], layout.node_starts[node + 1]):
-            at = layout.message_starts[layout.node_edges[index]]
+        for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+            at = layout.edges[edge, MESSAGE]
             for state in range(size):
                 sent[at + state] = 0.0 if state == code else -math.inf

@@ -23,19 +23,42 @@ FADED = -40.0  # logarithms below it, of messages scaled to 1, do not count as c
 IMPOSSIBLE, TINY = -1.0, -2.0  # instead of a change
 
 
+# the columns of `edges`
+MESSAGE = 0  # where the messages of the edge start
+WIDTH = 1  # how many nodes the factor has
+TABLE = 2  # where the table of the factor starts; with two nodes the axis of the other node is first
+OTHER = 3  # with two nodes: where the messages of the other edge start
+OTHER_SIZE = 4  # with two nodes: the states of the other node
+FACTOR = 5
+AXIS = 6  # of the node in the table
+NUM_COLUMNS = 8  # a line of the cache
+
+
 class MessageLayout(NamedTuple):
-    """A product of factors as flat arrays."""
+    """A product of factors as flat arrays; edges are in the order of their nodes."""
 
     num_states: Any  # (node,)
     state_starts: Any  # (node + 1,)
-    node_starts: Any  # (node + 1,): node_edges[node_starts[x]:node_starts[x + 1]] are the edges of node x
-    node_edges: Any
-    scope_starts: Any  # (factor + 1,): the edges of a factor are numbered from scope_starts[f] on
-    edge_nodes: Any  # (edge,)
-    edge_factors: Any  # (edge,)
-    message_starts: Any  # (edge + 1,): where the messages of an edge start
-    table_starts: Any  # (factor,)
+    node_starts: Any  # (node + 1,): edges[node_starts[x]:node_starts[x + 1]] are those of node x
+    edges: Any  # (edge, column)
+    scope_starts: Any  # (factor + 1,): scopes[scope_starts[f]:scope_starts[f + 1]] are the nodes of factor f
+    scopes: Any
+    message_starts: Any  # in the order of `scopes`
     tables: Any  # entries, or their logarithms; the largest of a table is 1, or 0
+
+
+@kernel
+def reduce_logs(source, at, stride, size, message, start, mode):
+    """The log-sum-exp, or the largest, of source[at + i · stride] + message[start + i]."""
+    largest = -math.inf
+    for index in range(size):
+        largest = max(largest, source[at + index * stride] + message[start + index])
+    if mode == LOGS and largest > -math.inf:
+        total = 0.0
+        for index in range(size):
+            total += math.exp(source[at + index * stride] + message[start + index] - largest)
+        largest += math.log(total)
+    return largest
 
 
 @summing_kernel
@@ -49,38 +72,42 @@ def reduce_last(source, at, rest, size, message, start, mode, target):
                 total += source[place + index] * message[start + index]
             target[row] = total
         else:
-            largest = -math.inf
-            for index in range(size):
-                largest = max(largest, source[place + index] + message[start + index])
-            if mode == LOGS and largest > -math.inf:
-                total = 0.0
-                for index in range(size):
-                    total += math.exp(source[place + index] + message[start + index] - largest)
-                largest += math.log(total)
-            target[row] = largest
+            target[row] = reduce_logs(source, place, np.int64(1), size, message, start, mode)
+
+
+@kernel
+def sum_first(source, at, size, rest, message, start, target):
+    """target[b] = Σ message[i] source[i, b] for a table (size, rest); the target may be the source."""
+    column = 0
+    while column + 4 <= rest:  # four sums at once, which the compiler keeps in one register
+        one, two, three, four = 0.0, 0.0, 0.0, 0.0
+        place = at + column
+        for index in range(start, start + size):
+            weight = message[index]
+            one += weight * source[place]
+            two += weight * source[place + 1]
+            three += weight * source[place + 2]
+            four += weight * source[place + 3]
+            place += rest
+        target[column], target[column + 1], target[column + 2], target[column + 3] = one, two, three, four
+        column += 4
+    while column < rest:
+        total, place = 0.0, at + column
+        for index in range(start, start + size):
+            total += message[index] * source[place]
+            place += rest
+        target[column] = total
+        column += 1
 
 
 @kernel
 def reduce_first(source, at, size, rest, message, start, mode, target):
-    """target[b] = Σ message[i] source[i, b] for a table (size, rest); the target may be the source."""
+    """As `sum_first`, in any mode."""
     if mode == SUM:
-        for column in range(rest):
-            target[column] = message[start] * source[at + column]
-        for index in range(1, size):
-            weight, place = message[start + index], at + index * rest
-            for column in range(rest):
-                target[column] += weight * source[place + column]
+        sum_first(source, at, size, rest, message, start, target)
         return
     for column in range(rest):
-        largest = -math.inf
-        for index in range(size):
-            largest = max(largest, source[at + index * rest + column] + message[start + index])
-        if mode == LOGS and largest > -math.inf:
-            total = 0.0
-            for index in range(size):
-                total += math.exp(source[at + index * rest + column] + message[start + index] - largest)
-            largest += math.log(total)
-        target[column] = largest
+        target[column] = reduce_logs(source, at + column, rest, size, message, start, mode)
 
 
 @kernel
@@ -104,7 +131,7 @@ def scale_up(values, size, log_scale):
 def normalize(values, start, size, mode):
     """Scale a message; 0, or that it is IMPOSSIBLE or TINY."""
     if mode == SUM:
-        total, least = 0.0, 1.0
+        total, num_tiny = 0.0, 0
         for index in range(start, start + size):
             total += values[index]
         if total == 0.0:
@@ -112,9 +139,8 @@ def normalize(values, start, size, mode):
         scale = 1.0 / total
         for index in range(start, start + size):
             values[index] *= scale
-            if 0.0 < values[index] < least:
-                least = values[index]
-        return TINY if least < LEAST else 0.0
+            num_tiny += (values[index] < LEAST) & (values[index] > 0.0)
+        return TINY if num_tiny else 0.0
     largest = -math.inf
     for index in range(start, start + size):
         largest = max(largest, values[index])
@@ -131,26 +157,28 @@ def normalize(values, start, size, mode):
 
 
 @kernel
-def contract(layout, sent, edge, mode, target):
+def contract(layout, sent, edge, size, mode, target):
     """A factor times the messages from its other nodes, summed to the node of an edge; (log scale, 0 or a status)."""
-    factor = layout.edge_factors[edge]
-    first, last = layout.scope_starts[factor], layout.scope_starts[factor + 1]
-    size = layout.num_states[layout.edge_nodes[edge]]
-    log_scale, status, at = 0.0, 0.0, layout.table_starts[factor]
-    if last - first == 1:
+    at = layout.edges[edge, TABLE]
+    if layout.edges[edge, WIDTH] == 1:
         for index in range(size):
             target[index] = layout.tables[at + index]
-        return log_scale, status
-    rest = size
+        return 0.0, 0.0
+    if layout.edges[edge, WIDTH] == 2:
+        reduce_first(
+            layout.tables, at, layout.edges[edge, OTHER_SIZE], size, sent, layout.edges[edge, OTHER], mode, target
+        )
+        return 0.0, 0.0
+    first, last = layout.scope_starts[layout.edges[edge, FACTOR]], layout.scope_starts[layout.edges[edge, FACTOR] + 1]
+    axis, log_scale, status, rest = first + layout.edges[edge, AXIS], 0.0, 0.0, np.int64(1)
     for other in range(first, last):
-        if other != edge:
-            rest *= layout.num_states[layout.edge_nodes[other]]
+        rest *= layout.num_states[layout.scopes[other]]
     source = layout.tables
-    for index in range(1, last - first):  # the axes after that of the edge, from the last on; then those before it
-        other = last - index if last - index > edge else first + index - last + edge
-        size = layout.num_states[layout.edge_nodes[other]]
+    for index in range(1, last - first):  # the axes after that of the edge, from the last on; then those before
+        other = last - index if last - index > axis else first + index - last + axis
+        size = layout.num_states[layout.scopes[other]]
         rest //= size
-        if other > edge:
+        if other > axis:
             reduce_last(source, at, rest, size, sent, layout.message_starts[other], mode, target)
         else:
             reduce_first(source, at, size, rest, sent, layout.message_starts[other], mode, target)
@@ -158,5 +186,5 @@ def contract(layout, sent, edge, mode, target):
         if mode == SUM and index < last - first - 1:
             log_scale, status = scale_up(target, rest, log_scale)
             if status < 0.0:
-                return log_scale, status
+                break
     return log_scale, status

@@ -12,7 +12,22 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.messages.layout import FADED, IMPOSSIBLE, SUM, contract, normalize, scale_up
+from juncture.kernels.messages.layout import (
+    FADED,
+    IMPOSSIBLE,
+    LEAST,
+    MESSAGE,
+    OTHER,
+    OTHER_SIZE,
+    SUM,
+    TABLE,
+    TINY,
+    WIDTH,
+    contract,
+    normalize,
+    scale_up,
+    sum_first,
+)
 
 
 @kernel
@@ -40,22 +55,54 @@ def damp(old, start, new, size, mode, damping):
 
 
 @kernel
+def take_sum(received, start, values, size):
+    """Store a message scaled to sum to 1; how much it changed, or a status."""
+    total, change, num_tiny = 0.0, 0.0, 0
+    for state in range(size):
+        total += values[state]
+    if total == 0.0:
+        return IMPOSSIBLE
+    scale = 1.0 / total
+    for state in range(size):
+        value = values[state] * scale
+        change = max(change, abs(value - received[start + state]))
+        num_tiny += (value < LEAST) & (value > 0.0)
+        received[start + state] = value
+    return TINY if num_tiny else change
+
+
+@kernel
+def take_message(received, start, values, size, mode, damping):
+    """As `take_sum`, in any mode and with damping."""
+    status = normalize(values, np.int64(0), size, mode)
+    if status == 0.0 and damping > 0.0:
+        status = damp(received, start, values, size, mode, damping)
+    if status < 0.0:
+        return status
+    change = find_change(received, start, values, np.int64(0), size, mode)
+    for state in range(size):
+        received[start + state] = values[state]
+    return change
+
+
+@kernel
 def receive(layout, received, sent, node, mode, damping, scratch):
     """New messages from the factors of a node; the largest change, or a status."""
     size, change = layout.num_states[node], 0.0
-    for index in range(layout.node_starts[node], layout.node_starts[node + 1]):
-        edge = layout.node_edges[index]
-        start = layout.message_starts[edge]
-        _, status = contract(layout, sent, edge, mode, scratch)
-        if status == 0.0:
-            status = normalize(scratch, np.int64(0), size, mode)
-        if status == 0.0 and damping > 0.0:
-            status = damp(received, start, scratch, size, mode, damping)
+    for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+        start, status = layout.edges[edge, MESSAGE], 0.0
+        if mode == SUM and layout.edges[edge, WIDTH] == 2:  # the inner loop of most models
+            at, other = layout.edges[edge, TABLE], layout.edges[edge, OTHER]
+            sum_first(layout.tables, at, layout.edges[edge, OTHER_SIZE], size, sent, other, scratch)
+        else:
+            _, status = contract(layout, sent, edge, size, mode, scratch)
+        if status == 0.0 and mode == SUM and damping == 0.0:
+            status = take_sum(received, start, scratch, size)
+        elif status == 0.0:
+            status = take_message(received, start, scratch, size, mode, damping)
         if status < 0.0:
             return status
-        change = max(change, find_change(received, start, scratch, np.int64(0), size, mode))
-        for state in range(size):
-            received[start + state] = scratch[state]
+        change = max(change, status)
     return change
 
 
@@ -79,8 +126,8 @@ def collect_belief(layout, likelihood, received, node, mode, product):
     size, log_scale, status = layout.num_states[node], 0.0, 0.0
     for state in range(size):
         product[state] = likelihood[layout.state_starts[node] + state]
-    for index in range(layout.node_starts[node], layout.node_starts[node + 1]):
-        start = layout.message_starts[layout.node_edges[index]]
+    for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+        start = layout.edges[edge, MESSAGE]
         log_scale, status = multiply_in(product, received, start, size, mode, log_scale)
         if status < 0.0:
             break
@@ -88,14 +135,44 @@ def collect_belief(layout, likelihood, received, node, mode, product):
 
 
 @kernel
+def send_positive(layout, likelihood, received, sent, node, product):
+    """As `send`, of numbers without zeros; False where there is one, or where one may have become too small."""
+    size = layout.num_states[node]
+    first, last = layout.node_starts[node], layout.node_starts[node + 1]
+    for state in range(size):
+        product[state] = likelihood[layout.state_starts[node] + state]
+    for edge in range(first, last):
+        start = layout.edges[edge, MESSAGE]
+        for state in range(size):
+            sent[start + state] = product[state]
+            product[state] *= received[start + state]
+    for state in range(size):
+        product[state] = 1.0
+    num_small = 0
+    for edge in range(last - 1, first - 1, -1):
+        start, total = layout.edges[edge, MESSAGE], 0.0
+        for state in range(size):
+            sent[start + state] *= product[state]
+            product[state] *= received[start + state]
+            total += sent[start + state]
+        scale = 1.0 / max(total, LEAST)
+        for state in range(size):
+            sent[start + state] *= scale
+            num_small += sent[start + state] < LEAST
+    return num_small == 0
+
+
+@kernel
 def send(layout, likelihood, received, sent, node, mode, product):
     """New messages from a node to each of its factors; 0 or a status."""
+    if mode == SUM and send_positive(layout, likelihood, received, sent, node, product):
+        return 0.0
     size, status = layout.num_states[node], 0.0
     for state in range(size):
         product[state] = likelihood[layout.state_starts[node] + state]
     first, last = layout.node_starts[node], layout.node_starts[node + 1]
-    for index in range(first, last):
-        start = layout.message_starts[layout.node_edges[index]]
+    for edge in range(first, last):
+        start = layout.edges[edge, MESSAGE]
         for state in range(size):
             sent[start + state] = product[state]
         _, status = multiply_in(product, received, start, size, mode, 0.0)
@@ -103,15 +180,15 @@ def send(layout, likelihood, received, sent, node, mode, product):
             return status
     for state in range(size):
         product[state] = 1.0 if mode == SUM else 0.0
-    for index in range(last - 1, first - 1, -1):
-        start = layout.message_starts[layout.node_edges[index]]
+    for edge in range(last - 1, first - 1, -1):
+        start = layout.edges[edge, MESSAGE]
         for state in range(size):
             if mode == SUM:
                 sent[start + state] *= product[state]
             else:
                 sent[start + state] += product[state]
         status = normalize(sent, start, size, mode)
-        if status == 0.0 and index > first:
+        if status == 0.0 and edge > first:
             _, status = multiply_in(product, received, start, size, mode, 0.0)
         if status < 0.0:
             return status

@@ -1,10 +1,10 @@
 """Schedules: in which order nodes are updated, until no message changes any more.
 
 Flooding updates all nodes at once, from the messages of the step before. In a forest one step from the leaves to the
-roots and one back make every message final. The residual schedule always updates the node whose factors got the most
-change since it was updated last (after Elidan, McGraw and Koller 2006; the bound on changes is that of Sutton and
-McCallum 2007, so that no message is computed that is not sent). When no node has more than the tolerance left, a step
-over all nodes has to confirm it.
+roots and one back make every message final. The residual schedule updates a node next whose factors got the most change
+since it was updated last (after Elidan, McGraw and Koller 2006; the bound on changes is that of Sutton and McCallum
+2007, so that no message is computed that is not sent). When no node has more than the tolerance left, a step over all
+nodes has to confirm it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.messages.finish import decode, find_beliefs
-from juncture.kernels.messages.heap import build_heap, update_in_heap
-from juncture.kernels.messages.layout import SUM
+from juncture.kernels.messages.layout import FACTOR, SUM
 from juncture.kernels.messages.nodes import update_node
+from juncture.kernels.messages.queue import NUM_BUCKETS, fill_queue, first_node, update_in_queue
 
 FLOODING, RESIDUAL = 0, 1
 
@@ -38,7 +38,7 @@ def flood_nodes(layout, likelihood, received, before, after, first, last, mode, 
 def find_order(layout, likelihood, mode, order):
     """Breadth-first order of the nodes, observed ones last; whether the graph without these is a forest."""
     zero = 0.0 if mode == SUM else -math.inf
-    num_nodes, num_factors = len(layout.num_states), len(layout.table_starts)
+    num_nodes, num_factors = len(layout.num_states), len(layout.scope_starts) - 1
     is_met, is_seen = np.zeros(num_nodes, np.bool_), np.zeros(num_factors, np.bool_)
     end, surplus = num_nodes, np.int64(0)  # edges less nodes, less factors, plus trees: 0 in a forest
     for node in range(num_nodes - 1, -1, -1):
@@ -61,15 +61,15 @@ def find_order(layout, likelihood, mode, order):
             node = order[start]
             start += 1
             surplus -= 1
-            for index in range(layout.node_starts[node], layout.node_starts[node + 1]):
-                factor = layout.edge_factors[layout.node_edges[index]]
+            for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+                factor = layout.edges[edge, FACTOR]
                 surplus += 1
                 if is_seen[factor]:
                     continue
                 is_seen[factor] = True
                 surplus -= 1
-                for edge in range(layout.scope_starts[factor], layout.scope_starts[factor + 1]):
-                    other = layout.edge_nodes[edge]
+                for axis in range(layout.scope_starts[factor], layout.scope_starts[factor + 1]):
+                    other = layout.scopes[axis]
                     if not is_met[other]:
                         is_met[other] = True
                         order[stop] = other
@@ -92,19 +92,20 @@ def sweep(layout, likelihood, received, sent, order, is_backward, mode, scratch)
 
 @kernel
 def take_residual_step(
-    layout, likelihood, received, sent, priorities, heap, places, mode, damping, tolerance, scratch, old
+    layout, likelihood, received, sent, priorities, ends, links, mode, damping, tolerance, scratch, old
 ):
-    """As many updates as there are nodes, each of the node with the most change to take in; (change, is confirmed).
+    """As many updates as there are nodes, each of a node with the most change to take in; (change, is confirmed).
 
     Where no node has more than the tolerance, every node is updated once; that no message changes by more confirms it.
     """
-    change, is_last = 0.0, priorities[heap[0]] <= tolerance
-    for index in range(len(heap)):
-        node = np.int64(index) if is_last else heap[0]
-        if not is_last and priorities[node] <= tolerance:
+    fill_queue(ends, links, priorities, tolerance)
+    change, is_last = 0.0, first_node(ends) < 0
+    for index in range(len(priorities)):
+        node = np.int64(index) if is_last else first_node(ends)
+        if node < 0:
             break
-        moved = update_in_heap(
-            layout, likelihood, received, sent, node, mode, damping, scratch, old, heap, places, priorities
+        moved = update_in_queue(
+            layout, likelihood, received, sent, node, mode, damping, tolerance, scratch, old, ends, links, priorities
         )
         if moved < 0.0:
             return moved, False
@@ -119,9 +120,7 @@ def run_row(
 ):  # fmt: skip
     """Steps until the messages do not change any more; (steps, last change or a status, is done)."""
     num_nodes, is_done, change, first_step = len(layout.num_states), False, math.inf, step
-    heap, places, before, after = np.empty(num_nodes, np.int64), np.empty(num_nodes, np.int64), sent, spare
-    if schedule == RESIDUAL and not is_forest:
-        build_heap(heap, places, priorities)
+    ends, links, before, after = np.empty((2, NUM_BUCKETS), np.int64), np.empty((3, num_nodes), np.int64), sent, spare
     while step < last_step and not is_done and change >= 0.0:
         step += 1
         if schedule == FLOODING:
@@ -137,7 +136,7 @@ def run_row(
             change = 0.0 if is_done else change
         else:
             change, is_done = take_residual_step(
-                layout, likelihood, received, sent, priorities, heap, places, mode, damping, tolerance, scratch, spare
+                layout, likelihood, received, sent, priorities, ends, links, mode, damping, tolerance, scratch, spare
             )
     if schedule == FLOODING and (step - first_step) % 2 == 1:
         for index in range(len(sent)):

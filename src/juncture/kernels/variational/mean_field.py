@@ -1,7 +1,7 @@
 """Sweeps of mean field: every node in turn takes the best distribution given those of all others.
 
-log q(x) = Σ over the factors f of the node E log f(x, others) + constant. The lower bound of log Z after a sweep needs no
-second pass: a factor counts where the last of its nodes is visited, when all others have their new distributions.
+log q(x) = Σ over the factors f of the node E log f(x, others) + constant. The lower bound of log Z after a sweep needs
+no second pass: a factor counts where the last of its nodes is visited, when all others have their new distributions.
 
 Where tables have zeros, a state that meets a zero with some probability has the expectation -∞. Of the states of a
 node only those keep some probability that meet zeros with the smallest probability, which is 0 from some sweep on if
@@ -84,7 +84,7 @@ def sweep_row(
     belief, field, state_starts, pair_starts, neighbors, pair_tables, pair_values, large_starts, large_factors,
     large_axes, num_last, scope_starts, scopes, table_starts, values, num_parts, work, sums, early,
 ):  # fmt: skip
-    """One sweep over all nodes of a row: its lower bound without zeros, how often it meets zeros, the largest change."""
+    """One sweep over all nodes of a row: its lower bound without zeros, how often it meets zeros, largest change."""
     bound, excess, change = 0.0, 0.0, 0.0
     pair_half, half = len(pair_values) // num_parts, len(values) // num_parts
     for node in range(len(state_starts) - 1):
