@@ -14,12 +14,15 @@ Kullback–Leibler divergence, that has the new cliques.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, subtract, widen
+from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, axes_without, reduce_axes, subtract, widen
+
+TINY = np.finfo(float).tiny  # in place of zeros, whose part in an entropy is 0
 
 
 def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
@@ -132,33 +135,50 @@ def remove_weakest(tree: CliqueTree, clique: int) -> float:
     return detach(tree, clique, separators)
 
 
-def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
+def pair_losses(tree: CliqueTree, clique: int, separators: Collection[Nodes]) -> dict[tuple[int, int], float]:
     """For each two nodes that no separator has together, their mutual information given the rest of the clique."""
     nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
     together = {pair for separator in separators for pair in combinations(separator, 2)}
     free = [pair for pair in combinations(nodes, 2) if pair not in together]
     if not free:
         return {}
-    without = {node: belief.sum(axis=nodes.index(node)) for node in {node for pair in free for node in pair}}
+    without = {
+        node: reduce_axes(np.add, belief, [nodes.index(node)]) for node in {node for pair in free for node in pair}
+    }
     entropies = {node: entropy(table) for node, table in without.items()}
     whole, losses = entropy(belief), {}
     for one, other in free:
-        rest = without[one].sum(axis=nodes.index(other) - 1)
+        rest = reduce_axes(np.add, without[one], [nodes.index(other) - 1])
         losses[one, other] = entropies[one] + entropies[other] - whole - entropy(rest)
     return losses
 
 
-def shared_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[int, float]:
+def shared_losses(tree: CliqueTree, clique: int, separators: Collection[Nodes]) -> dict[int, float]:
     """For each node that is in one separator only, the loss if the clique leaves it to the neighbour."""
-    holders: dict[int, list[Nodes]] = {}
+    counts = Counter(node for separator in separators for node in separator)
+    losses: dict[int, float] = {}
     for separator in separators:
-        for node in separator:
-            holders.setdefault(node, []).append(separator)
-    return {node: node_loss(tree, clique, found[0], node) for node, found in holders.items() if len(found) == 1}
+        losses |= node_losses(tree, clique, separator, [node for node in separator if counts[node] == 1])
+    return losses
+
+
+def node_losses(tree: CliqueTree, clique: int, separator: Nodes, left: Sequence[int]) -> dict[int, float]:
+    """The mutual information of nodes of a separator with those that only the clique has, given the other nodes."""
+    if not left:
+        return {}
+    nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
+    shared = reduce_axes(np.add, belief, axes_without(nodes, separator))
+    gap = entropy(shared) - entropy(belief)
+    return {
+        node: gap
+        + entropy(reduce_axes(np.add, belief, [nodes.index(node)]))
+        - entropy(reduce_axes(np.add, shared, [separator.index(node)]))
+        for node in left
+    }
 
 
 def entropy(table: np.ndarray) -> float:
-    return -float(np.sum(table * np.log(np.where(table > 0, table, 1.0))))
+    return -float(np.vdot(table, np.log(np.maximum(table, TINY))))
 
 
 def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict[int, Nodes]) -> None:
@@ -179,7 +199,9 @@ def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict
 def detach(tree: CliqueTree, clique: int, separators: dict[int, Nodes]) -> float:
     """Sum a node out on the side of one neighbour, where that loses the least; the clique keeps it."""
     losses = {
-        (other, node): node_loss(tree, other, shared, node) for other, shared in separators.items() for node in shared
+        (other, node): loss
+        for other, shared in separators.items()
+        for node, loss in node_losses(tree, other, shared, shared).items()
     }
     other, node = min(losses, key=lambda key: (losses[key], key))
     side, waiting = [other], [other]
@@ -193,14 +215,3 @@ def detach(tree: CliqueTree, clique: int, separators: dict[int, Nodes]) -> float
     for here in side:
         absorb_into_neighbour(tree, here)
     return losses[other, node]
-
-
-def node_loss(tree: CliqueTree, clique: int, separator: Nodes, node: int) -> float:
-    """The mutual information of a node of a separator with the nodes that only the clique has, given the others."""
-    nodes = tree.nodes[clique]
-    left = [other for other in nodes if other != node]
-    rest = [other for other in separator if other != node]
-    first, second, both, given = (
-        entropy(np.exp(tree.marginal(clique, kept))) for kept in (left, separator, nodes, rest)
-    )
-    return first + second - both - given
