@@ -1,7 +1,7 @@
 """Smaller cliques for a calibrated clique tree: nodes summed out, then the weakest dependences removed.
 
-Nodes that nothing later needs are summed out where the clique that this makes is small enough: exact. Then, in every
-clique that is too large, one of two removals is made until all fit, the one that loses the least information:
+Nodes that nothing later needs are summed out where the clique that this makes is not much too large: exact. Then, in
+every clique that is too large, one of two removals is made until all fit, the one that loses the least information:
 
 - two nodes that share no other clique become independent given the rest of the clique, which splits it in two;
   the loss is their conditional mutual information (Kjærulff 1994),
@@ -22,6 +22,7 @@ import numpy as np
 
 from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, axes_without, reduce_axes, subtract, widen
 
+GROWTH = 4.0  # how much larger than the size a clique may be before it is thinned
 TINY = np.finfo(float).tiny  # in place of zeros, whose part in an entropy is 0
 
 
@@ -32,7 +33,7 @@ def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
     and after; without a removal the reduction is exact.
     """
     kept, losses = set(needed), []
-    sum_out_all(tree, kept, size)
+    sum_out_all(tree, kept, GROWTH * size)
     while large := [clique for clique, nodes in tree.nodes.items() if tree.cells(clique) > size and len(nodes) > 1]:
         losses.append(remove_weakest(tree, max(large, key=lambda clique: (tree.cells(clique), -clique))))
     sum_out_all(tree, kept, size)
