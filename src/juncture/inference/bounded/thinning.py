@@ -5,8 +5,8 @@ every clique that is too large, one of two removals is made until all fit, the o
 
 - two nodes that share no other clique become independent given the rest of the clique, which splits it in two;
   the loss is their conditional mutual information (Kjærulff 1994),
-- a node that the clique shares with its neighbours is left to them; the loss is its mutual information with the nodes
-  that only the clique has, given what else it shares.
+- a node that the clique shares with a neighbour is left to that side of the tree; the loss is its mutual information
+  with the nodes that only the clique has, given what else it shares, and the same of other cliques on its side.
 
 Both leave the marginals of all cliques that remain as they are: the result is the nearest distribution, by
 Kullback–Leibler divergence, that has the new cliques.
@@ -14,8 +14,7 @@ Kullback–Leibler divergence, that has the new cliques.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -123,20 +122,19 @@ def remove_weakest(tree: CliqueTree, clique: int) -> float:
     """Make the removal of the least loss in a clique, and return the loss."""
     separators = {other: tree.separator(clique, other) for other in sorted(tree.neighbours[clique])}
     pairs = pair_losses(tree, clique, separators.values())
-    shared = shared_losses(tree, clique, separators.values())
+    shared = shared_losses(tree, clique, separators)
     best_pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
-    best_node = min(shared, key=lambda node: (shared[node], node), default=None)
+    best_node = min(shared, key=lambda key: (shared[key], key), default=None)
     if best_node is not None and (best_pair is None or shared[best_node] <= pairs[best_pair]):
-        drop_node(tree, clique, best_node)
-        absorb_into_neighbour(tree, clique)
+        leave_node(tree, clique, *best_node)
         return shared[best_node]
-    if best_pair is not None:
-        split(tree, clique, best_pair, separators)
-        return pairs[best_pair]
-    return detach(tree, clique, separators)
+    if best_pair is None:
+        raise ValueError(f"the clique {clique} has a single node")
+    split(tree, clique, best_pair, separators)
+    return pairs[best_pair]
 
 
-def pair_losses(tree: CliqueTree, clique: int, separators: Collection[Nodes]) -> dict[tuple[int, int], float]:
+def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
     """For each two nodes that no separator has together, their mutual information given the rest of the clique."""
     nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
     together = {pair for separator in separators for pair in combinations(separator, 2)}
@@ -154,19 +152,39 @@ def pair_losses(tree: CliqueTree, clique: int, separators: Collection[Nodes]) ->
     return losses
 
 
-def shared_losses(tree: CliqueTree, clique: int, separators: Collection[Nodes]) -> dict[int, float]:
-    """For each node that is in one separator only, the loss if the clique leaves it to the neighbour."""
-    counts = Counter(node for separator in separators for node in separator)
-    losses: dict[int, float] = {}
-    for separator in separators:
-        losses |= node_losses(tree, clique, separator, [node for node in separator if counts[node] == 1])
+def shared_losses(tree: CliqueTree, clique: int, separators: Mapping[int, Nodes]) -> dict[tuple[int, int], float]:
+    """(neighbour, node that is shared with it) → the loss if the node is left to the neighbour's side of the tree."""
+    losses: dict[tuple[int, int], float] = {}
+    for other, separator in separators.items():
+        own = node_losses(tree, clique, separator, separator)
+        for node in separator:
+            beyond = [node_losses(tree, *edge, [node])[node] for edge in side_of(tree, clique, other, node)[1:]]
+            losses[other, node] = own[node] + sum(beyond)
     return losses
+
+
+def side_of(tree: CliqueTree, clique: int, barrier: int, node: int) -> list[tuple[int, Nodes]]:
+    """The cliques with a node on the side of a clique, without a neighbour's side, each with its separator to there."""
+    found, waiting = [], [(clique, barrier)]
+    while waiting:
+        here, before = waiting.pop()
+        found.append((here, tree.separator(here, before)))
+        around = sorted(tree.neighbours[here] - {before})
+        waiting += [(other, here) for other in around if node in tree.nodes[other]]
+    return found
+
+
+def leave_node(tree: CliqueTree, clique: int, neighbour: int, node: int) -> None:
+    """Sum a node out of all cliques on the side of a clique; the side of the neighbour keeps it."""
+    side = [here for here, _ in side_of(tree, clique, neighbour, node)]
+    for here in side:
+        drop_node(tree, here, node)
+    for here in side:
+        absorb_into_neighbour(tree, here)
 
 
 def node_losses(tree: CliqueTree, clique: int, separator: Nodes, left: Sequence[int]) -> dict[int, float]:
     """The mutual information of nodes of a separator with those that only the clique has, given the other nodes."""
-    if not left:
-        return {}
     nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
     shared = reduce_axes(np.add, belief, axes_without(nodes, separator))
     gap = entropy(shared) - entropy(belief)
@@ -195,24 +213,3 @@ def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict
     second = add_clique(tree, halves[1], tables[1], [first, *around] if is_joined else around)
     for half in (first, second):
         absorb_into_neighbour(tree, half)
-
-
-def detach(tree: CliqueTree, clique: int, separators: dict[int, Nodes]) -> float:
-    """Sum a node out on the side of one neighbour, where that loses the least; the clique keeps it."""
-    losses = {
-        (other, node): loss
-        for other, shared in separators.items()
-        for node, loss in node_losses(tree, other, shared, shared).items()
-    }
-    other, node = min(losses, key=lambda key: (losses[key], key))
-    side, waiting = [other], [other]
-    while waiting:
-        here = waiting.pop()
-        found = [n for n in sorted(tree.neighbours[here]) if n != clique and n not in side and node in tree.nodes[n]]
-        side += found
-        waiting += found
-    for here in side:
-        drop_node(tree, here, node)
-    for here in side:
-        absorb_into_neighbour(tree, here)
-    return losses[other, node]
