@@ -15,7 +15,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 # the children of a folder in the order in which they may import each other: each only from those before it
 ORDERS = {
     "": [
-        "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton", "options", "dispatch",
+        "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton", "options",
+        "dispatch",
         "verbs", "parallel", "kernels", "drawing", "intervals", "variables", "documents",
         "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
         "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
