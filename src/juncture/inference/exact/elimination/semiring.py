@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_choice, check_kind
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.exact.elimination.buckets import Elimination, first_step, plan_elimination
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import default_memory_limit
-from juncture.options import as_variable_names, resolve
+from juncture.options import as_variable_names
 
 Operation = Callable[[Any, Any], Any]
 Table: TypeAlias = tuple[tuple[int, ...], np.ndarray]
@@ -102,8 +103,9 @@ class Semiring:
             for factor in model.factors
         ]
         for name in findings.names:
-            likelihood = np.exp(findings.log_likelihood(name))[0]
-            tables.append(((names[name],), np.asarray(self.lift(likelihood))))
+            log_likelihood = findings.log_likelihood(name)
+            if log_likelihood is not None:
+                tables.append(((names[name],), np.asarray(self.lift(np.exp(log_likelihood[0])))))
         return tables
 
 
@@ -132,9 +134,11 @@ SEMIRINGS = {
 
 def as_semiring(semiring: Any) -> Semiring:
     """A semiring, or one of `SEMIRINGS` by its name."""
-    found = resolve(semiring, {name: (lambda each=each: each) for name, each in SEMIRINGS.items()}, what="semiring")
-    if not isinstance(found, Semiring):
-        raise InvalidData(f"a semiring is a Semiring or one of {', '.join(map(repr, SEMIRINGS))}")
+    if isinstance(semiring, str):
+        check_choice(semiring, tuple(SEMIRINGS), "semiring")
+        return SEMIRINGS[semiring]
+    check_kind(semiring, Semiring, "the semiring")
+    found: Semiring = semiring
     return found
 
 
