@@ -106,10 +106,13 @@ class Query:
     findings: Findings
     targets: tuple[str, ...]
     rng: np.random.Generator | None = None
+    memory_limit: int | None = None
 
     def run(self, engine: Engine, budget: float | None = None) -> Run:
-        """The answers of an engine, which stops within the budget if it can."""
+        """The answers of an engine, which keeps to the limit of memory, and stops within the budget if it can."""
         started = time.monotonic()
+        if self.memory_limit is not None:
+            engine = engine.with_memory_limit(self.memory_limit)
         plan = engine.compile(self.model, self.findings.names, self.targets)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)  # the one warning of `approximate` says it
@@ -117,16 +120,12 @@ class Query:
         return Run(answers.diagnostics.engine or engine, answers, time.monotonic() - started)
 
 
-def approximate(
-    query: Query, refusal: TooLarge, *, memory_limit: int | None = None, budget: float | None = None
-) -> Any:
+def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
     best = query.run(LoopyBP(), None if budget is None else SHARES[0] * budget)
     bounds = find_bounds(query, None if budget is None else budget - best.seconds)
     engine: Engine = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
     answers: Any = best.answers if bounds is None else bracket(best.answers, bounds.answers)
-    if memory_limit is not None:
-        engine = engine.with_memory_limit(memory_limit)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
     beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
     warn_user(describe(beliefs, refusal), ApproximationWarning)
