@@ -118,6 +118,8 @@ from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint
 from juncture.inference.engines.real_marginal import RealMarginal as RealMarginal
 from juncture.inference.exact.elimination.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.elimination.engine import VariableElimination as VariableElimination
+from juncture.inference.exact.elimination.semiring import Semiring as Semiring
+from juncture.inference.exact.elimination.semiring import eliminate as eliminate
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
@@ -127,12 +129,18 @@ from juncture.inference.messages.icm import ICM as ICM
 from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
+from juncture.inference.messages.semiring_messages import semiring_messages as semiring_messages
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sensitivity import sensitivity as sensitivity
+from juncture.inference.variational.amortized import amortized_variational as amortized_variational
+from juncture.inference.variational.black_box import black_box_variational as black_box_variational
+from juncture.inference.variational.elbo import elbo as elbo
+from juncture.inference.variational.expectation_propagation import expectation_propagation as expectation_propagation
 from juncture.inference.variational.mean_field import MeanField as MeanField
+from juncture.inference.variational.polytope import marginal_polytope as marginal_polytope
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed

@@ -197,6 +197,14 @@ def pass_messages() -> None:
     flood_row(graph, state, MessageSchedule(FLOODING, 0.0, 1e-9, 1), 1)  # as large graphs are
 
 
+def ascend_mean_field() -> None:
+    """Ask for the mean field of a grid, and of a model with zeros and a factor of three."""
+    infer(ising((2, 2), 0.5), method="mean-field")
+    a, b, c = Variable("a", 2), Variable("b", 2), Variable("c", 2)
+    factors = [Factor([a, b], [[1.0, 0.0], [2.0, 1.0]]), Factor([a, b, c], np.ones((2, 2, 2)))]
+    infer(MarkovNetwork(factors), method="mean-field")
+
+
 def ask_gaussian_network() -> None:
     """Ask small Gaussian networks, directed and undirected, every kind of question; plan a long one."""
     x, y, z = Variable("x"), Variable("y"), Variable("z")
@@ -277,6 +285,7 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "learning of structure": learn_structures,
     "networks with zeros": ask_sparse_network,
     "messages on any graph": pass_messages,
+    "mean field": ascend_mean_field,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,

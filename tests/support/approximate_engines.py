@@ -59,6 +59,12 @@ ENGINES = {
         jt.TreeReweighted(), has_upper=True, is_exact_on_trees=True, is_consistent=False, takes=has_pairs
     ),
     "mean-field": ApproximateEngine(jt.MeanField(), has_lower=True),
+    "mean-field starts": ApproximateEngine(jt.MeanField(starts=3, tolerance=1e-6), has_lower=True),
+    "mean-field clusters": ApproximateEngine(
+        jt.MeanField(clusters=(("x0", "x2"), ("x1",)), tolerance=1e-4),
+        has_lower=True,
+        takes=lambda model: "x2" in model.variables.names,
+    ),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 

@@ -23,8 +23,12 @@ from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
 from juncture.inference.messages.loopy import LoopyBP
 
-GROWTH = 6.0  # how many times as long as the last turn of a dial the next one is taken to last
-QUICK = 2e8  # operations of a step up to which the bound of mini-buckets is raised where there is no budget
+GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
+QUICK = 2e8  # operations up to which the bound of mini-buckets is raised where there is no budget
+STEPS = 5  # of tightening that mini-buckets then take
+OPERATIONS_PER_NODE = 50_000  # what a step of mini-buckets takes for each node, besides its tables
+SECONDS_PER_NODE = 5e-3  # what mini-buckets take at the least for each node
+MOST_NODES = 2000  # for which bounds are worked out where there is no budget
 MAX_BOUND = 40
 SHARES = (0.4, 0.6)  # of the budget, for the beliefs and for the bounds
 
@@ -117,28 +121,36 @@ def approximate(
     query: Query, refusal: TooLarge, *, memory_limit: int | None = None, budget: float | None = None
 ) -> Any:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
-    if budget is None:
-        best = query.run(LoopyBP())
-        bounds = query.run(quick_buckets(query))
-    else:
-        best = query.run(LoopyBP(), SHARES[0] * budget)
-        bounds = raise_bound(query, budget - best.seconds)
-    engine: Engine = Bracketed(best.engine, bounds.engine)
+    best = query.run(LoopyBP(), None if budget is None else SHARES[0] * budget)
+    bounds = find_bounds(query, None if budget is None else budget - best.seconds)
+    engine: Engine = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
+    answers: Any = best.answers if bounds is None else bracket(best.answers, bounds.answers)
     if memory_limit is not None:
         engine = engine.with_memory_limit(memory_limit)
-    answers = bracket(best.answers, bounds.answers)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
     beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
     warn_user(describe(beliefs, refusal), ApproximationWarning)
     return beliefs
 
 
+def find_bounds(query: Query, seconds: float | None) -> Run | None:
+    """Bounds of log p(evidence) by mini-buckets; None where the model or the rows are too many for them."""
+    num_nodes = len(query.model.variables) * query.findings.num_rows
+    if num_nodes > (MOST_NODES if seconds is None else seconds / SECONDS_PER_NODE):
+        return None
+    try:
+        return query.run(quick_buckets(query)) if seconds is None else raise_bound(query, seconds)
+    except TooLarge:  # no bound is small enough
+        return None
+
+
 def quick_buckets(query: Query) -> MiniBucket:
     """Mini-buckets of the largest bound whose steps are quick."""
-    chosen = MiniBucket(bound=1)
-    for engine in bucket_dial():
+    work = OPERATIONS_PER_NODE * len(query.model.variables)
+    chosen = MiniBucket(bound=2, max_steps=STEPS)
+    for engine in bucket_dial(STEPS):
         cost = engine.compile(query.model, query.findings.names, query.targets).cost
-        if cost.operations * query.findings.num_rows > QUICK:
+        if (cost.operations + work) * query.findings.num_rows > QUICK:
             break
         chosen = engine
     return chosen
@@ -147,26 +159,22 @@ def quick_buckets(query: Query) -> MiniBucket:
 def raise_bound(query: Query, seconds: float) -> Run:
     """Mini-buckets with a larger and larger bound, while the next one is predicted to end in time."""
     deadline = time.monotonic() + seconds
-    best: Run | None = None
+    best = query.run(MiniBucket(bound=2), seconds)
+    last = best
     for engine in bucket_dial():
         left = deadline - time.monotonic()
-        if best is not None and GROWTH * best.seconds > left:
+        if last.answers.diagnostics.exact or GROWTH * last.seconds > left:
             break
         try:
-            run = query.run(engine, max(left, 0.0))
+            last = query.run(engine, left)
         except TooLarge:
-            if best is None:
-                raise
             break
-        best = run if best is None or is_tighter(run, best) else best
-        if run.answers.diagnostics.exact:
-            break
-    assert best is not None  # noqa: S101  the dial has a first position
+        best = last if is_tighter(last, best) else best
     return best
 
 
-def bucket_dial() -> Iterator[MiniBucket]:
-    return (MiniBucket(bound=bound) for bound in range(2, MAX_BOUND, 2))
+def bucket_dial(max_steps: int = 30) -> Iterator[MiniBucket]:
+    return (MiniBucket(bound=bound, max_steps=max_steps) for bound in range(4, MAX_BOUND, 2))
 
 
 def is_tighter(run: Run, other: Run) -> bool:
@@ -174,20 +182,16 @@ def is_tighter(run: Run, other: Run) -> bool:
 
 
 def gap(run: Run) -> np.ndarray:
-    """upper - lower of each row."""
-    found = run.answers.diagnostics
-    both = np.atleast_1d(found.upper), np.atleast_1d(found.lower)
-    return np.where(np.isneginf(both[0]), 0.0, both[0] - np.maximum(both[1], -1e300))
+    """upper - lower of each row, 0 where the evidence is impossible."""
+    upper, lower = (np.atleast_1d(bound) for bound in (run.answers.diagnostics.upper, run.answers.diagnostics.lower))
+    return np.where(np.isneginf(upper), 0.0, upper - np.maximum(lower, -1e300))
 
 
 def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
     """What was refused, what ran instead, and how far off it may be."""
     found = beliefs.diagnostics
     converged = "" if found.converged else ", which did not converge"
-    reason = str(refusal).split(";", 1)[0]
-    head = f"{reason}; the answer is an approximation by {beliefs.method!r}{converged}"
-    if not beliefs.is_single or not math.isfinite(found.upper - found.lower):
-        return f'{head}; method="exact" refuses instead'
-    return (
-        f'{head}; log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}; method="exact" refuses instead'
-    )
+    parts = [str(refusal).split(";", 1)[0], f"the answer is an approximation by {beliefs.method!r}{converged}"]
+    if beliefs.is_single and found.upper is not None and math.isfinite(found.upper - found.lower):
+        parts.append(f"log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}")
+    return "; ".join([*parts, 'method="exact" refuses instead'])

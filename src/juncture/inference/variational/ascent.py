@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from juncture.errors import NotConvergedWarning, warn_user
 from juncture.inference.factor_arrays import FactorArrays
 from juncture.inference.variational.layout import Layout
 from juncture.iteration import check_no_decrease, iterate
@@ -78,6 +79,16 @@ def sweep(
             sweep_rows(*parts, excesses[rows], changes[rows], *layout.kernel_arguments, *layout.work_arrays())
 
     map_blocks(sweep_block, len(beliefs), block_rows(beliefs.shape[1:]))
+
+
+def warn_of_early_end(is_cut: bool) -> None:
+    """Warn of an answer that is not yet an optimum."""
+    why = "its budget ended" if is_cut else "max_steps are spent"
+    warn_user(
+        f"mean field has not converged when {why}; its lower bound holds, and the answers are those of its last sweep:"
+        " more steps may help",
+        NotConvergedWarning,
+    )
 
 
 def normalize_nodes(arrays: FactorArrays, values: np.ndarray) -> np.ndarray:

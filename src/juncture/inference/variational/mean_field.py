@@ -23,7 +23,7 @@ from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Engi
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.factor_beliefs import FactorBeliefs, outer_product
-from juncture.inference.variational.ascent import CoordinateAscent, Course
+from juncture.inference.variational.ascent import CoordinateAscent, Course, warn_of_early_end
 from juncture.inference.variational.gaussian import GaussianMeanFieldPlan
 from juncture.inference.variational.layout import Layout, lay_out
 from juncture.inference.variational.starts import feasible_start, possible_rows, random_start, start_of
@@ -151,6 +151,8 @@ class MeanFieldPlan:
         search = Search(self.engine, layout, model, layout.unary + log_likelihoods(layout.arrays, findings))
         last = None if self.kept is None else self.kept.get(findings)
         course, diagnostics = search.run(last, rng, budget)
+        if not diagnostics.converged and self.kept is None:  # learning goes on from there
+            warn_of_early_end(course.is_cut)
         if self.kept is not None:
             self.kept[findings] = course.beliefs
         return as_answers(layout.arrays, node_scope(model), findings, course, diagnostics)

@@ -16,6 +16,7 @@ from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Ques
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.exact.lowering import Lowered, lower
 from juncture.inference.factor_beliefs import FactorBeliefs
+from juncture.inference.variational.ascent import warn_of_early_end
 from juncture.inference.variational.structured import Cluster, ClusterSweeps, Names, Structure
 from juncture.iteration import check_no_decrease, iterate
 
@@ -106,7 +107,10 @@ class StructuredPlan:
         rows, _ = iterate(ascent, tolerance=self.engine.tolerance, max_steps=self.engine.max_steps)
         if self.kept is not None:
             self.kept[findings] = rows.structures
-        return StructuredAnswers(findings, self.clusters, rows, self.diagnose(rows, findings))
+        diagnostics = self.diagnose(rows, findings)
+        if not diagnostics.converged and self.kept is None:
+            warn_of_early_end(rows.is_cut)
+        return StructuredAnswers(findings, self.clusters, rows, diagnostics)
 
     def prepare_rows(
         self, lowered: Lowered, start: FactorBeliefs, last: dict[int, Structure]
