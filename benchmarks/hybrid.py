@@ -27,6 +27,13 @@ import juncture as jt
 RUNS = 5
 
 
+def version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
 def read_network(path: Path) -> jt.BayesianNetwork:
     nodes = json.loads(gzip.decompress(path.read_bytes()))["nodes"]
     known = {name: jt.Variable(name, node["states"]) for name, node in nodes.items()}
@@ -63,7 +70,7 @@ def main() -> None:
     options = parser.parse_args()
     jt.set_compilation("always")
     jt.set_num_threads(2)
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("juncture", "numpy"))
+    versions = ", ".join(f"{name} {version(name)}" for name in ("juncture", "numpy"))
     print(f"{versions}; median of {RUNS}")
     waste, wine = (read_network(options.folder / f"{name}.json.gz") for name in ("waste", "sangiovese"))
     clock("waste, all marginals given Mout", lambda: ask_all(waste, {"Mout": 3.0}))

@@ -25,7 +25,7 @@ def as_list(answers, kind: Kind) -> list:
 
 
 def test_every_kind_of_model_that_can_be_asked_is_an_example():
-    asked = set(VERB_KINDS) - {"DirectedGraph", "UndirectedGraph"}
+    asked = set(VERB_KINDS) - {"DirectedGraph", "UndirectedGraph", "EnergyModel"}  # which are learned, not asked
     covered = {base.__name__ for make in KINDS.values() for base in type(make().model).__mro__}
     assert asked <= covered
 

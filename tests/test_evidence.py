@@ -64,6 +64,13 @@ def test_states_match_by_label(value, code):
     assert as_findings({"count": value}, VARIABLES).codes["count"].tolist() == [code]
 
 
+@pytest.mark.parametrize("value", [1, "1", np.float32(1.0), np.array(1.0)])
+def test_numbers_of_real_variables(value):
+    """Also a number out of an array without axes, alone or beside other rows."""
+    assert as_findings({"age": value}, VARIABLES).reals["age"].tolist() == [1.0]
+    assert as_findings([{"age": value}, {"age": 2.5}], VARIABLES).reals["age"].tolist() == [1.0, 2.5]
+
+
 @pytest.mark.parametrize(
     "value", [[0.2, 0.9], (0.2, 0.9), np.array([0.2, 0.9]), pd.Series([0.2, 0.9]), pl.Series([0.2, 0.9])]
 )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 CALLED = {
+    "local_search.conditional_modes": ("visit_nodes",),
     "structure.climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
     "structure.contingency": ("test_pair", "permuted_statistics"),
     "tables.distinct": ("number_keys", "hash_words", "are_as_numbered"),
@@ -23,11 +24,15 @@ OF_SEQUENCES = {
     "chains.bounded_passes": ("pass_bounded", "pass_bounded_sequences"),
     "chains.viterbi": ("decode_each",),
 }
+OF_MESSAGES = {
+    "messages.schedules": ("run_rows", "flood_nodes"),
+    "variational.mean_field": ("sweep_rows", "sweep_binary_rows"),
+}
 SCRIPT = f"""
 from importlib import import_module
 from juncture.warmup import warm_up
 warm_up()
-for module, names in {(CALLED | OF_SEQUENCES)!r}.items():
+for module, names in {(CALLED | OF_SEQUENCES | OF_MESSAGES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
     print(*(name for name in names if not getattr(kernels, name).signatures), end="")
 """

@@ -137,6 +137,10 @@ class NotConvergedWarning(UserWarning):
     """An algorithm stopped before it converged."""
 
 
+class ApproximationWarning(UserWarning):
+    """An exact answer was too large; the answer is an approximation, and the message says by which engine."""
+
+
 class NotDirectedWarning(UserWarning):
     """The result of an operation on a Bayesian network is a Markov network, since its directions are not determined."""
 

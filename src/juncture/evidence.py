@@ -90,7 +90,7 @@ def as_findings(evidence: Any, variables: Iterable[Variable], *, extra: Extra = 
     'xray≈[0.2, 0.9]'
     """
     check_choice(extra, ("error", "ignore"), "extra")
-    return findings_of(evidence, tuple(variables), extra)
+    return findings_of(evidence, variables if isinstance(variables, tuple) else tuple(variables), extra)
 
 
 @singledispatch

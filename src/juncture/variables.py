@@ -197,6 +197,11 @@ class Scope(tuple[Variable, ...]):  # noqa: SLOT001 (names and shape are kept)
     def shape(self) -> tuple[int, ...]:
         return tuple(variable.num_states for variable in self)
 
+    @cached_property
+    def has_real(self) -> bool:
+        """Whether some of the variables are real-valued."""
+        return any(variable.is_real for variable in self)
+
     @property
     def size(self) -> int:
         """The number of joint states, as an exact integer."""

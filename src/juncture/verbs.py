@@ -23,11 +23,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
+    "EnergyModel": ("juncture.latent.energy.verbs",),
 }
 
 
 @lazy_dispatch(KINDS)
-def infer(
+def infer(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -37,6 +38,7 @@ def infer(
     extra: str = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Any:
     """Posterior beliefs of a model given evidence.
 
@@ -62,6 +64,8 @@ def infer(
         "error" or "ignore": what happens to columns that are not variables of the model.
     memory_limit, budget
         In bytes, and in seconds; a question that is predicted to need more raises `TooLarge`.
+    rng
+        For engines of networks that draw at random: a seed or a `numpy.random.Generator`.
 
     Returns
     -------
@@ -100,12 +104,13 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     extra: str = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Any:
     """The most probable assignment given evidence.
 
     Parameters
     ----------
-    model, evidence, on_impossible, extra, memory_limit, budget
+    model, evidence, on_impossible, extra, memory_limit, budget, rng
         As in `infer`.
     method
         As in `infer`, but "viterbi" for a `HiddenMarkovModel`, a `MarkovChain` or a `ConditionalRandomField`.
@@ -248,11 +253,11 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`. Options that networks do not have are
-        documented in `juncture.learning.undirected.fit`, `juncture.learning.covariance_selection`,
+        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
+        have are documented in `juncture.learning.undirected.fit`, `juncture.learning.gaussian_graphs`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
-        `juncture.latent.mixtures.fit`.
+        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block

@@ -15,6 +15,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.latent.energy.model import EnergyModel
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
@@ -69,6 +70,7 @@ class Asking(TypedDict, total=False):
 class AskingNetworks(Asking, total=False):
     targets: Collection[str] | None
     extra: Extra
+    rng: Any
 
 class AskingPaths(Asking, total=False):
     trellis: bool
@@ -294,6 +296,8 @@ def log_prob(model: Mixture, rows: Dataset, *, method: Any = "auto") -> Numbers:
 @overload
 def log_prob(model: Mixture, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(model: EnergyModel, rows: Any) -> Numbers: ...
+@overload
 def online_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter: ...
 @overload
 def online_filter(model: StateSpace, *, lag: int = 0) -> KalmanFilter: ...
@@ -323,6 +327,16 @@ def fit(
 def fit(
     structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
 ) -> Fit[ConditionalRandomField]: ...
+@overload
+def fit(
+    structure: EnergyModel,
+    data: Any,
+    prior: None = None,
+    *,
+    tolerance: float = 1e-6,
+    max_steps: int = 500,
+    progress: Progress | None = None,
+) -> Fit[EnergyModel]: ...
 @overload
 def fit(
     structure: MarkovChain, data: Any, prior: Any = None, **options: Unpack[LearningChains]

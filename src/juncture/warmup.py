@@ -32,11 +32,15 @@ from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
+from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import find_structure
+from juncture.inference.messages.message_layout import MessageGraph, MessageState
+from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
 from juncture.kernels.compilation import compiling
+from juncture.kernels.messages.layout import SUM
+from juncture.kernels.messages.schedules import FLOODING
 from juncture.kernels.structure.state_counts import MANY
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.independence.tests import PermutationTest
@@ -44,6 +48,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
+from juncture.networks.pairwise.ising import ising
 from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -164,6 +169,11 @@ def ask_sparse_network() -> None:
     plan.run(model, rows, questions=frozenset({Question.EXPECTED})).expected(parts, np.ones(2))
 
 
+def ask_pairwise_network() -> None:
+    """Ask a grid."""
+    most_probable(ising((2, 2), 0.5), method="icm")
+
+
 def ask_factored_tree() -> None:
     """Ask a tree whose cliques are not stored, as large ones are not."""
     structure = find_structure([[0, 1]], [2, 2])
@@ -173,6 +183,26 @@ def ask_factored_tree() -> None:
     tree.run(row, np.arange(2))
     tree.draw(row, 2, np.random.default_rng(0))
     structure.num_kept  # noqa: B018
+
+
+def pass_messages() -> None:
+    """Pass messages in every way on a small cycle."""
+    a, b, c = Variable("a", 2), Variable("b", 2), Variable("c", 2)
+    table = [[1.0, 2.0], [2.0, 1.0]]
+    cycle = MarkovNetwork([Factor([a, b], table), Factor([b, c], table), Factor([c, a], table)])
+    infer(cycle, [{"a": 1}, {}], method="loopy")
+    most_probable(cycle, method="max-product")
+    graph = MessageGraph.of(cycle)
+    state = MessageState.start(graph, np.zeros((1, graph.arrays.total_states)), SUM)
+    flood_row(graph, state, MessageSchedule(FLOODING, 0.0, 1e-9, 1), 1)  # as large graphs are
+
+
+def ascend_mean_field() -> None:
+    """Ask for the mean field of a grid, and of a model with zeros and a factor of three."""
+    infer(ising((2, 2), 0.5), method="mean-field")
+    a, b, c = Variable("a", 2), Variable("b", 2), Variable("c", 2)
+    factors = [Factor([a, b], [[1.0, 0.0], [2.0, 1.0]]), Factor([a, b, c], np.ones((2, 2, 2)))]
+    infer(MarkovNetwork(factors), method="mean-field")
 
 
 def ask_gaussian_network() -> None:
@@ -254,8 +284,11 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "families of distributions": warm_up_families,
     "learning of structure": learn_structures,
     "networks with zeros": ask_sparse_network,
+    "messages on any graph": pass_messages,
+    "mean field": ascend_mean_field,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,
     "state spaces": warm_up_state_space,
+    "pairwise models": ask_pairwise_network,
 }

@@ -43,3 +43,17 @@ def test_a_finding_is_no_flag():
         "level=3 and method=x"
     )
     assert use_flags("take on_unseen='uniform'", ["unseen"]) == "take on_unseen='uniform'"
+
+
+def test_few_rows_of_many_numbers_are_told_to_take_fewer_parents():
+    """Four rows that a line of three parents meets exactly, or that lie on a plane."""
+    rows = "a,b,c,d\n" + "".join(f"{i * i}.5,{3 * i % 5}.25,{2**i}.75,{i}.125\n" for i in range(4))
+    run = juncture("learn", "-", stdin=rows.encode())
+    assert "allow fewer parents with --max-parents, or take --score bge" in run.err
+    message = (
+        "meets them all; give more rows, drop a parent, or give a prior,"
+        " prior={'d': jt.NormalInverseGamma(mean, strength, shape, scale)}"
+    )
+    wanted = "meets them all; give more rows, or fewer parents (juncture learn --max-parents)"
+    assert use_flags(message, ["prior", "score"]) == wanted
+    assert juncture("learn", "-", "--max-parents", "1", stdin=rows.encode()).returncode == 0

@@ -88,3 +88,9 @@ def test_conditionals_as_frames():
     causes = [jt.Variable(name, ["no", "yes"]) for name in ("cold", "flu")]
     noisy = jt.NoisyOr(jt.Variable("fever", ["no", "yes"]), causes, [0.4, 0.8])
     assert noisy.to_pandas().loc[("yes", "yes"), "yes"] == pytest.approx(0.88)
+
+
+def test_a_conditional_of_a_real_parent_has_no_rows():
+    parents = [jt.Variable("hours"), jt.Variable("taught", ["no", "yes"])]
+    part = jt.Logistic(jt.Variable("passed", ["no", "yes"]), parents, [0.3, 1.0], -4.0)
+    assert str(part) == repr(part) == "Logistic(passed | hours, taught)"

@@ -15,23 +15,24 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 # the children of a folder in the order in which they may import each other: each only from those before it
 ORDERS = {
     "": [
-        "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton", "options",
-        "dispatch",
-        "verbs", "parallel", "kernels", "drawing", "intervals", "variables", "documents",
+        "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
+        "options", "dispatch", "verbs", "parallel", "kernels", "drawing", "intervals", "variables", "documents",
         "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
         "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "messages", "infer", "most_probable", "log_prob", "sampling", "planning",
-        "sensitivity", "edge_information", "verbs",
+        "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
+        "variational", "approximation", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
+        "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
+        "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
+        "gaussian", "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
-        "verbs",
+        "incomplete_numbers", "gaussian_graphs", "verbs",
     ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "line_starts",

@@ -104,8 +104,10 @@ def test_what_has_no_answer_is_refused():
         jt.fit(chain, rows, 1.0)
     with pytest.raises(jt.InvalidData, match="'a' has the same number in every row"):
         jt.fit(chain, rows | {"a": np.full(40, 0.5)})
-    with pytest.raises(jt.InvalidData, match="'a' is missing in row 0"):
-        jt.fit(chain, rows | {"a": np.append(np.nan, rows["a"][1:])})
+    with pytest.raises(jt.Unsupported, match="the graphical lasso takes complete rows"):
+        jt.fit(jt.UndirectedGraph(combinations(NAMES, 2)), rows | {"a": np.append(np.nan, rows["a"][1:])}, penalty=0.1)
+    with pytest.raises(jt.InvalidData, match="the column 'a' has no values"):
+        jt.fit(chain, rows | {"a": np.full(40, np.nan)}, variables=[jt.Variable("a")])
     with pytest.raises(jt.Unsupported, match=r"'a' is none: for tables give a jt\.MarkovNetwork"):
         jt.fit(chain, rows | {"a": ["x", "y"] * 20})
     with pytest.raises(jt.UnknownVariable, match="no column 'a'"):
@@ -128,3 +130,46 @@ def test_moments_of_two_parts_add_up_to_those_of_both():
     other = jt.fit(jt.UndirectedGraph([], NAMES[:2]), rows).statistics
     with pytest.raises(jt.InvalidData, match="same variables"):
         whole + other
+
+
+def with_holes(rng, rows):
+    """Six patterns of missing cells, about a fifth of all; and all cells of one row."""
+    holes = (rng.random((SIZE, 6)) < 0.2)[:, np.arange(40) % 6]
+    holes[:, 7] = True
+    holes[:, :6] = False
+    return {name: np.where(hole, np.nan, column) for (name, column), hole in zip(rows.items(), holes, strict=True)}
+
+
+@given(seed=SEEDS)
+def test_missing_cells_of_a_chordal_graph_are_those_of_its_directed_form(seed):
+    """S3-030: the same distributions, so the same maximum: by EM on expected moments, and by EM on regressions."""
+    rng = np.random.default_rng(seed)
+    rows, weights = with_holes(rng, draw_rows(rng)), rng.uniform(0.5, 2.0, 40)
+    fitted = jt.fit(jt.UndirectedGraph(pairwise(NAMES)), rows, weights=weights)
+    exact = jt.ExpectationMaximization(tolerance=1e-10)
+    directed = jt.fit(jt.DirectedGraph(list(pairwise(NAMES))), rows, weights=weights, method=exact)
+    assert fitted.log_likelihood == pytest.approx(directed.log_likelihood, rel=1e-5)
+    known = np.isfinite(list(rows.values())).any(axis=0)
+    some = {name: column[known] for name, column in rows.items()}
+    assert fitted.log_likelihood == pytest.approx(jt.log_prob(fitted.model, some) @ weights[known], rel=1e-6)
+    assert fitted.statistics.weight == pytest.approx(weights.sum())
+
+
+def test_missing_cells_of_a_loop_end_where_expected_moments_are_those_of_the_model():
+    rng = np.random.default_rng(1)
+    graph = jt.UndirectedGraph([*pairwise(NAMES), ("e", "a")])
+    fitted = jt.fit(graph, with_holes(rng, draw_rows(rng)))
+    assert fitted.trace.converged
+    assert np.diff(fitted.trace.values).min() > 0
+    assert fitted.model.graph == graph
+    mean, covariance = matrices(fitted.model)
+    expected = fitted.statistics
+    scale = np.sqrt(np.diagonal(covariance))
+    linked = np.eye(SIZE, dtype=bool)
+    for one, other in graph.edges:
+        linked[NAMES.index(one), NAMES.index(other)] = linked[NAMES.index(other), NAMES.index(one)] = True
+    gap = np.abs(expected.covariance - covariance) / np.outer(scale, scale)
+    assert gap[linked].max() < 1e-4
+    assert (np.abs(expected.mean - mean) / scale).max() < 1e-4
+    precision = np.linalg.inv(covariance) * np.outer(scale, scale)
+    assert np.abs(precision[~linked]).max() < 1e-6

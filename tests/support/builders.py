@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,23 @@ def random_field(
     ]
     twice = scopes[:1] if rng.random() < 0.5 else []
     factors = [random_factor(rng, scope, possible) for scope in (*scopes, *twice)]
+    return MarkovNetwork(factors, variables)
+
+
+def dense_field(rng: np.random.Generator, *, zeros: float = 0.0) -> MarkovNetwork:
+    """Seven variables of two or three states, most pairs joined by a factor, and three triples; Z > 0.
+
+    Its width is about five, so that engines with small tables are not exact.
+    """
+    variables = [Variable(f"x{place}", int(rng.integers(2, 4))) for place in range(7)]
+    pairs = [list(pair) for pair in combinations(variables, 2) if rng.random() < 0.7]
+    triples = [[variables[place] for place in rng.permutation(7)[:3]] for _ in range(3)]
+    possible = {variable.name: int(rng.integers(variable.num_states)) for variable in variables}
+    factors = []
+    for scope in (*pairs, *triples):
+        values = np.exp(rng.normal(size=[variable.num_states for variable in scope]))
+        kept = one_at(values.shape, tuple(possible[variable.name] for variable in scope)) > 0
+        factors.append(Factor(scope, np.where((rng.random(values.shape) < zeros) & ~kept, 0.0, values)))
     return MarkovNetwork(factors, variables)
 
 

@@ -120,8 +120,24 @@ def networks() -> list[Any]:
     return [jt.example("asia"), jt.example("asia").to_markov_network(), jt.example("fuel").to_factor_graph()]
 
 
+def pairwise_networks() -> list[Any]:
+    rng = np.random.default_rng(8)
+    triangle = jt.UndirectedGraph([("a", "b"), ("b", "größe"), ("größe", "a")], nodes=["alone"])
+    hard = jt.PairwiseNetwork([[0.0, -np.inf], [SMALLEST, 1e9]], [[1, 0]], [[0.0, -np.inf], [1.0, 2.0]], states=["", 1])
+    return [
+        jt.ising((3, 4), 0.4, 0.1),
+        jt.ising((3, 4), rng.normal(size=17), rng.normal(size=(3, 4)), values=(0, 1)),
+        jt.ising(triangle, 0.5).with_elimination_order(["a", "b", "größe", "alone"]),
+        jt.potts((2, 2, 2), 3, 1.0, rng.normal(size=(2, 2, 2, 3))),
+        jt.ising(jt.UndirectedGraph(), 1.0),
+        jt.ising((1, 1), np.empty(0)),
+        hard,
+    ]
+
+
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
+    "PairwiseNetwork": pairwise_networks,
     "HiddenMarkovModel": hidden_markov_models,
     "ConditionalRandomField": conditional_random_fields,
     "MarkovChain": markov_chains,

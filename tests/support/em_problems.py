@@ -14,6 +14,7 @@ from juncture.latent.mixtures.fit import MixtureProblem
 from juncture.learning.conditionals.causes import causes_of
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
 from juncture.learning.conditionals.noisy import CauseProblem
+from juncture.learning.incomplete_numbers import IncompleteNumbers
 from juncture.learning.networks.expectation import RowBlock
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, SequenceBlock
@@ -110,6 +111,17 @@ def mixture(rng: np.random.Generator) -> tuple[MixtureProblem, list[Any]]:
     return problem, [(0, rows[:13], weights[:13]), (13, rows[13:], weights[13:])]
 
 
+def gaussian_graph(rng: np.random.Generator) -> tuple[IncompleteNumbers, list[Any]]:
+    graph = jt.UndirectedGraph.parse("a -- b -- c -- d -- a")
+    values = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
+    values[rng.random(values.shape) < 0.2] = np.nan
+    rows = jt.Dataset(dict(zip("abcd", values.T, strict=True)), weights=rng.uniform(0.5, 2.0, 40))
+    whole, *halves = (
+        IncompleteNumbers(some, graph, 1e-12, 1000) for some in (rows, rows.take(slice(13)), rows.take(slice(13, 40)))
+    )
+    return whole, [block for half in halves for block in half.blocks()]
+
+
 def noisy_causes(rng: np.random.Generator) -> tuple[CauseProblem, list[Any]]:
     parents, child = [jt.Variable(f"p{index}", 2) for index in range(2)], jt.Variable("y", 3)
     part = NoisyMax(child, parents, [rng.dirichlet(np.ones(3), 2) for _ in parents], rng.dirichlet(np.ones(3)))
@@ -127,5 +139,6 @@ PROBLEMS: dict[str, Callable[[np.random.Generator], tuple[Any, list[Any]]]] = {
     "Markov chain": markov_chain,
     "state space": state_space,
     "mixture": mixture,
+    "Gaussian graph": gaussian_graph,
     "noisy causes": noisy_causes,
 }

@@ -85,7 +85,7 @@ add(
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
-    jt.GaussianElimination(),
+    jt.GaussianElimination(), jt.ICM(), jt.MaxFlow(),
     jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.StrongJunctionTree(),
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
@@ -132,7 +132,7 @@ def of_owner(owner: Any) -> dict[str, Any]:
 
 BY_OWNER: dict[Any, dict[str, Any]] = {
     (jt.MarkovChain, jt.HiddenMarkovModel, jt.LinearGaussianStateSpace): {"data": STEPS},
-    (jt.MarkovNetwork, jt.FactorGraph): {"indices": 0},
+    (jt.MarkovNetwork, jt.FactorGraph, jt.PairwiseNetwork): {"indices": 0},
     jt.Variable: {"state": "y"},
     jt.Scope: {"names": ["a"]},
     jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},

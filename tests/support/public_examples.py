@@ -175,6 +175,27 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],
     "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
     "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
+    "EnergyModel": [
+        {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
+    ],
+    "PairwiseNetwork": [
+        {"log_unary": [[0.0, 1.0], [0.0, 0.0]], "edges": [[0, 1]], "log_pairwise": [[1.0, 0.0], [0.0, 1.0]]}
+    ],
+    "PairwiseNetwork.marginalize": [{"names": ("x0_0",)}],
+    "PairwiseNetwork.clamp": [{"values": [[-1, 1], [1, 1]]}],
+    "PairwiseNetwork.encode": [{"values": [[-1, 1], [1, 1]]}],
+    "PairwiseNetwork.log_joint": [{"assignment": [[-1, 1], [1, 1]]}],
+    "PairwiseNetwork.energy": [{"assignment": [[-1, 1], [1, 1]]}],
+    "PairwiseNetwork.add_log_likelihoods": [{"log_likelihoods": [[[0.0, 1.0]] * 2] * 2}],
+    "PairwiseNetwork.with_elimination_order": [{"order": ["x0_0", "x0_1", "x1_0", "x1_1"]}],
+    "PairwiseNetwork.variable": [{"name": "x0_0"}],
+    "ising": [{"graph": (2, 2), "coupling": 0.5, "field": 0.1}, {"graph": UNDIRECTED, "coupling": {("a", "b"): 1.0}}],
+    "potts": [{"graph": (2, 2), "num_states": 3, "coupling": 0.5, "field": [0.0, 1.0, 0.5]}],
+    "ising_parameters": [{"model": jt.ising((2, 2), 0.5)}],
+    "magnetization": [{"model": jt.ising((2, 2), 0.5)}],
+    "denoising_field": [{"image": [[-1, 1], [1, 1]]}],
+    "flip_noise": [{"image": [[-1, 1], [1, 1]], "probability": 0.1}],
+    "segment": [{"image": [[0.0, 0.1, 2.0], [0.2, 2.1, 2.2]], "emissions": 2}],
     "MarkovNetwork.from_energies": [{"energies": [([A], [0.5, 1.0])]}],
     "MarkovNetwork.from_features": [{"features": [([A], [0.5, 1.0], 0.3)]}],
     "Conditional.from_joint": [{"joint": JOINT, "child": "a", "parents": ["b"]}],

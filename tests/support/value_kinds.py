@@ -162,6 +162,18 @@ def markov_networks():
     return products(jt.MarkovNetwork)
 
 
+def pairwise_networks():
+    return [
+        jt.ising((2, 2), 0.5, 0.1),
+        jt.ising((2, 2), 0.5, JUST_ABOVE),
+        jt.ising((2, 2), 0.5, 0.1, values=(0, 1)),
+        jt.ising((1, 4), 0.5, 0.1),
+        jt.ising(jt.UndirectedGraph([("a", "b")]), 0.5),
+        jt.ising(jt.UndirectedGraph([("a", "c")]), 0.5),
+        jt.potts((2, 2), 3, 0.5),
+    ]
+
+
 def factor_graphs():
     return products(jt.FactorGraph)
 
@@ -377,6 +389,7 @@ KINDS = [
     constants,
     bayesian_networks,
     markov_networks,
+    pairwise_networks,
     factor_graphs,
     directed_graphs,
     undirected_graphs,

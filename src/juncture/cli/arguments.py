@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juncture.cli.completion import complete_finding, complete_method, complete_network
+from juncture.cli.numbers import seconds
 from juncture.cli.output import WrongUsage, is_table
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
@@ -64,6 +65,15 @@ Method = Annotated[
         metavar="NAME",
         autocompletion=complete_method,
         help="The inference engine, such as junction-tree; auto chooses one.",
+    ),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        "--budget",
+        parser=seconds,
+        metavar="TIME",
+        help="The time that the answer may take, such as 10s; auto then approximates where an exact answer takes more.",
     ),
 ]
 

@@ -16,6 +16,12 @@ PHRASES = (
         re.compile(r"column '([^']+)'(.*); leave it out, or declare it in `variables`"),
         r"column '\1'\2; leave it out with --ignore \1",
     ),
+    (
+        re.compile(
+            r"give more rows, drop a parent, or give a prior, prior=\{'.*?': jt\.NormalInverseGamma\([^()]*\)\}"
+        ),
+        "give more rows, or fewer parents (juncture learn --max-parents)",
+    ),
 )
 
 

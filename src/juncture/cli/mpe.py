@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, check_names, evidence, load
+from juncture.cli.arguments import (
+    AsJson,
+    Budget,
+    Given,
+    Likelihood,
+    Method,
+    Network,
+    Normalize,
+    check_names,
+    evidence,
+    load,
+)
 from juncture.cli.completion import complete_variable
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
@@ -34,13 +45,14 @@ Targets = Annotated[
 ]
 
 
-def mpe(
+def mpe(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: Network,
     targets: Targets = None,
     given: Given = [],  # noqa: B006
     likelihood: Likelihood = [],  # noqa: B006
     k: Count = 1,
     method: Method = "auto",
+    budget: Budget = None,
     normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
@@ -54,7 +66,7 @@ def mpe(
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
-    best = most_probable(model, findings, k=k, targets=targets or None, method=method)
+    best = most_probable(model, findings, k=k, targets=targets or None, method=method, budget=budget)
     if json:
         print_json({"network": network, "evidence": findings, "best": [as_document(item) for item in best]})
         return
@@ -63,7 +75,9 @@ def mpe(
     for name in best[0].assignment:
         result.add_row(name, *(format_value(item.assignment[name]) for item in best))
     result.add_section()
-    if any(model.variable(name).is_real for name in best[0].assignment):
+    if best[0].log_prob is None:
+        result.add_row("log of the product of factors", *(f"{item.log_joint:.6g}" for item in best))
+    elif any(model.variable(name).is_real for name in best[0].assignment):
         result.add_row("log density", *(f"{item.log_prob:.6g}" for item in best))
     else:
         result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))

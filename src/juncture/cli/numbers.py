@@ -35,6 +35,19 @@ def real_number(least: float = -math.inf) -> Callable[[Any], float]:
     return parse
 
 
+UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: Any) -> float:
+    """A time such as 10s, 500ms or 2min, in seconds; a number without a unit is in seconds."""
+    unit = next((unit for unit in UNITS if str(text).endswith(unit)), "")
+    try:
+        number = float(str(text).removesuffix(unit)) * UNITS.get(unit, 1.0)
+    except ValueError:
+        number = math.nan
+    return check_least(number, 0.0, text, "a time such as 10s, 500ms or 2min")
+
+
 def check_least(number: Any, least: float, text: Any, what: str) -> Any:
     if not (math.isfinite(number) and number >= least):
         raise typer.BadParameter(f"it must be {what}; got {str(text)!r}")

@@ -6,12 +6,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, check_names, evidence, load
+from juncture.cli.arguments import (
+    AsJson,
+    Budget,
+    Given,
+    Likelihood,
+    Method,
+    Network,
+    Normalize,
+    check_names,
+    evidence,
+    load,
+)
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import bar, console, format_evidence, print_json, table
 
 if TYPE_CHECKING:
     from juncture.inference.engines.beliefs import Beliefs
+    from juncture.inference.engines.contract import Diagnostics
 
 Targets = Annotated[
     list[str] | None,
@@ -29,6 +41,7 @@ def query(
     given: Given = [],  # noqa: B006  the command line's way to say "may be repeated"
     likelihood: Likelihood = [],  # noqa: B006
     method: Method = "auto",
+    budget: Budget = None,
     normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
@@ -44,7 +57,7 @@ def query(
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
-    beliefs = infer(model, findings, targets=targets or None, method=method)
+    beliefs = infer(model, findings, targets=targets or None, method=method, budget=budget)
     if json:
         print_json(as_document(beliefs, network, findings))
         return
@@ -58,7 +71,7 @@ def query(
         result.add_section()
     out = console()
     out.print(result)
-    out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:z.6f}")
+    out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:z.6f}{format_bracket(beliefs)}")
 
 
 def is_real(beliefs: Beliefs, name: str) -> bool:
@@ -72,6 +85,15 @@ def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
     if is_real(beliefs, name):
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
     return [(str(label), f"{p:.6f}", bar(p)) for label, p in beliefs[name].to_dict().items()]
+
+
+def format_bracket(beliefs: Beliefs) -> str:
+    """The bounds of log p(evidence), where the engine has some and they differ."""
+    lower, upper = beliefs.diagnostics.lower, beliefs.diagnostics.upper
+    if lower is None and upper is None:
+        return ""
+    parts = ["" if lower is None else f"at least {lower:z.6f}", "" if upper is None else f"at most {upper:z.6f}"]
+    return f", {' and '.join(filter(None, parts))}"
 
 
 def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
@@ -88,6 +110,15 @@ def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> 
         "evidence": findings,
         "method": beliefs.method,
         "exact": beliefs.exact,
+        **facts_of(beliefs.diagnostics),
         "log_evidence": beliefs.log_evidence,
         "marginals": marginals,
     }
+
+
+def facts_of(diagnostics: Diagnostics) -> dict[str, object]:
+    """What an approximate answer says about itself: whether it converged, and its bounds."""
+    if diagnostics.exact:
+        return {}
+    bounds = {name: getattr(diagnostics, name) for name in ("lower", "upper")}
+    return {"converged": diagnostics.converged, **{name: value for name, value in bounds.items() if value is not None}}

@@ -157,8 +157,12 @@ class DiscreteConditional(Value):
         return signature(self)
 
     def __str__(self) -> str:
-        """The labelled table; only the rows that are shown are computed. More than 12 parents have no room."""
-        has_room = len(self.parents) <= MAX_PARENTS and self.parents.size <= MAX_SIZE
+        """The labelled table; only the rows that are shown are computed.
+
+        More than 12 parents have no room, and a real-valued parent has no rows: then the signature alone.
+        """
+        has_states = not any(parent.is_real for parent in self.parents)
+        has_room = has_states and len(self.parents) <= MAX_PARENTS and self.parents.size <= MAX_SIZE
         return table_text(repr(self), self.scope, self._rows) if has_room else repr(self)
 
     def _rows(self, positions: np.ndarray) -> np.ndarray:

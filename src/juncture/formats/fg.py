@@ -27,6 +27,7 @@ from juncture.formats.uai import check_doubles, naming_losses
 from juncture.formats.uai.numbers import REMARK, NumberReader
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, Variable
 
 NUMBERED = re.compile("x(?:0|[1-9][0-9]{0,14})")
@@ -101,7 +102,7 @@ def describe(keys: list[Any]) -> str:
 
 def write_fg(model: Any) -> str:
     """The libDAI text of a model; warns of names, labels and whatever else the format cannot express."""
-    if type(model) not in {BayesianNetwork, MarkovNetwork, FactorGraph}:
+    if type(model) not in {BayesianNetwork, MarkovNetwork, FactorGraph, PairwiseNetwork}:
         kinds = "Bayesian networks, Markov networks and factor graphs"
         raise FormatError(f"FG holds {kinds}, not a {type(model).__name__}; write it as .json")
     parts = as_tables(model, "FG") if isinstance(model, BayesianNetwork) else model.factors

@@ -1,14 +1,19 @@
-"""`infer` for products of factors, and the engines by name: a new engine is one file and one line in `METHODS`."""
+"""`infer` for products of factors, and the engines by name: a new engine is one file and one line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from juncture.checks import shown
 from juncture.data.dataset import Extra
-from juncture.errors import Unsupported, hint
+from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
+from juncture.inference.approximation import Query, approximate
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
+from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.engines.options import as_budget, check_policy
@@ -18,21 +23,41 @@ from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.messages.icm import ICM
+from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
+from juncture.inference.messages.max_flow import MaxFlow
+from juncture.inference.messages.tree_reweighted import TreeReweighted
+from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
-from juncture.options import as_names, resolve
+from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.options import as_generator, as_names, resolve
 
-METHODS: dict[str, Callable[[], Engine]] = {
+EXACT_METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
     "exact": JunctionTree,
     "junction-tree": JunctionTree,
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
+APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
+    "loopy": LoopyBP,
+    "mini-bucket": MiniBucket,
+    "bounded-clique-tree": BoundedCliqueTree,
+    "tree-reweighted": TreeReweighted,
+    "mean-field": MeanField,
+}
+MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
+    "max-product": MaxProductBP,
+    "icm": ICM,
+    "max-flow": MaxFlow,
+}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **MODE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,
 }
 AUTOMATIC = frozenset({"auto", "exact"})
+GAUSSIAN, HYBRID = GaussianElimination(), StrongJunctionTree()
 
 
 def engine_for(
@@ -44,9 +69,9 @@ def engine_for(
     """
     is_automatic = isinstance(method, str) and method in AUTOMATIC
     if is_automatic and model is not None and is_gaussian(model):
-        engine: Engine = GaussianElimination()
+        engine: Engine = GAUSSIAN
     elif is_automatic and model is not None and has_real_variables(model):
-        engine = StrongJunctionTree()
+        engine = HYBRID
     else:
         engine = resolve(method, METHODS if is_automatic else {**METHODS, **REAL_METHODS}, what="method")
     if not hasattr(engine, "compile"):
@@ -64,14 +89,15 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
     """Raise `Unsupported` for an engine that cannot be asked one of the questions, with the names of those that can."""
     missing = sorted(questions - engine.answers)
     if missing:
+        verb = f"; {engine.name!r} is an engine of most_probable" if engine.answers == {Question.MODE} else ""
         able = {make().name for make in METHODS.values() if questions <= make().answers}  # which take any states
         raise Unsupported(
             f"the engine {engine.name!r} does not answer {missing[0]}; method= one of"
-            f" {', '.join(map(repr, sorted(able)))} does"
+            f" {', '.join(map(repr, sorted(able)))} does{verb}"
         )
 
 
-def infer_factors(
+def infer_factors(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -81,9 +107,11 @@ def infer_factors(
     extra: Extra = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Beliefs:
     check_policy(on_impossible)
     engine = engine_for(method, memory_limit, model=model)
+    model, evidence = absorb_array(model, evidence)
     if type(evidence) is dict and budget is None:
         answers = engine.answer_row(model, evidence, targets) if hasattr(engine, "answer_row") else None
         if answers is not None:
@@ -91,13 +119,27 @@ def infer_factors(
             check_possible(beliefs)
             return beliefs
     findings = as_findings(evidence, model.variables, extra=extra)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget))
+    names, seconds = as_targets(model, targets), as_budget(budget)
+    try:
+        beliefs = Beliefs.of(model, engine, findings, names, budget=seconds, rng=rng)
+    except TooLarge as refusal:
+        if method != "auto" or not isinstance(engine, JunctionTree):
+            raise
+        query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
+        beliefs = approximate(query, refusal, seconds)
     check_possible(beliefs, on_impossible)
     return beliefs
+
+
+def absorb_array(model: Any, evidence: Any) -> tuple[Any, Any]:
+    """A pairwise model with the states of an array multiplied into its nodes; other evidence as it is."""
+    is_array = isinstance(evidence, np.ndarray) and isinstance(model, PairwiseNetwork)
+    return (model.clamp(evidence), None) if is_array else (model, evidence)
 
 
 def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
     """The names asked for, each known to the model; all variables when none are named."""
     if targets is None:
-        return tuple(model.variables.names)
+        names: tuple[str, ...] = model.variables.names
+        return names
     return tuple(model.variable(name).name for name in as_names(targets, "targets"))

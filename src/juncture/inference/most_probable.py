@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
+from juncture.drawing.notebook import diagram_html
 from juncture.drawing.text import format_value
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
@@ -21,8 +23,9 @@ from juncture.inference.engines.contract import EXACT, Diagnostics, Question
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import as_budget, check_policy
-from juncture.inference.infer import as_targets, engine_for
+from juncture.inference.infer import absorb_array, as_targets, engine_for
 from juncture.memory import check_memory
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
 
@@ -32,19 +35,28 @@ if TYPE_CHECKING:
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for
 BYTES_PER_LABEL = 100
-MODE = frozenset({Question.MODE, Question.LOG_EVIDENCE})
+MODE = frozenset({Question.MODE})
 
 
 @dataclass(frozen=True, repr=False)
 class MostProbable(Diagnosed):
-    """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there."""
+    """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there.
+
+    `log_prob` is None where the engine does not know log p(evidence), as one that only climbs.
+    """
 
     assignment: Assignment
-    log_prob: float
+    log_prob: Any
     log_joint: float
     method: str = field(default="", compare=False)  # the algorithm that ran
     diagnostics: Diagnostics = field(default=EXACT, compare=False)
     is_density: bool = field(default=False, compare=False)  # whether some of it are real numbers
+
+    @property
+    def bound(self) -> float | None:
+        """No assignment has a larger `log_joint`; None where the engine has no such bound."""
+        upper = self.diagnostics.upper
+        return self.log_joint if upper is None and self.exact else upper
 
     def __repr__(self) -> str:
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
@@ -62,18 +74,61 @@ class MostProbable(Diagnosed):
 
         is_density = any(each.is_density for each in ranked)
         return ranked_grid(
-            [each.assignment for each in ranked], [each.log_prob for each in ranked], is_density=is_density
+            [each.assignment for each in ranked],
+            [np.nan if each.log_prob is None else each.log_prob for each in ranked],
+            is_density=is_density,
         )
 
     def _repr_html_(self) -> str:
-        words = f"MostProbable(log_prob={self.log_prob:.6g}, log_joint={self.log_joint:.6g}, by {self.method})"
+        known = "" if self.log_prob is None else f"log_prob={self.log_prob:.6g}, "
+        words = f"MostProbable({known}log_joint={self.log_joint:.6g}, by {self.method})"
         rows = ((name, format_value(state)) for name, state in self.assignment.items())
         return states_html(words, ["variable", "state"], rows, len(self.assignment))
 
 
+class MostProbableArray(MostProbable):
+    """The best assignment of all nodes of a `PairwiseNetwork`.
+
+    `array` has the model's shape and holds the states of all nodes; `assignment` is made when it is asked for, and has
+    the nodes that are not observed.
+    """
+
+    def __init__(self, model: PairwiseNetwork, codes: np.ndarray, observed: Sequence[str], **fields: Any) -> None:
+        vars(self).update(model=model, codes=codes, observed=frozenset(observed), is_density=False, **fields)
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The state of each node, an array of the model's shape."""
+        return self.model.decode(self.codes)
+
+    @cached_property
+    def assignment(self) -> Assignment:  # type: ignore[override]
+        states, labels = self.model.states, self.codes.tolist()
+        pairs = zip(self.model.names, labels, strict=True)
+        return {name: states[code] for name, code in pairs if name not in self.observed}
+
+    def to_diagram(self) -> Any:
+        """An image, where the nodes form one; else a table of names and states."""
+        if not self.model.is_image:
+            return super().to_diagram()
+        from juncture.drawing.rasters import Rasters
+
+        return Rasters.of({"most probable": (self.codes.reshape(self.model.shape), f"by {self.method}")})
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram()) if self.model.is_image else super()._repr_html_()
+
+    def __repr__(self) -> str:
+        shape = " × ".join(map(str, self.model.shape))
+        return f"MostProbableArray({shape} nodes, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MostProbableRows(Diagnosed):
-    """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf."""
+    """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf.
+
+    `log_prob` is NaN in all rows where the engine does not know log p(evidence), as one that only climbs.
+    """
 
     assignments: Dataset
     log_prob: np.ndarray  # (row,)
@@ -114,36 +169,61 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     extra: Extra = "error",
     memory_limit: int | None = None,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Any:
     check_policy(on_impossible)
+    model, evidence = absorb_array(model, evidence)
     findings = as_findings(evidence, model.variables, extra=extra)
     if k is not None:
         check_count(k, "k", least=1)
     if k is not None and not findings.is_single:
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     engine = engine_for(method, memory_limit, MODE, model)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), MODE, as_budget(budget))
+    questions = (MODE | {Question.LOG_EVIDENCE}) & engine.answers
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), questions, as_budget(budget), rng)
     check_possible(beliefs, on_impossible)
-    names = beliefs.targets if targets is not None else unobserved_names(model, findings)
-    scope = Scope(variable for variable in model.variables if variable.name in names)
-    if k is not None and not any(variable.is_real for variable in scope):
+    scope = scope_of(beliefs, targets)
+    if k is not None and not scope.has_real:
         check_num_best(int(k), scope, memory_limit, has_rest=targets is not None)
     codes, log_joint = beliefs.answers.best(scope.names, k or 1)
     if not findings.is_single:
         return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
+    has_all = targets is None
     ranked = [
-        MostProbable(
-            labels(scope, row),
-            float(value - beliefs.log_evidence),
-            float(value),
-            beliefs.method,
-            beliefs.diagnostics,
-            any(variable.is_real for variable in scope),
-        )
+        best_row(beliefs, scope, row, float(value), has_all=has_all)
         for row, value in zip(codes[0], log_joint[0], strict=True)
-        if value > -np.inf
+        if value > -np.inf or not beliefs.exact  # an approximation may end at what cannot be
     ]
     return ranked[0] if k is None else ranked
+
+
+def scope_of(beliefs: Beliefs, targets: Sequence[str] | None) -> Scope:
+    """The variables that were asked for, or those that are not observed in every row, in the order of the model."""
+    variables: Scope = beliefs.model.variables
+    if targets is None and not beliefs.findings.names:
+        return variables
+    names = beliefs.targets if targets is not None else unobserved_names(beliefs.model, beliefs.findings)
+    return Scope(variable for variable in variables if variable.name in names)
+
+
+def best_row(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: float, *, has_all: bool) -> MostProbable:
+    """One assignment; of all nodes of a `PairwiseNetwork` with its array."""
+    model, knows_evidence = beliefs.model, Question.LOG_EVIDENCE in beliefs.engine.answers
+    shared: dict[str, Any] = {
+        "log_prob": log_joint - float(beliefs.log_evidence) if knows_evidence else None,
+        "log_joint": log_joint,
+        "method": beliefs.method,
+        "diagnostics": beliefs.diagnostics,
+    }
+    if not isinstance(model, PairwiseNetwork) or not has_all:
+        return MostProbable(labels(scope, codes), **shared, is_density=scope.has_real)
+    known = [name for name in beliefs.findings.names if name not in scope.names]
+    if known:
+        every = np.empty(model.num_nodes, dtype=np.int64)
+        every[[model.variables.axis(name) for name in scope.names]] = codes
+        every[[model.variables.axis(name) for name in known]] = [int(beliefs.findings.codes[name][0]) for name in known]
+        codes = every
+    return MostProbableArray(model, codes, known, **shared)
 
 
 def check_num_best(k: int, scope: Scope, memory_limit: int | None, *, has_rest: bool) -> None:
@@ -176,6 +256,7 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
         for index, variable in enumerate(scope)
     }
     log_prob = np.full(len(log_joint), np.nan)
-    np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
+    if Question.LOG_EVIDENCE in beliefs.engine.answers:
+        np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)

@@ -15,10 +15,10 @@ from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePla
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.hybrid.engine import has_real_variables
+from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.orders import scopes_of
-from juncture.inference.exact.lowering import check_factors, lower
+from juncture.inference.exact.lowering import check_factors, determined_nodes, lower
 from juncture.inference.infer import as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names
@@ -73,7 +73,7 @@ def mode_cost(model: Any, observed: Sequence[str], targets: Sequence[str]) -> Co
     nodes = {name: node for node, name in enumerate(lowered.scope.names)}
     seen = frozenset(nodes[name] for name in observed)
     free = frozenset(nodes[name] for name in targets) - seen
-    if len(targets) == 1 or len(free) + len(seen) == len(nodes):
+    if len(targets) == 1 or len(free | seen | determined_nodes(lowered.scope.names)) == len(nodes):
         return NO_COST
     return plan_targets(scopes_of(lowered), lowered.scope.shape, seen, free).cost
 

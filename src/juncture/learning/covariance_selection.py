@@ -1,4 +1,4 @@
-"""`fit` of an undirected graph: the Gaussian Markov network of maximum likelihood (covariance selection).
+"""Covariance selection: the precision matrix of maximum likelihood on an undirected graph.
 
 The precision matrix is 0 where the graph has no edge; where it has one, the covariance is that of the data (Dempster
 1972). Iterative proportional fitting gives one clique after the other its covariance (Speed and Kiiveri 1986); for a
@@ -14,16 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported, warn_user
+from juncture.errors import InvalidData
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.iteration import ProgressCallback, Trace, check_progress, iterate
-from juncture.learning.fit import Fit
-from juncture.learning.graphical_lasso import penalised_precision
-from juncture.learning.networks.statistics import check_complete
-from juncture.learning.networks.templates import check_columns, code_columns, mark_rows
+from juncture.iteration import ProgressCallback, Trace, iterate
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.numerics import LOG_TWO_PI, Moments, merge_moments
 from juncture.values import Value, read_only
@@ -51,13 +46,17 @@ class GaussianMoments(Value):
     @classmethod
     def of(cls, data: Dataset) -> GaussianMoments:
         weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, float)
-        total = float(weights.sum())
-        if not total > 0:
+        if not weights.sum() > 0:
             raise InvalidData("there are no rows with a weight to learn from: give rows")
-        values = np.stack(data.arrays, axis=1)  # (row, variable)
+        return cls.weighted(data.variables, np.stack(data.arrays, axis=1), weights)
+
+    @classmethod
+    def weighted(cls, variables: Iterable[Variable], values: np.ndarray, weights: np.ndarray) -> GaussianMoments:
+        """The moments of rows (row, variable), whose weights have a positive sum."""
+        total = float(weights.sum())
         mean = weights @ values / total
         apart = values - mean
-        return cls(data.variables, total, mean, (apart.T * weights) @ apart / total)
+        return cls(variables, total, mean, (apart.T * weights) @ apart / total)
 
     @property
     def moments(self) -> Moments:
@@ -79,42 +78,6 @@ class GaussianMoments(Value):
         return f"GaussianMoments({len(self.variables)} variables, weight {self.weight:g})"
 
 
-def fit_undirected(  # noqa: PLR0913 (one verb, many options)
-    structure: UndirectedGraph,
-    data: Any,
-    prior: Any = None,
-    *,
-    variables: Iterable[Variable] | None = None,
-    weights: Any = None,
-    missing: Any = None,
-    penalty: float | None = None,
-    tolerance: float = 1e-12,
-    max_steps: int = 1000,
-    progress: ProgressCallback | None = None,
-) -> Fit[MarkovNetwork]:
-    """A Gaussian Markov network on the graph; `fit.statistics` are the moments of the rows.
-
-    With a `penalty`, and a complete graph, the graphical lasso finds the edges: the penalty is that of the entries off
-    the diagonal, of columns in units of their deviations.
-    """
-    if prior is not None:
-        raise Unsupported("the precision matrix of an undirected graph has no prior here: give none, or a penalty=")
-    check_progress(progress)
-    check_number(tolerance, "the tolerance", least=0)
-    check_count(max_steps, "max_steps", least=1)
-    moments = GaussianMoments.of(read_numbers(structure, data, variables, weights, missing))
-    deviations = check_deviations(moments)
-    correlations = moments.covariance / np.outer(deviations, deviations)
-    if penalty is None:
-        found, trace = most_likely_precision(correlations, structure, tolerance, max_steps, progress)
-    else:
-        found, trace = penalised_precision(correlations, penalty, structure, max_steps)
-    if not trace.converged:
-        warn_user(f"the precision matrix is not the best yet: {trace.reason}", UserWarning)
-    precision = found / np.outer(deviations, deviations)
-    return Fit(network_of(structure, moments, precision), log_likelihood(moments, precision), trace, moments)
-
-
 def most_likely_precision(
     correlations: np.ndarray,
     graph: UndirectedGraph,
@@ -127,24 +90,6 @@ def most_likely_precision(
     fitting = CliqueFitting(correlations, cliques)
     found, trace = iterate(fitting, tolerance=tolerance, max_steps=max_steps, progress=progress)
     return found.precision, trace
-
-
-def read_numbers(
-    graph: UndirectedGraph, data: Any, variables: Iterable[Variable] | None, weights: Any, missing: Any
-) -> Dataset:
-    """The columns of the nodes in their order, checked to be complete and real."""
-    declared = Scope(() if variables is None else variables)
-    rows = data if missing is None else mark_rows(data, declared or None, missing)
-    dataset = code_columns(rows, set(graph.nodes), declared, weights)
-    check_columns(tuple(graph.nodes), dataset, set(), data)
-    for name in graph.nodes:
-        if not dataset.variable(name).is_real or dataset.variable(name).dimension > 1:
-            raise Unsupported(
-                f"an undirected graph is fitted to columns of real numbers; {name!r} is none: for tables give a"
-                " jt.MarkovNetwork, and declare whole numbers as real with variables=[jt.Variable(name)]"
-            )
-    check_complete(dataset, graph.nodes)
-    return dataset.only(graph.nodes)
 
 
 def check_deviations(moments: GaussianMoments) -> np.ndarray:

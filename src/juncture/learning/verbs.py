@@ -6,7 +6,7 @@ from juncture import verbs
 from juncture.dispatch import register
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.learning.covariance_selection import fit_undirected
+from juncture.learning.gaussian_graphs import fit_undirected
 from juncture.learning.networks.estimation import estimate_network
 from juncture.learning.networks.fit import fit_network
 from juncture.learning.networks.statistics import network_statistics

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from juncture.checks import check_mapping, check_number
 from juncture.drawing.diagram import Diagram, Drawing, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html, num_lines
+from juncture.drawing.rasters import Rasters
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
 from juncture.files.writing import write_bytes
@@ -61,7 +62,8 @@ def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, 
     ----------
     model
         A model, a graph, or any object with `to_diagram()`: beliefs, most probable states, also the list of the k best,
-        a path or its trellis, a fit, the missingness of a table.
+        a path or its trellis, a fit, the missingness of a table. Or images: a mapping from titles to arrays
+        (row, column), or to pairs of an array and a note.
     beliefs
         Beliefs of this model given one row of evidence: each node then shows a bar per state, and observed variables
         are shaded. Or its `most_probable` states: each node then shows its own.
@@ -106,6 +108,8 @@ def find_diagram(model: Any) -> Drawing:
         if not all(isinstance(each, type(model[0])) for each in model):
             raise InvalidData("draw takes the answers of one question, such as the k best assignments")
         return model[0]._diagram_of(model)
+    if isinstance(model, Mapping):
+        return Rasters.of(model)
     if not hasattr(model, "to_diagram") or isinstance(model, type):
         what = "an empty list" if isinstance(model, list) and not model else type(model).__name__
         remedy = "; draw its entries one by one" if isinstance(model, list | tuple) and model else ""

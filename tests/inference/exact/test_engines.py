@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import warnings
 
 import numpy as np
@@ -12,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.infer import METHODS
+from juncture.inference.infer import EXACT_METHODS
 from support.builders import random_evidence, random_field, random_network
+from support.zeros import PossibleCells, any_evidence, model_with_zeros
 
 SEEDS = st.integers(0, 2**32 - 1)
-KINDS = [random_network, random_field]
-ENGINES = sorted(set(METHODS) - {"auto", "exact"})
+KINDS = [random_network, random_field, model_with_zeros]
+ENGINES = [*sorted(set(EXACT_METHODS) - {"auto", "exact"}), PossibleCells()]
 
 
 def weighed(model, evidence):
@@ -40,7 +42,12 @@ def weighed(model, evidence):
 def draw(build, seed):
     rng = np.random.default_rng(seed)
     model = build(rng)
-    return model, random_evidence(model, rng)
+    return model, evidence_for(build, model, rng)
+
+
+def evidence_for(build, model, rng):
+    """Of models with zeros also evidence that is impossible."""
+    return any_evidence(model, rng) if build is model_with_zeros else random_evidence(model, rng)
 
 
 @pytest.mark.parametrize("method", ENGINES)
@@ -126,7 +133,7 @@ def test_marginal_map_sums_the_rest_out(build, method, seed):
 def test_many_rows_are_as_many_single_rows(build, method, seed):
     rng = np.random.default_rng(seed)
     model = build(rng)
-    rows = [random_evidence(model, rng) for _ in range(4)]
+    rows = [evidence_for(build, model, rng) for _ in range(4)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
         many = jt.infer(model, rows, method=method)
@@ -167,11 +174,15 @@ def test_log_prob_sums_holes_out(build, method, seed):
         assert jt.log_prob(model, row, method=method) == pytest.approx(answer)
 
 
+def is_possible(model, evidence):
+    return any(weight > 0 for _, weight in weighed(model, evidence))
+
+
 @pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 def test_samples_follow_the_posterior(build, method):
     rng = np.random.default_rng(7)
-    model = build(rng)
+    model = next(model for model in (build(rng) for _ in range(100)) if is_possible(model, {}))
     name = model.variables.names[-1]
     label = next(s for s, p in jt.infer(model, method=method)[name].to_dict().items() if p > 0)
     for evidence in (None, {name: label}):
@@ -223,6 +234,20 @@ def test_impossible_evidence_names_the_clash(evidence, words):
         jt.sample(jt.example("asia"), 3, given=evidence)
     with pytest.raises(jt.ImpossibleEvidence, match=words):
         jt.most_probable(jt.example("asia"), evidence)
+
+
+@pytest.mark.parametrize("method", ENGINES)
+@given(seed=SEEDS)
+def test_the_clash_is_minimal(method, seed):
+    """The findings that an error names cannot occur together; without any one of them they can."""
+    model, evidence = draw(model_with_zeros, seed)
+    hard = {name: value for name, value in evidence.items() if not isinstance(value, list)}
+    try:
+        jt.infer(model, hard, method=method)
+    except jt.ImpossibleEvidence as error:
+        named = {name: hard[name] for name in re.findall(r"(x\d+)=", str(error))}
+        assert not is_possible(model, named)
+        assert all(is_possible(model, {n: v for n, v in named.items() if n != name}) for name in named)
 
 
 def test_an_impossible_row_among_many_warns_or_raises():

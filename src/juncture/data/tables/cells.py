@@ -47,6 +47,8 @@ def list_column(cells: Sequence[Any], name: str) -> NumericColumn | Levels:
     """Vectors are stacked, floats kept, all else goes by its distinct values."""
     kinds = set(map(type, cells))
     if any(issubclass(kind, VECTORS) for kind in kinds):
+        if any(map(is_scalar_array, cells)):
+            return list_column([cell.item() if is_scalar_array(cell) else cell for cell in cells], name)
         return NumericColumn(stack_vectors(cells, name))
     if kinds == {float}:
         return NumericColumn(np.array(cells))
@@ -54,6 +56,11 @@ def list_column(cells: Sequence[Any], name: str) -> NumericColumn | Levels:
         row, cell = next((row, cell) for row, cell in enumerate(cells) if not isinstance(cell, Hashable))
         raise InvalidData(f"column {name!r} holds {cell!r} in row {row}; a cell must be a state, a number or empty")
     return encode_cells(cells, kinds)
+
+
+def is_scalar_array(cell: Any) -> bool:
+    """Whether a cell is an array without axes, which stands for its only value."""
+    return isinstance(cell, np.ndarray) and cell.ndim == 0
 
 
 def encode_cells(cells: Sequence[Any], kinds: set[type]) -> Levels:

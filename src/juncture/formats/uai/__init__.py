@@ -28,9 +28,10 @@ from juncture.formats.rows import RowRepair, check_size, describe_row
 from juncture.formats.uai.numbers import NumberReader, blank_comments, first_word
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, Variable
 
-PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV"}
+PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV", PairwiseNetwork: "MARKOV"}
 NAMED_SCOPE = re.compile(rb"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S+[ \t]*\r?$", re.MULTILINE)
 LEAST_NUMBERS = 3  # of a function: the size of its scope, the size of its table, and an entry
 SPARE_STATES = 10**6  # of variables that no function mentions, so that nothing else bounds them

@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
+from juncture.drawing.rasters import Rasters
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
@@ -22,6 +23,8 @@ from juncture.inference.engines.options import check_evidence, impossible_indice
 from juncture.inference.engines.real_marginals import summarize
 from juncture.inference.engines.row_factors import RowFactors, join_frames, marginals_frame, moments_frame, wide_frame
 from juncture.memory import check_memory
+from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.options import as_generator
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
@@ -71,9 +74,10 @@ class Beliefs:
         targets: tuple[str, ...],
         questions: frozenset[Question] = BELIEFS,
         budget: float | None = None,
+        rng: Any = None,
     ) -> Beliefs:
         """The beliefs from a run of an engine."""
-        answers = run_engine(engine, model, findings, targets, questions, budget)
+        answers = run_engine(engine, model, findings, targets, questions, budget, rng)
         return cls(model, engine, targets, answers, findings.is_single)
 
     @property
@@ -146,6 +150,20 @@ class Beliefs:
         check_joint(scope, len(self.answers.log_evidence))
         values = self.answers.marginal(names)
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The marginals of all nodes of a `PairwiseNetwork`: (*shape, state), as (height, width, state) of a grid.
+
+        With many rows of evidence it is (row, *shape, state).
+        """
+        if not isinstance(self.model, PairwiseNetwork) or len(self.targets) < self.model.num_nodes:
+            raise Unsupported("array holds the marginals of all nodes of a PairwiseNetwork; here beliefs[name] is one")
+        nodes = getattr(self.answers, "node_beliefs", None)
+        if nodes is None:
+            nodes = np.stack([self.answers.marginal((name,)) for name in self.model.names], axis=1)
+        shaped = nodes.reshape(-1, *self.model.shape, self.model.num_states)
+        return shaped[0] if self.is_single else shaped
 
     def mixture(self, name: str) -> Mixture:
         """The marginal of a real variable given one row of evidence, as a `Mixture` of Gaussians.
@@ -223,10 +241,16 @@ class Beliefs:
         return beliefs_text(self)
 
     def to_diagram(self) -> Drawing:
-        """One row: the model with a bar per state in its nodes; many: the distributions of the first rows."""
+        """One row: the model with a bar per state in its nodes; many: the distributions of the first rows.
+
+        One row of a large grid: an image of the probability of each state but the first.
+        """
         from juncture.inference.engines.pictures import rows_diagram, table_shares
         from juncture.networks.picture import show_beliefs
 
+        if self.is_single and getattr(self.model, "is_image", False) and len(self.targets) == len(self.model.names):
+            shown = enumerate(self.model.states)
+            return Rasters.of({f"p({state})": self.array[..., code] for code, state in shown if code > 0})
         if self.is_single:
             return show_beliefs(self.model.to_diagram(), self)
         tables = [name for name in self.targets if not self.model.variable(name).is_real]
@@ -250,10 +274,12 @@ def run_engine(
     targets: tuple[str, ...] = (),
     questions: frozenset[Question] = BELIEFS,
     budget: float | None = None,
+    rng: Any = None,
 ) -> Answers:
-    """The engine's answers about the targets."""
+    """The engine's answers about the targets; `rng` is for engines that draw at random."""
     plan = engine.compile(model, findings.names, targets)
-    return plan.run(model, findings, questions=questions, budget=budget)
+    generator = None if rng is None else as_generator(rng)
+    return plan.run(model, findings, questions=questions, rng=generator, budget=budget)
 
 
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:

@@ -94,7 +94,10 @@ class Diagnostics:
     steps
         Iterations or draws; 0 for an engine that does not iterate.
     lower, upper
-        Bounds of log p(evidence), for engines that have some.
+        Bounds of log p(evidence), for engines that have some; (row,) for many rows. Of a most probable assignment
+        `upper` bounds the largest log of the product of factors.
+    residual
+        The largest change of a message or a belief in the last step, for engines that iterate.
     standard_errors
         The standard errors of the marginals of each variable, (state,), for engines that draw at random.
     effective_sample_size, r_hat
@@ -106,8 +109,9 @@ class Diagnostics:
     exact: bool = True
     converged: bool = True
     steps: int = 0
-    lower: float | None = None
-    upper: float | None = None
+    lower: Any = None
+    upper: Any = None
+    residual: float | None = None
     standard_errors: Mapping[str, np.ndarray] = field(default_factory=dict)
     effective_sample_size: float | None = None
     r_hat: float | None = None
@@ -115,8 +119,13 @@ class Diagnostics:
 
     def __repr__(self) -> str:
         words = ["exact" if self.exact else "approximate", "converged" if self.converged else "not converged"]
-        shown = ("steps", "lower", "upper", "effective_sample_size", "r_hat", "engine")
-        values = [f"{name}={getattr(self, name)!r}" for name in shown if getattr(self, name) not in (None, 0)]
+        shown = ("steps", "lower", "upper", "residual", "effective_sample_size", "r_hat", "engine")
+        known = {name: getattr(self, name) for name in shown}
+        values = [
+            f"{name}={value!r}"
+            for name, value in known.items()
+            if value is not None and not (name == "steps" and value == 0)
+        ]
         return f"Diagnostics({', '.join([*words, *values])})"
 
     def standard_error(self, name: str) -> np.ndarray:
@@ -148,7 +157,10 @@ class Answers(Protocol):
 
     @property
     def log_evidence(self) -> np.ndarray:
-        """Log p(evidence) of each row."""
+        """Log p(evidence) of each row, an estimate or a bound where the answers are not exact.
+
+        -inf where the evidence is found to be impossible. An engine that does not answer `LOG_EVIDENCE` has 0 else.
+        """
 
     @property
     def findings(self) -> Findings:

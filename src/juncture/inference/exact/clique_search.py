@@ -14,10 +14,10 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
-from juncture.kernels.junction_tree.bitsets import as_lists, moral_graph
-from juncture.kernels.junction_tree.cliques import clique_tree, total_size
-from juncture.kernels.junction_tree.leaves import peel
-from juncture.kernels.junction_tree.ordering import (
+from juncture.kernels.elimination_orders.bitsets import as_lists, moral_graph
+from juncture.kernels.elimination_orders.cliques import clique_tree, total_size
+from juncture.kernels.elimination_orders.leaves import peel
+from juncture.kernels.elimination_orders.ordering import (
     MIN_FILL,
     MIN_NEIGHBOURS,
     MIN_WEIGHT,
@@ -26,7 +26,7 @@ from juncture.kernels.junction_tree.ordering import (
     follow_order,
     sizes_of,
 )
-from juncture.kernels.junction_tree.triangulation import count_simplicial, improve_order
+from juncture.kernels.elimination_orders.triangulation import count_simplicial, improve_order
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
 TIE_SENSITIVE = (

@@ -1,8 +1,9 @@
-"""Models as table factors: conditionals lower themselves, noisy ones to a chain of small factors.
+"""Models as table factors: conditionals lower themselves, noisy ones and functions to a chain of small factors.
 
 A noisy maximum of n causes is Y = max(leak, Z1, …, Zn). With hidden variables A1 = max(leak, Z1), A2 = max(A1, Z2), …,
 Y = max(An-1, Zn), every factor has two or three variables: the cost grows with the number of causes, not with the
 product of their states. A finding that Y is in its lowest state needs no chain: every cause was absent, each alone.
+A function of many parents is a chain of classes (`function_chains`) where that is smaller than its table.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional
+from juncture.factors.deterministic import Deterministic
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.noisy import NoisyMax, NoisyOr
+from juncture.inference.exact.function_chains import chain_of, chain_size, step_tables
 from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.factor_product import FactorProduct
 from juncture.values import read_only
 from juncture.variables import Scope, State, Variable
 
 SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out, unless its child is observed
+SMALL_FUNCTION = 512  # entries up to which a function is written out
+MOST_OF_TABLE = 0.25  # ... and the part of the entries of the table up to which a chain takes its place
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ def _(model: BayesianNetwork, observed: Mapping[str, State] | None = None) -> Lo
 
 
 HIDDEN = "\0hidden "  # what the names of auxiliary variables start with; no name that a user gives does
+MAXIMUM, CLASS = f"{HIDDEN}maximum ", f"{HIDDEN}class "  # ... those of noisy conditionals and of functions
 
 
 Places: TypeAlias = Mapping[str, int] | None
@@ -118,6 +124,29 @@ def _(part: NoisyMax, state: State | None, places: Places = None) -> list[Factor
     return noisy_factors(part, list(part.tables), part.leak, state, places)
 
 
+@lower_conditional.register
+def _(part: Deterministic, state: State | None, places: Places = None) -> list[Factor]:
+    if part.scope.size <= SMALL_FUNCTION or len(part.parents) < 3:
+        return [part.to_factor()]
+    if "chain" not in part.derived:
+        part.derived["chain"] = function_factors(part)
+    chain: list[Factor] | None = part.derived["chain"]
+    return [part.to_factor()] if chain is None else chain
+
+
+def function_factors(part: Deterministic) -> list[Factor] | None:
+    """The chain of a function's classes, a factor for each parent; None if it is not much smaller than the table."""
+    child, steps = part.child, chain_of(part.codes)
+    if chain_size(steps, child.num_states) > MOST_OF_TABLE * part.scope.size:
+        return None
+    names = [f"{CLASS}{child.name} {index}" for index in range(1, len(steps))]
+    classes = [Variable(name, len(step)) for name, step in zip(names, steps[1:], strict=True)]
+    tables = step_tables(steps, child.num_states)
+    later = zip(classes, part.parents[1:], [*classes[1:], child], tables[1:], strict=True)
+    first = new_factor([part.parents[0], (*classes, child)[0]], tables[0])
+    return [first, *(new_factor([before, parent, after], table) for before, parent, after, table in later)]
+
+
 def noisy_factors(
     part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray, state: State | None, places: Places
 ) -> list[Factor]:
@@ -132,6 +161,11 @@ def noisy_factors(
     return chain_factors(part.child, causes, leak)
 
 
+def determined_nodes(names: Sequence[str]) -> frozenset[int]:
+    """The nodes that are functions of the others by construction: whoever maximises may maximise over them too."""
+    return frozenset(node for node, name in enumerate(names) if name.startswith(CLASS))
+
+
 def noisy_children(model: Any) -> frozenset[str]:
     """The children of noisy conditionals, found once."""
     if "noisy children" not in model.derived:
@@ -144,7 +178,7 @@ def noisy_children(model: Any) -> frozenset[str]:
 
 def chain_factors(child: Variable, causes: Sequence[tuple[Variable, np.ndarray]], leak: np.ndarray) -> list[Factor]:
     """P(A1 | x1), P(A2 | A1, x2), …, P(Y | An-1, xn)."""
-    names = [f"{HIDDEN}{child.name} {index}" for index in range(len(causes) - 1)]
+    names = [f"{MAXIMUM}{child.name} {index}" for index in range(len(causes) - 1)]
     links = [*(Variable(name, child.num_states) for name in names), child]
     steps = [max_step(table) for _, table in causes]
     factors = [new_factor([causes[0][0], links[0]], np.einsum("a,axb->xb", leak, steps[0]))]

@@ -1,1 +1,1 @@
-"""Junction trees: elimination orders, clique trees, their tables in memory, and propagation."""
+"""Junction trees: their tables in memory, and propagation."""

@@ -24,6 +24,7 @@ from juncture.learning.conditionals.contract import (
     summarise_expected,
     takes_prior,
 )
+from juncture.learning.conditionals.row_counts import RowCounts
 from juncture.values import Value, read_only
 from juncture.variables import Assignment, Scope, Variable
 
@@ -216,6 +217,14 @@ def added_counts(options: EstimationOptions, family: Any) -> np.ndarray:
             f' the smallest is {alpha.min():g}: raise it, or ask for point="mean"'
         )
     return alpha - 1
+
+
+@summarise_expected.register
+def _(conditional: Deterministic, tables: Sequence[np.ndarray]) -> RowCounts:
+    """Of a chain of tables no rows: there is nothing to learn from them, and all that can occur have probability 1."""
+    if len(tables) == 1:
+        return RowCounts.of_table(conditional, tables[0])
+    return RowCounts(conditional.child, conditional.parents, np.empty((0, len(conditional.scope))), [])
 
 
 @estimate_conditional.register

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -16,7 +16,7 @@ from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.exact.best_states import best_states, first_of_ties
 from juncture.inference.exact.elimination.buckets import Elimination, LogFactor, draw_back, marginal_map_solver
-from juncture.inference.exact.lowering import lower
+from juncture.inference.exact.lowering import determined_nodes, lower
 from juncture.variables import Scope
 
 
@@ -53,6 +53,11 @@ class ReducedModel:
     @property
     def scopes(self) -> list[tuple[int, ...]]:
         return [factor.nodes for factor in self.factors]
+
+    def maximized(self, targets: Collection[int]) -> frozenset[int]:
+        """The nodes to maximise over: the targets, and the nodes that all others determine if all others are known."""
+        every = determined_nodes(self.scope.names).union(targets)
+        return every if len(every | self.observed) == len(self.scope) else frozenset(targets)
 
     def free(self, names: tuple[str, ...]) -> list[int]:
         """The nodes of these names but for those observed, in this order."""
@@ -135,7 +140,7 @@ class EliminationAnswers:
 
     def _best_of(self, row: ReducedModel, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         sizes = {node: row.scope[node].num_states for node in row.free(targets)}
-        elimination = self.plan(row.scope, row.scopes, row.observed, frozenset(sizes))
+        elimination = self.plan(row.scope, row.scopes, row.observed, row.maximized(sizes))
         solve = marginal_map_solver(elimination, row.factors)
         free_codes, values = best_states(first_of_ties(solve, sizes), sizes, count)
         columns = dict(zip(sizes, free_codes.T, strict=True))

@@ -37,6 +37,7 @@ from juncture.values import number_of
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
+TARGET_LISTS, NAMES = frozenset({type(None), list, tuple}), frozenset({str})  # of a quick query
 MANY_VARIABLES = 2**12  # beside which what a single row costs besides is little
 System: TypeAlias = LinearSystem | PrecisionSystem
 KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
@@ -72,10 +73,10 @@ class GaussianElimination:
 
     def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
         """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be told."""
-        if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in {type(None), list, tuple}:
+        if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in TARGET_LISTS:
             return None
         key = (tuple(evidence), None if targets is None else tuple(targets))
-        if targets is not None and not all(type(name) is str for name in targets):
+        if targets is not None and not NAMES.issuperset(map(type, targets)):
             return None
         query = recall(model, "gaussian rows", key, lambda: make_row_query(self, model, *key), MAX_PLANS)
         return None if query is None else query.run(evidence, self.tolerance)

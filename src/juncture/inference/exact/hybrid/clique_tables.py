@@ -47,16 +47,27 @@ class TableTree:
     def width(self) -> int:
         return max(map(len, self.cliques), default=0) - 1
 
+    @cached_property
+    def holders(self) -> dict[str, set[int]]:
+        """The cliques that have each variable."""
+        found: dict[str, set[int]] = {name: set() for name in self.states}
+        for at, clique in enumerate(self.cliques):
+            for name in clique:
+                found[name].add(at)
+        return found
+
+    def holding(self, names: Iterable[str]) -> set[int]:
+        """The cliques that have all these variables, of which there is at least one."""
+        return set.intersection(*(self.holders[name] for name in names))
+
     def holds(self, names: Iterable[str]) -> bool:
         """Whether one clique has all these variables."""
-        wanted = set(names)
-        return not wanted or any(wanted <= set(clique) for clique in self.cliques)
+        wanted = tuple(names)
+        return not wanted or bool(self.holding(wanted))
 
     def home(self, names: Iterable[str]) -> int:
         """The smallest clique that has all these variables."""
-        wanted = set(names)
-        holding = [at for at, clique in enumerate(self.cliques) if wanted <= set(clique)]
-        return min(holding, key=lambda at: self.sizes[at])
+        return min(self.holding(names), key=lambda at: (self.sizes[at], at))
 
     def sum(self, tables: Iterable[Table], num_rows: int) -> Sums:
         """Multiply all tables and pass messages to the roots and back."""

@@ -14,7 +14,7 @@ from juncture.inference.exact.junction_tree.plan import fits
 from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import few
 
-SMALL = 2**16  # operations: up to here one run for all targets costs less than a plan for each
+SMALL = 2**16  # operations for each target: up to here one run for all of them costs less than a plan for each
 MAX_PARTS = 64
 
 
@@ -47,7 +47,8 @@ class Planner:
     def common(self, targets: Sequence[str]) -> Part | None:
         """One part for all targets and for log p(evidence), if that is small."""
         part = self.part(targets, whole=True)
-        return part if part.cost.operations <= SMALL and fits(part.cost, self.memory_limit) else None
+        is_small = part.cost.operations <= SMALL * max(1, len(targets))
+        return part if is_small and fits(part.cost, self.memory_limit) else None
 
     def cost(self, targets: Sequence[str]) -> Cost:
         """What the answers about each of the targets take."""

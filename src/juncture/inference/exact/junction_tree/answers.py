@@ -14,11 +14,11 @@ from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
-from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
+from juncture.inference.exact.junction_tree.assignments.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.expected_sums import expected_sums
-from juncture.inference.exact.junction_tree.factored_tree import AnyTree
-from juncture.inference.exact.lowering import Lowered
+from juncture.inference.exact.junction_tree.factored.tree import AnyTree
+from juncture.inference.exact.lowering import Lowered, determined_nodes
 from juncture.variables import Scope, State
 
 
@@ -53,6 +53,11 @@ class PackedModel:
     @cached_property
     def names(self) -> tuple[str, ...]:
         return self.variables.names
+
+    @cached_property
+    def determined(self) -> frozenset[int]:
+        """The hidden nodes that are functions of the others."""
+        return determined_nodes(tuple(self.nodes))
 
     @cached_property
     def all_nodes(self) -> np.ndarray:
@@ -170,7 +175,9 @@ class TreeAnswers:
             return best_of_marginal(self.marginal(targets), self.log_evidence)
         nodes = tuple(self.packed.nodes[name] for name in targets)
         rows, which = (self.rows, np.zeros(1, np.int64)) if self.findings.is_single else self.rows.distinct()
-        codes, values = best_assignments(self.packed.tree, rows, nodes, count, self.memory_limit)
+        codes, values = best_assignments(
+            self.packed.tree, rows, nodes, count, self.memory_limit, self.packed.determined
+        )
         codes, values = codes[which], values[which]
         if len(targets) == 1:  # with the same bits as the best alone
             first, top = best_of_marginal(self.marginal(targets), self.log_evidence)

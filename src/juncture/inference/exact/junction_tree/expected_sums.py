@@ -10,9 +10,9 @@ import numpy as np
 from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.expected_cells import CELLS_OF_SUMS, MOST_SUMS, expected_cells, factor_sum
-from juncture.inference.exact.junction_tree.factored_plan import FactoredPlan
-from juncture.inference.exact.junction_tree.factored_tree import AnyTree, FactoredTree, normalize
-from juncture.inference.exact.junction_tree.sparse_tree import SparseTree
+from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
+from juncture.inference.exact.junction_tree.factored.tree import AnyTree, FactoredTree, normalize
+from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
 from juncture.parallel import blocks_of
 
 

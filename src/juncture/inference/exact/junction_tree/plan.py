@@ -16,8 +16,8 @@ import numpy as np
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, best_tree
-from juncture.kernels.junction_tree.cliques import lower_parents
-from juncture.kernels.junction_tree.factored_layout import measure_cliques
+from juncture.kernels.elimination_orders.cliques import lower_parents
+from juncture.kernels.factored_tree.layout import measure_cliques
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.memory import NUMBER, default_memory_limit, format_bytes

@@ -7,25 +7,39 @@ give the derivatives of all tables at once, without division, so zero entries ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
+from juncture.errors import ImpossibleEvidence, InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.exact.elimination.buckets import LogFactor, multiply
+from juncture.inference.engines.contract import Cost
+from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL
+from juncture.inference.exact.elimination.buckets import LogFactor
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.junction_tree.listed_products import ListedProducts
+from juncture.inference.exact.junction_tree.message_tree import (
+    DenseProducts,
+    MessageTree,
+    Skeleton,
+    leave_one_out_sums,
+)
 from juncture.inference.exact.junction_tree.orders import scopes_of
-from juncture.inference.exact.junction_tree.plan import CliquePlan, lay_out_plan
+from juncture.inference.exact.junction_tree.plan import fits
+from juncture.inference.exact.junction_tree.sparse.choice import LEAST_ZEROS
+from juncture.inference.exact.junction_tree.sparse.supports import has_zeros
 from juncture.inference.exact.lowering import Lowered
-from juncture.kernels.junction_tree.layout import NODE_CLIQUE, PARENT
+from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import State
+
+MANY_CELLS = 2**26  # of all cliques: from here on entries that are not zero are listed
+LISTED_PART = 2**-6  # of all cells: a listed product has at most so many entries, which take longer than cells
+MOST_LISTED = 2**23  # ... and no more than this, some hundred megabytes
 
 
 def table_sensitivity(model: Any, evidence: Any, target: tuple[str, State] | None) -> dict[Any, np.ndarray]:
@@ -87,111 +101,38 @@ def log_likelihoods(model: Any, findings: Any) -> list[tuple[int, np.ndarray]]:
 
 
 def log_derivatives(model: Any, known: list[LogFactor]) -> tuple[float, list[np.ndarray]]:
-    """(log of the total, log of its derivative by each entry of each factor)."""
+    """(log of the total, log of its derivative by each entry of each factor).
+
+    Tables are dense, unless cliques are large and factors have zeros: then the entries that are not zero are listed, if
+    there are not too many.
+    """
     lowered = Lowered(model.variables, (), model.factors)
-    plan = lay_out_plan(JunctionTree().structure(model, lowered))
-    tables = [
-        LogFactor(tuple(scope), part.log_values) for scope, part in zip(scopes_of(lowered), model.factors, strict=True)
-    ]
-    tree = MessageTree.of(plan, tables, known)
-    constants = [index for index, clique in enumerate(plan.factor_cliques) if clique < 0]
-    beside = leave_one_out_sums([float(tables[index].logs) for index in constants])
-    log_constant = float(sum(float(tables[index].logs) for index in constants))
+    structure = JunctionTree().structure(model, lowered)
+    scopes, all_cells = scopes_of(lowered), structure.tree.cost.operations / OPERATIONS_PER_CELL
+    tables = [LogFactor(tuple(scope), part.log_values) for scope, part in zip(scopes, model.factors, strict=True)]
+    if all_cells >= MANY_CELLS and has_zeros(model.factors, LEAST_ZEROS):
+        products = ListedProducts(structure.num_states.tolist(), min(MOST_LISTED, LISTED_PART * all_cells))
+        with suppress(TooLarge):
+            return derivatives_from(MessageTree.of(Skeleton.of(structure), tables, known, products))
+    check_all_cells(structure.tree.cost)
+    dense = DenseProducts(structure.num_states)
+    return derivatives_from(MessageTree.of(Skeleton.of(structure), tables, known, dense))
+
+
+def check_all_cells(cost: Cost) -> None:
+    if not fits(cost, None):
+        raise TooLarge(
+            f"sensitivity would take {format_bytes(cost.bytes)} and {cost.operations:.2g} operations on tables of all"
+            f" joint states, the largest of {cost.largest_table:,.3g} entries: change an entry by hand, and compare the"
+            " answers of infer"
+        )
+
+
+def derivatives_from(tree: MessageTree) -> tuple[float, list[np.ndarray]]:
+    constants = {index: float(table.logs) for index, table in enumerate(tree.factors) if not table.nodes}
+    log_constant, beside = float(sum(constants.values())), leave_one_out_sums(list(constants.values()))
     slopes = {index: np.asarray(tree.log_total + rest) for index, rest in zip(constants, beside, strict=True)}
     for clique, indices in enumerate(tree.held):
         scale = log_constant + tree.log_beside[clique]
-        for index, product in zip(indices, tree.products_beside_tables(clique), strict=True):
-            slopes[index] = sum_to(product, tables[index].nodes) + scale
-    return tree.log_total + log_constant, [slopes[index] for index in range(len(tables))]
-
-
-@dataclass(frozen=True)
-class MessageTree:
-    """What every clique holds, and the messages along every edge of the tree in both directions, as logarithms."""
-
-    tables: list[LogFactor]
-    held: list[list[int]]  # (clique,): the numbers of its tables
-    inside: list[list[LogFactor]]  # (clique,): zeros over its nodes, and the evidence that it holds
-    children: list[list[int]]
-    up: dict[int, LogFactor]  # clique → its message to its parent
-    down: dict[int, LogFactor]  # clique → its parent's message to it
-    log_total: float
-    log_beside: np.ndarray  # (clique,): the log of the product of all trees' totals but that of its own
-
-    @classmethod
-    def of(cls, plan: CliquePlan, tables: list[LogFactor], known: list[LogFactor]) -> MessageTree:
-        axes = [tuple(plan.nodes[a:b].tolist()) for a, b in zip(plan.starts, plan.starts[1:], strict=False)]
-        separators = [nodes[:count] for nodes, count in zip(axes, plan.shared.tolist(), strict=True)]
-        parents = plan.table[:, PARENT].tolist()
-        inside = [[LogFactor(nodes, np.zeros(plan.num_states[list(nodes)]))] for nodes in axes]
-        held: list[list[int]] = [[] for _ in axes]
-        children: list[list[int]] = [[] for _ in axes]
-        for index, clique in enumerate(plan.factor_cliques):
-            if clique >= 0:
-                held[clique].append(index)
-        for part in known:
-            inside[int(plan.node_table[part.nodes[0], NODE_CLIQUE])].append(part)
-        for clique, parent in enumerate(parents):
-            if parent >= 0:
-                children[parent].append(clique)
-        roots = [clique for clique, parent in enumerate(parents) if parent < 0]
-        tree = cls(tables, held, inside, children, {}, {}, 0.0, np.zeros(len(axes)))
-        tree.collect(separators)
-        tree.distribute(separators)
-        totals = [float(tree.up[root].logs) for root in roots]
-        beside = dict(zip(roots, leave_one_out_sums(totals), strict=True))
-        for clique, parent in enumerate(parents):  # parents come first
-            tree.log_beside[clique] = beside[clique] if parent < 0 else tree.log_beside[parent]
-        return replace(tree, log_total=sum(totals))
-
-    def collect(self, separators: list[tuple[int, ...]]) -> None:
-        """Send the messages to the parents; that of a root is the log of its tree's total."""
-        for clique in reversed(range(len(separators))):
-            tables = [self.tables[index] for index in self.held[clique]]
-            sent = [self.up[child] for child in self.children[clique]]
-            product = multiply([*self.inside[clique], *tables, *sent])
-            self.up[clique] = LogFactor(separators[clique], sum_to(product, separators[clique]))
-
-    def distribute(self, separators: list[tuple[int, ...]]) -> None:
-        """Send the messages to the children: to each what its parent holds and gets from all others."""
-        for clique, children in enumerate(self.children):
-            tables = [self.tables[index] for index in self.held[clique]]
-            rest = multiply([*self.inside[clique], *tables, *self.from_parent(clique)])
-            for child, product in zip(
-                children, leave_one_out([self.up[child] for child in children], rest), strict=True
-            ):
-                self.down[child] = LogFactor(separators[child], sum_to(product, separators[child]))
-
-    def from_parent(self, clique: int) -> list[LogFactor]:
-        return [self.down[clique]] if clique in self.down else []
-
-    def products_beside_tables(self, clique: int) -> Iterator[LogFactor]:
-        """For each table of a clique the product of all else that the clique holds and gets."""
-        sent = [self.up[child] for child in self.children[clique]]
-        rest = multiply([*self.inside[clique], *sent, *self.from_parent(clique)])
-        return leave_one_out([self.tables[index] for index in self.held[clique]], rest)
-
-
-def leave_one_out(factors: Sequence[LogFactor], rest: LogFactor) -> Iterator[LogFactor]:
-    """For each factor the product of `rest` and all other factors, without division: halves are multiplied in turn."""
-    if len(factors) < 2:
-        yield from [rest] * len(factors)
-        return
-    first, second = factors[: len(factors) // 2], factors[len(factors) // 2 :]
-    yield from leave_one_out(first, multiply([rest, *second]))
-    yield from leave_one_out(second, multiply([rest, *first]))
-
-
-def leave_one_out_sums(values: Sequence[float]) -> list[float]:
-    """For each value the sum of all others, without subtraction."""
-    before = np.cumsum([0.0, *values])[:-1]
-    after = np.cumsum([0.0, *reversed(values)])[:-1][::-1]
-    return (before + after).tolist()
-
-
-def sum_to(factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
-    """The factor summed over all but these nodes, in this order."""
-    rest = tuple(axis for axis, node in enumerate(factor.nodes) if node not in nodes)
-    left = [node for node in factor.nodes if node in nodes]
-    table = numerics.log_sum_exp(factor.logs, axis=rest) if rest else factor.logs
-    return table.transpose([left.index(node) for node in nodes])
+        slopes |= {index: slope + scale for index, slope in zip(indices, tree.derivatives(clique), strict=True)}
+    return tree.log_total + log_constant, [slopes[index] for index in range(len(tree.factors))]

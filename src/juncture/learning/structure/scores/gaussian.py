@@ -160,7 +160,7 @@ def log_determinant(moments: Moments, positions: list[int]) -> float:
         names = ", ".join(repr(moments.names[index]) for index in positions)
         raise InvalidData(
             f"the columns {names} lie on a plane in these rows, so that the likelihood has no maximum:"
-            " drop one of them, take more rows, or take score='bge'"
+            " drop one of them, take more rows, allow fewer parents with `max_parents`, or take score='bge'"
         )
     return float(value + 2.0 * np.log(scales).sum())
 

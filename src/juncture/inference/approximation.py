@@ -1,0 +1,227 @@
+"""What `method="auto"` does where an exact answer is too large: a promising engine, with bounds around its answer.
+
+An engine for the beliefs and one for bounds of log p(evidence) run one after the other (`Bracketed`). Without a budget
+their dials depend on the model alone. With a budget the dials are turned up while the next turn, predicted from the
+last one, fits into the time that is left. The beliefs say which pair ran; it repeats the answer bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.errors import ApproximationWarning, NotConvergedWarning, TooLarge, warn_user
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
+from juncture.inference.bounded.mini_bucket import MiniBucket
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
+from juncture.inference.messages.loopy import LoopyBP
+
+GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
+QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget
+STEPS = 5  # of tightening that mini-buckets then take
+SIZE = 2**12  # of the tables of bounded clique trees where there is no budget
+MAX_SIZE = 2**22
+MAX_BOUND = 40
+OPERATIONS_PER_NODE = 10_000  # what a step of mini-buckets takes for each node, besides its tables
+SECONDS_PER_NODE = 5e-3  # what engines of bounded tables take at the least for each node
+MOST_NODES = 2000  # for which they are asked where there is no budget
+SHARES = (0.5, 0.5)  # of the budget, for the beliefs and for the bounds
+
+
+@dataclass(frozen=True)
+class Bracketed:
+    """An engine for the beliefs, and an engine for the bounds of log p(evidence) that go with them."""
+
+    answering: Engine
+    bounding: Engine
+    answers: ClassVar[frozenset[Question]] = BELIEFS
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.answering.name
+
+    def with_memory_limit(self, memory_limit: int) -> Bracketed:
+        return Bracketed(*(engine.with_memory_limit(memory_limit) for engine in (self.answering, self.bounding)))
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BracketedPlan:
+        return BracketedPlan(*(engine.compile(model, observed, targets) for engine in (self.answering, self.bounding)))
+
+
+@dataclass(frozen=True, eq=False)
+class BracketedPlan:
+    """The plans of both engines."""
+
+    answering: EnginePlan
+    bounding: EnginePlan
+
+    @property
+    def cost(self) -> Cost:
+        return self.answering.cost.with_further(self.bounding.cost)
+
+    def prepare(self) -> None:
+        self.answering.prepare()
+        self.bounding.prepare()
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> Answers:
+        shares = [None if budget is None else share * budget for share in SHARES]
+        answers = self.answering.run(model, findings, questions=questions, rng=rng, budget=shares[0])
+        return bracket(answers, self.bounding.run(model, findings, questions=questions, rng=rng, budget=shares[1]))
+
+
+def bracket(answers: Any, bounds: Answers) -> Any:
+    """The answers of one engine with the bounds of another; the estimate of log p(evidence) is moved inside them."""
+    lower, upper = bounds.diagnostics.lower, bounds.diagnostics.upper
+    estimate = np.clip(answers.log_evidence, lower, upper)
+    diagnostics = replace(answers.diagnostics, lower=lower, upper=upper)
+    return replace(answers, log_evidence=estimate, diagnostics=diagnostics)
+
+
+@dataclass(frozen=True)
+class Run:
+    """An engine, configured so that it repeats its answers, and how long they took."""
+
+    engine: Engine
+    answers: Answers
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What is asked: a model, one or more rows of evidence, and targets."""
+
+    model: Any
+    findings: Findings
+    targets: tuple[str, ...]
+    rng: np.random.Generator | None = None
+    memory_limit: int | None = None
+
+    def run(self, engine: Engine, budget: float | None = None) -> Run:
+        """The answers of an engine, which keeps to the limit of memory, and stops within the budget if it can."""
+        started = time.monotonic()
+        if self.memory_limit is not None:
+            engine = engine.with_memory_limit(self.memory_limit)
+        plan = engine.compile(self.model, self.findings.names, self.targets)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConvergedWarning)  # the one warning of `approximate` says it
+            answers = plan.run(self.model, self.findings, rng=self.rng, budget=budget)
+        return Run(answers.diagnostics.engine or engine, answers, time.monotonic() - started)
+
+
+def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
+    """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
+    started = time.monotonic()
+    best = find_beliefs(query, None if budget is None else SHARES[0] * budget)
+    bounds = find_bounds(query, None if budget is None else budget - (time.monotonic() - started))
+    engine: Engine = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
+    answers: Any = best.answers if bounds is None else bracket(best.answers, bounds.answers)
+    answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
+    beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
+    warn_user(describe(beliefs, refusal), ApproximationWarning)
+    return beliefs
+
+
+def find_beliefs(query: Query, seconds: float | None) -> Run:
+    """Beliefs by clique trees of bounded tables, the larger the more time there is; of large models by messages."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    best = query.run(LoopyBP(), seconds)
+    last: Run | None = None
+    for engine in [BoundedCliqueTree(size=SIZE)] if seconds is None else tree_dial():
+        left = deadline - time.monotonic()
+        if not is_small(query, left) or (last is not None and GROWTH * last.seconds > left):
+            break
+        try:
+            best = last = query.run(engine)
+        except TooLarge:
+            break
+        if last.answers.diagnostics.exact:
+            break
+    return best
+
+
+def find_bounds(query: Query, seconds: float | None) -> Run | None:
+    """Bounds of log p(evidence) by mini-buckets; None where the model or the rows are too many for them."""
+    if not is_small(query, math.inf if seconds is None else seconds):
+        return None
+    try:
+        return query.run(quick_buckets(query)) if seconds is None else raise_bound(query, seconds)
+    except TooLarge:  # no bound is small enough
+        return None
+
+
+def is_small(query: Query, seconds: float) -> bool:
+    """Whether engines of bounded tables answer in so many seconds; where there is no limit, within a few."""
+    num_nodes = len(query.model.variables) * query.findings.num_rows
+    return num_nodes <= (MOST_NODES if seconds == math.inf else seconds / SECONDS_PER_NODE)
+
+
+def quick_buckets(query: Query) -> MiniBucket:
+    """Mini-buckets of the largest bound whose steps are quick and whose tables keep to the limit of memory."""
+    work = OPERATIONS_PER_NODE * len(query.model.variables)
+    most = math.inf if query.memory_limit is None else query.memory_limit
+    chosen = MiniBucket(bound=2, max_steps=STEPS)
+    for engine in bucket_dial(STEPS):
+        cost = engine.compile(query.model, query.findings.names, query.targets).cost
+        if (cost.operations + work) * query.findings.num_rows > QUICK or cost.bytes > most:
+            break
+        chosen = engine
+    return chosen
+
+
+def raise_bound(query: Query, seconds: float) -> Run:
+    """Mini-buckets with a larger and larger bound, while the next one is predicted to end in time."""
+    deadline = time.monotonic() + seconds
+    best = last = query.run(MiniBucket(bound=2), seconds)
+    for engine in bucket_dial():
+        left = deadline - time.monotonic()
+        if last.answers.diagnostics.exact or GROWTH * last.seconds > left:
+            break
+        try:
+            last = query.run(engine, left)
+        except TooLarge:
+            break
+        best = last if is_tighter(last, best) else best
+    return best
+
+
+def tree_dial() -> Iterator[BoundedCliqueTree]:
+    return (BoundedCliqueTree(size=size) for size in (2**8, 2**10, 2**12, 2**14, 2**16, 2**18, 2**20, MAX_SIZE))
+
+
+def bucket_dial(max_steps: int = 30) -> Iterator[MiniBucket]:
+    return (MiniBucket(bound=bound, max_steps=max_steps) for bound in range(4, MAX_BOUND, 2))
+
+
+def is_tighter(run: Run, other: Run) -> bool:
+    return bool(np.sum(gap(run)) <= np.sum(gap(other)))
+
+
+def gap(run: Run) -> np.ndarray:
+    """upper - lower of each row, 0 where the evidence is impossible."""
+    upper, lower = (np.atleast_1d(bound) for bound in (run.answers.diagnostics.upper, run.answers.diagnostics.lower))
+    return np.where(np.isneginf(upper), 0.0, upper - np.maximum(lower, -1e300))
+
+
+def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
+    """What was refused, what ran instead, and how far off it may be."""
+    found = beliefs.diagnostics
+    converged = "" if found.converged else ", which did not converge"
+    parts = [str(refusal).split(";", 1)[0], f"the answer is an approximation by {beliefs.method!r}{converged}"]
+    if beliefs.is_single and found.upper is not None and math.isfinite(found.upper - found.lower):
+        parts.append(f"log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}")
+    return "; ".join([*parts, 'method="exact" refuses instead'])

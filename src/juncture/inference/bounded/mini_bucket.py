@@ -1,0 +1,178 @@
+"""`MiniBucket`: bounds of log Z from both sides, and approximate marginals, for any product of factors.
+
+Choose it where exact inference is too large and a bracket of log Z is wanted: it is the only engine with an upper and a
+lower bound for factors of any size. Variables are eliminated as in variable elimination, but no table has more than
+`bound` + 1 variables: larger buckets are split, and Hölder's inequality bounds what that changes. The cost is that of
+the tables, times the steps; the bracket closes as the bound grows, and the answer is exact once it reaches the width
+(Liu and Ihler 2011, weighted mini-buckets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_count, check_number
+from juncture.data.findings import Findings
+from juncture.inference.bounded.buckets import MiniBuckets, split_buckets
+from juncture.inference.bounded.conditioned import conditioned_bound
+from juncture.inference.bounded.reduced_factors import ReducedFactors
+from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
+from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
+from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.elimination.buckets import good_order
+from juncture.inference.exact.junction_tree.memos import recall
+from juncture.inference.factor_beliefs import FactorBeliefs, sum_to
+from juncture.memory import check_memory
+
+EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
+MAX_ORDERS = 16  # elimination orders that are kept with a model, for other bounds
+
+
+@dataclass(frozen=True)
+class MiniBucket:
+    """Weighted mini-buckets: log Z bounded from above and from below, with one dial between speed and tightness.
+
+    `beliefs.diagnostics` has the bounds, `lower` and `upper`; `log_evidence` is the upper one. The lower bound is the
+    better of two: Hölder's inequality reversed, and exact elimination with some variables fixed. It is -inf where zeros
+    leave no such states that were found.
+
+    Parameters
+    ----------
+    bound
+        No table has more than `bound` + 1 variables, unless a factor of the model has. The answer is exact if the
+        bound is at least the width, which `jt.cost` gives.
+    max_steps
+        How often weights and shifts of the split buckets are improved. No step loosens a bound.
+    tolerance
+        The steps end when one tightens each bound by less than this.
+    memory_limit
+        In bytes; by default a share of the free memory. Tables that need more raise `TooLarge`.
+
+    Examples
+    --------
+    >>> from juncture.formats.bundled import example
+    >>> from juncture.verbs import infer
+    >>> beliefs = infer(example("asia"), {"xray": "yes"}, method=MiniBucket(bound=1))
+    >>> beliefs.exact, bool(beliefs.diagnostics.lower <= np.log(0.11029004) <= beliefs.diagnostics.upper)
+    (False, True)
+    >>> infer(example("asia"), {"xray": "yes"}, method=MiniBucket(bound=2)).exact
+    True
+    """
+
+    bound: int = 10
+    max_steps: int = 30
+    tolerance: float = 1e-3
+    memory_limit: int | None = None
+    name: ClassVar[str] = "mini-bucket"
+    answers: ClassVar[frozenset[Question]] = BELIEFS | {Question.EXPECTED}
+
+    def __post_init__(self) -> None:
+        check_count(self.bound, "bound", least=1)
+        check_count(self.max_steps, "max_steps")
+        check_number(self.tolerance, "tolerance", least=0)
+
+    def with_memory_limit(self, memory_limit: int) -> MiniBucket:
+        """The same engine; tables that need more bytes raise `TooLarge`."""
+        return replace(self, memory_limit=memory_limit)
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MiniBucketPlan:
+        """A plan for the part of the model that the targets and the observed variables need."""
+        return MiniBucketPlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
+
+
+class Shape(NamedTuple):
+    """What an elimination order depends on."""
+
+    scopes: tuple[tuple[int, ...], ...]
+    num_states: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MiniBucketPlan:
+    """The elimination orders and split buckets that were needed so far; rows with the same free nodes share them."""
+
+    engine: MiniBucket
+    part: Any
+    observed: tuple[str, ...]
+    found: dict[Shape, tuple[list[int], MiniBuckets]] = field(default_factory=dict)
+
+    def buckets_of(self, scopes: Sequence[tuple[int, ...]], num_states: np.ndarray) -> tuple[list[int], MiniBuckets]:
+        """An elimination order, and the mini-buckets along it."""
+        shape = Shape(tuple(scopes), tuple(num_states.tolist()))
+        if shape not in self.found:
+            order = recall(
+                self.part,
+                "elimination orders",
+                shape,
+                lambda: good_order(scopes, num_states, effort=EFFORT),
+                MAX_ORDERS,
+            )
+            self.found[shape] = order, split_buckets(scopes, num_states, order, self.engine.bound)
+        return self.found[shape]
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Of a step, without what the zeros of the tables rule out."""
+        return self.buckets_of(*free_scopes(self.part, self.observed))[1].cost
+
+    def prepare(self) -> None:
+        """Search the elimination order."""
+        _ = self.cost
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> FactorBeliefs:
+        part = relevant_part(model, self.part.variables.names)
+        limit = StepLimit.of(self.engine.max_steps, budget)
+        return answer_rows(part, findings, self.engine, self.answer_row, limit)
+
+    def answer_row(self, reduced: ReducedFactors, limit: StepLimit) -> RowAnswer:
+        order, buckets = self.buckets_of(reduced.scopes, reduced.num_states)
+        check_memory(
+            buckets.cost.bytes, "mini-buckets", "lower the bound, or raise memory_limit", self.engine.memory_limit
+        )
+        products = buckets.products(reduced.factors)
+        upper, lower = (Tightening.start(buckets, products, reduced.log_scale, side) for side in (UPPER, LOWER))
+        steps = 0
+        while not has_converged(upper, lower, self.engine.tolerance) and limit.allows(steps):
+            upper, lower, steps = upper.step(), lower.step(), steps + 1
+        best = upper.best
+        beliefs = [best.node_belief(node) for node in range(len(order))]
+        bounds = [lower.best.value]
+        if buckets.split:
+            bounds.append(conditioned_bound(reduced, order, self.engine.bound, beliefs))
+        return RowAnswer(
+            best.value,
+            beliefs,
+            partial(joint_belief, best),
+            lower=max(bounds),
+            upper=best.value,
+            exact=not buckets.split,
+            converged=has_converged(upper, lower, self.engine.tolerance),
+            steps=steps,
+        )
+
+    def __repr__(self) -> str:
+        return f"MiniBucketPlan(bound {self.engine.bound}; {self.cost})"
+
+
+def has_converged(upper: Tightening, lower: Tightening, tolerance: float) -> bool:
+    return all(side.is_done or side.change <= tolerance for side in (upper, lower))
+
+
+def joint_belief(found: WeightedPass, nodes: Sequence[int]) -> np.ndarray:
+    """The belief over some nodes of one cluster, in their order."""
+    index = found.buckets.find(nodes)
+    return sum_to(found.beliefs[index][np.newaxis], found.buckets.clusters[index].nodes, nodes)[0]

@@ -1,0 +1,1 @@
+"""The most probable assignments, from a junction tree."""

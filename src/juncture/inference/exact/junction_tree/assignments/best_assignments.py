@@ -1,0 +1,178 @@
+"""The best joint states of some nodes of a junction tree, for one row of evidence or many."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import TooLarge
+from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only
+from juncture.inference.exact.junction_tree.assignments.marginal_map import best_targets, rank_targets
+from juncture.inference.exact.junction_tree.assignments.ranked_assignments import rank_assignments
+from juncture.inference.exact.junction_tree.assignments.tied_states import first_assignment
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.factored.tree import AnyTree, FactoredTree
+
+MANY_TIED = 16  # nodes: storing the cliques and searching them takes about as many runs
+
+
+def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(codes (row, 1, 1), logs of the product (row, 1)): the best state of one target; of equal ones the first."""
+    possible = log_evidence > -np.inf
+    logs = numerics.log(np.where(possible[:, np.newaxis], marginal, 1.0))
+    top = logs.max(axis=1)
+    values = log_evidence + top
+    slack = TIE * np.maximum(1.0, np.abs(np.where(possible, values, 0.0)))
+    codes = (logs >= (top - slack)[:, np.newaxis]).argmax(axis=1)
+    return codes[:, np.newaxis, np.newaxis], values[:, np.newaxis]
+
+
+def best_assignments(
+    tree: AnyTree,
+    rows: CodedFindings,
+    targets: tuple[int, ...],
+    count: int,
+    memory_limit: int | None,
+    determined: frozenset[int] = frozenset(),
+) -> tuple[np.ndarray, np.ndarray]:
+    """(codes (row, rank, target), logs of the product (row, rank)); -inf where there is no further assignment.
+
+    Nodes that the others determine need not be among the targets: there is one term to sum over them, the largest.
+    """
+    known = determined.union(targets)
+    if count > 1:
+        return best_row_by_row(tree, rows, targets, count, memory_limit, known)
+    codes, values = np.zeros((rows.num_rows, 1, len(targets)), np.int64), np.full((rows.num_rows, 1), -np.inf)
+    for observed, indices in rows.patterns():
+        some = rows.take(indices)
+        if covers(tree, known, observed):
+            codes[indices], values[indices] = best_of_all(tree, some, targets, memory_limit, known)
+        else:
+            codes[indices, 0], values[indices, 0] = best_targets(tree, some, targets, memory_limit)
+    return codes, values
+
+
+def covers(tree: AnyTree, known: frozenset[int], observed: np.ndarray) -> bool:
+    """Whether every node is observed or known with the targets, so that nothing has to be summed out."""
+    return len(known.union(observed.tolist())) == len(tree.plan.num_states)
+
+
+def best_of_all(
+    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None, known: frozenset[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `best_assignments`, where every node is observed or known; rows with ties are searched one by one."""
+    if rows.num_rows == 1:
+        return best_row_by_row(tree, rows, targets, 1, memory_limit, known)
+    chosen, values, is_tied = tree.choose_rows(rows, TIE)
+    codes, values = chosen[:, np.newaxis, list(targets)], values[:, np.newaxis]
+    tied = np.flatnonzero(is_tied)
+    if len(tied):
+        codes[tied], values[tied] = best_row_by_row(tree, rows.take(tied), targets, 1, memory_limit, known)
+    return codes, values
+
+
+def best_row_by_row(
+    tree: AnyTree,
+    rows: CodedFindings,
+    targets: tuple[int, ...],
+    count: int,
+    memory_limit: int | None,
+    known: frozenset[int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `best_assignments`, by a search for each row."""
+    found, stored = [], tree.with_tables(memory_limit) if count > 1 else None
+    for number in range(rows.num_rows):
+        row = rows.row(number)
+        if not covers(tree, known, row.observed):
+            found.append(rank_targets(tree, rows.take(np.array([number])), targets, count, memory_limit))
+        elif stored is None:
+            found.append(best_of_row(tree, row, targets))
+        else:
+            ranked = rank_assignments(stored, row, targets, max_product_solver(stored, row), count)
+            found.append(ranked if stored is tree else with_value_of_best(tree, row, targets, *ranked))
+    ranks = max([1, *(len(values) for _, values in found)])
+    codes, values = np.zeros((len(found), ranks, len(targets)), np.int64), np.full((len(found), ranks), -np.inf)
+    for number, (row_codes, row_values) in enumerate(found):
+        codes[number, : len(row_values)], values[number, : len(row_values)] = row_codes, row_values
+    return codes, values
+
+
+def best_of_row(tree: AnyTree, row: CodedFinding, targets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(codes (rank, target), logs of the product (rank,)) of the best assignment, if there is any."""
+    found = max_product_solver(tree, row)({})
+    if found is None:
+        return np.empty((0, len(targets)), np.int64), np.empty(0)
+    return np.array([[found[0][node] for node in targets]], np.int64), np.array([found[1]])
+
+
+def with_value_of_best(
+    tree: AnyTree, row: CodedFinding, targets: tuple[int, ...], codes: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranked assignments, the first of which has the same bits as when it is asked alone."""
+    best, top = best_of_row(tree, row, targets)
+    return codes, np.concatenate([top, values[1:]]) if np.array_equal(best, codes[:1]) else values
+
+
+@singledispatch
+def max_product_solver(tree: Any, evidence: CodedFinding) -> Solver:
+    """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
+    num_states = tree.plan.num_states
+    all_nodes, starts = np.arange(len(num_states)), np.cumsum(num_states) - num_states
+    seen, seen_logs = evidence.as_logs(num_states)
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        nodes = np.concatenate([seen, np.array(list(allowed), dtype=np.int64)])
+        logs, work = np.concatenate([seen_logs, *allowed.values()]), np.empty(tree.plan.num_cells)
+        marginals, top = tree.run_logs(nodes, logs, all_nodes, maximize=True, work=work)
+        if top == -np.inf:
+            return None
+        tops = np.repeat(np.maximum.reduceat(marginals, starts), num_states)
+        winners = np.flatnonzero(marginals >= tops - TIE * np.maximum(1.0, np.abs(tops)))
+        is_tied = len(winners) > len(num_states)
+        codes = first_assignment(tree.plan, work) if is_tied else (winners - starts).tolist()
+        return dict(enumerate(codes)), top + evidence.log_scale
+
+    return solve
+
+
+@max_product_solver.register
+def _(tree: FactoredTree, evidence: CodedFinding) -> Solver:
+    """As above, from the max-marginals alone."""
+    seen, seen_logs = evidence.as_logs(tree.plan.num_states)
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        nodes, logs = np.array([*seen, *allowed], np.int64), np.concatenate([seen_logs, *allowed.values()])
+        codes, log_top, is_tied = tree.best_codes(nodes, logs, TIE)
+        if log_top == -np.inf:
+            return None
+        if is_tied.any():
+            codes = first_of_tied(tree, evidence, allowed, codes, is_tied)
+        return dict(enumerate(codes.tolist())), log_top + evidence.log_scale
+
+    return solve
+
+
+def first_of_tied(
+    tree: FactoredTree, evidence: CodedFinding, allowed: Allowed, codes: np.ndarray, is_tied: np.ndarray
+) -> np.ndarray:
+    """The first of several best assignments.
+
+    The first tied node takes its first state, and after a run with that the next one. Where many are tied, the cliques
+    are stored and searched at once if they fit.
+    """
+    if is_tied.sum() > MANY_TIED:
+        with suppress(TooLarge):
+            found = max_product_solver(tree.with_tables(None), evidence)(allowed)
+            return codes if found is None else np.array([found[0][node] for node in range(len(codes))])
+    nodes, logs = evidence.as_logs(tree.plan.num_states)
+    fixed = dict(allowed)
+    while is_tied.any():
+        first = int(is_tied.argmax())
+        fixed[first] = allow_only(int(codes[first]), int(tree.plan.num_states[first]))
+        where = np.array([*nodes, *fixed], np.int64)
+        codes, _, is_tied = tree.best_codes(where, np.concatenate([logs, *fixed.values()]), TIE)
+    return codes

@@ -1,0 +1,233 @@
+"""A junction tree whose cliques stay products: the factors of a model and the messages of a run, no clique's table."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from juncture import numerics, parallel
+from juncture.factors.factor import Factor
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
+from juncture.inference.exact.junction_tree.factored.workspace import Prior, Workspace
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree.packing import log_tables, pack_factors, scale_table
+from juncture.inference.exact.junction_tree.plan import KEPT_ENTRIES, lay_out_plan
+from juncture.kernels.factored_tree.cliques import touch_cliques
+from juncture.kernels.factored_tree.draws import draw_factored
+from juncture.kernels.junction_tree.propagation import DONE, TINY
+
+LOG_2 = float(np.log(2.0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FactoredTree:
+    """The plan, and the factors' entries in the order of their cliques; the log of what was divided out."""
+
+    plan: FactoredPlan
+    entries: np.ndarray  # of all factors, none above 1
+    least: np.ndarray  # (table,): the smallest positive entry of each factor, 1 for other tables
+    log_scale: float  # of the factors
+    is_safe: bool  # False: doubles do not hold some entries, so run in logarithms
+    factors: tuple[Factor, ...]
+    log_tops: tuple[float, ...]  # (factor,): what was divided out of each
+    workspaces: threading.local = field(default_factory=threading.local)
+
+    def run(self, evidence: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
+        """(marginals, log evidence) of a single row; -inf when it is impossible."""
+        space, log_total = self.collect(evidence)
+        if log_total == -np.inf:
+            return np.full(self.plan.num_marginals, np.nan), -np.inf
+        space.distribute(self.plan.first_marginal + targets)
+        return normalize(space.marginals(), self.plan.num_states, holds_logs=space.holds_logs), log_total
+
+    def collect(self, evidence: CodedFinding, *, with_sums: bool = False) -> tuple[Workspace, float]:
+        """The buffers after messages were sent towards the root, and log p(evidence).
+
+        They hold logarithms where doubles might not hold a product.
+        """
+        found = self.collect_doubles(evidence, with_sums=with_sums) if self.is_safe and evidence.is_safe else None
+        if found is None:
+            logs = evidence.as_logs(self.plan.num_states)
+            found = self.collect_logs(*logs, maximize=False, with_sums=with_sums)
+        return found[0], found[1] + evidence.log_scale
+
+    def collect_doubles(self, evidence: CodedFinding, *, with_sums: bool) -> tuple[Workspace, float] | None:
+        """As `collect`; None where a product might vanish."""
+        prior = self.prior
+        space = self.workspace(with_sums=with_sums)
+        space.begin(self.least, prior)
+        space.enter(evidence)
+        touch_cliques(self.plan.layout, np.concatenate([evidence.observed, evidence.soft]), space.touched)
+        status, log_total = space.collect(prior)
+        return None if status == TINY else (space, log_total + self.log_scale)
+
+    def collect_logs(
+        self, nodes: np.ndarray, log_likelihoods: np.ndarray, *, maximize: bool, with_sums: bool = False
+    ) -> tuple[Workspace, float]:
+        """The buffers, which hold logarithms, after messages were sent; the log of the total or the largest product."""
+        space = Workspace.of(self.plan, self.log_entries, with_sums=with_sums, holds_logs=True, maximize=maximize)
+        space.begin(self.least, None)
+        space.enter_logs(nodes, log_likelihoods)
+        return space, space.collect()[1] + self.log_scale
+
+    def run_logs(
+        self, nodes: np.ndarray, log_likelihoods: np.ndarray, targets: np.ndarray, *, maximize: bool
+    ) -> tuple[np.ndarray, float]:
+        """(log-marginals or max-marginals, log of the total or of the largest product)."""
+        space, log_total = self.collect_logs(nodes, log_likelihoods, maximize=maximize)
+        if log_total > -np.inf:
+            space.distribute(self.plan.first_marginal + targets)
+        return space.marginals(), log_total
+
+    def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(marginals (row, states of the targets), log evidence (row,)): row by row, on all cores."""
+        sizes = self.plan.num_states[targets]
+        columns = np.repeat(np.cumsum(self.plan.num_states)[targets] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        marginals, log_evidence = np.empty((rows.num_rows, len(columns))), np.empty(rows.num_rows)
+
+        def fill(row: int) -> None:
+            found, log_evidence[row] = self.run(rows.row(row), targets)
+            marginals[row] = found[columns]
+
+        parallel.map(fill, range(rows.num_rows), is_worth_threads=self.keeps_buffers)
+        return marginals, log_evidence
+
+    def choose_rows(self, rows: CodedFindings, tie: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """By max-product (best codes (row, node), logs of their products (row,), whether others are as good (row,))."""
+        codes = np.zeros((rows.num_rows, len(self.plan.num_states)), np.int64)
+        log_tops, is_tied = np.empty(rows.num_rows), np.zeros(rows.num_rows, np.bool_)
+
+        def fill(row: int) -> None:
+            evidence = rows.row(row)
+            found = self.best_codes(*evidence.as_logs(self.plan.num_states), tie)
+            codes[row], log_tops[row], is_tied[row] = found[0], found[1] + evidence.log_scale, found[2].any()
+
+        parallel.map(fill, range(rows.num_rows), is_worth_threads=self.keeps_buffers)
+        return codes, log_tops, is_tied
+
+    def best_codes(
+        self, nodes: np.ndarray, log_likelihoods: np.ndarray, tie: float
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """(the first best code of each node, log of the largest product, whether other codes are as good (node,))."""
+        sizes = self.plan.num_states
+        marginals, log_top = self.run_logs(nodes, log_likelihoods, np.arange(len(sizes)), maximize=True)
+        if log_top == -np.inf:
+            return np.zeros(len(sizes), np.int64), log_top, np.zeros(len(sizes), np.bool_)
+        starts = np.cumsum(sizes) - sizes
+        tops = np.maximum.reduceat(marginals, starts)
+        is_best = marginals >= np.repeat(tops - tie * np.maximum(1.0, np.abs(tops)), sizes)
+        firsts = np.searchsorted(np.flatnonzero(is_best), starts)
+        return np.flatnonzero(is_best)[firsts] - starts, log_top, np.add.reduceat(is_best.astype(np.int64), starts) > 1
+
+    def draw(self, evidence: CodedFinding, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Codes (row, node) drawn from the posterior."""
+        codes = np.zeros((num_rows, len(self.plan.num_states)), np.int64)
+        uniforms = rng.random(codes.shape)
+        space, _ = self.collect(evidence)
+        draw_factored(
+            self.plan.layout, space.store, space.is_used, uniforms, codes,
+            int(self.plan.cost.operations), self.plan.chunk_cells, space.holds_logs,
+        )  # fmt: skip
+        return codes
+
+    def repack(self, factors: Sequence[Factor]) -> FactoredTree:
+        """The numbers of another model in the same plan."""
+        found: FactoredTree = pack_factors(self.plan, factors)
+        return found
+
+    def with_tables(self, memory_limit: int | None) -> PackedTree:
+        """The same model with all cliques multiplied out and stored; TooLarge when they need more than the limit."""
+        packed: PackedTree = pack_factors(lay_out_plan(self.plan.structure, memory_limit), self.factors)
+        return packed
+
+    @property
+    def keeps_buffers(self) -> bool:
+        """Whether messages are so few that each thread keeps its buffers, and the messages without evidence."""
+        return self.plan.messages.stop - self.plan.messages.start <= KEPT_ENTRIES
+
+    @cached_property
+    def prior(self) -> Prior | None:
+        """The messages without evidence, if these are kept and in the range of doubles."""
+        if not self.keeps_buffers:
+            return None
+        space = self.workspace()
+        space.begin(self.least, None)
+        if space.collect()[0] != DONE:
+            return None
+        return Prior(space.store[self.plan.messages].copy(), space.least.copy(), space.exponents.copy())
+
+    def workspace(self, *, with_sums: bool = False) -> Workspace:
+        """Buffers of the running thread's own, kept for its next run if they are not too large."""
+        space: Workspace | None = getattr(self.workspaces, "space", None)
+        if space is None or (with_sums and not len(space.sums())):
+            space = Workspace.of(self.plan, self.entries, with_sums=with_sums)
+            if self.keeps_buffers:
+                self.workspaces.space = space
+        return space
+
+    @property
+    def log_factors(self) -> list[np.ndarray]:
+        """The logarithms of every factor's entries, less what was divided out, one axis a variable."""
+        return log_tables(self.factors, self.log_tops)
+
+    @cached_property
+    def log_entries(self) -> np.ndarray:
+        return in_clique_order(self.plan, self.log_factors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the buffers, which belong to threads."""
+        return {name: value for name, value in self.__dict__.items() if name != "workspaces"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, workspaces=threading.local())
+
+
+AnyTree: TypeAlias = PackedTree | FactoredTree
+
+
+@pack_factors.register
+def _(plan: FactoredPlan, factors: Sequence[Factor]) -> FactoredTree:
+    """Every factor in the order of its clique, divided by its largest entry if that is far from 1 or above it."""
+    scaled = [scale_below_one(factor) for factor in factors]
+    tables, log_tops, is_kept = zip(*scaled, strict=True) if scaled else ((), (), ())
+    least = np.ones(len(plan.layout.table_at))
+    least[: len(tables)] = [table.min(where=table > 0.0, initial=np.inf) for table in tables]
+    shapes = [
+        plan.num_states[plan.scope_nodes[a:b]] for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)
+    ]
+    entries = in_clique_order(plan, [table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)])
+    constants = [table[0] for table, clique in zip(tables, plan.factor_cliques, strict=True) if clique < 0]
+    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
+    return FactoredTree(plan, entries, least, log_scale, all(is_kept), tuple(factors), log_tops)
+
+
+def scale_below_one(factor: Factor) -> tuple[np.ndarray, float, bool]:
+    """As `scale_table`, and divided by a power of two if an entry is still above 1."""
+    values, log_top, is_kept = scale_table(factor)
+    _, exponent = np.frexp(values.max())
+    return (
+        (values / 2.0**exponent, log_top + exponent * LOG_2, is_kept)
+        if values.max() > 1.0
+        else (values, log_top, is_kept)
+    )
+
+
+def in_clique_order(plan: FactoredPlan, tables: Sequence[np.ndarray]) -> np.ndarray:
+    """The entries of all tables, each with its axes in the order of its clique."""
+    ordered = [table.transpose(axes).reshape(-1) for table, axes in zip(tables, plan.factor_axes, strict=True)]
+    return np.concatenate([np.empty(0), *ordered])
+
+
+def normalize(values: np.ndarray, sizes: np.ndarray, *, holds_logs: bool) -> np.ndarray:
+    """Tables of these sizes, one after the other, each divided by its sum; from their logarithms if these are given."""
+    starts = np.cumsum(sizes) - sizes
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        if holds_logs:
+            values = np.exp(values - np.repeat(np.maximum.reduceat(values, starts), sizes))
+        return values / np.repeat(np.add.reduceat(values, starts), sizes)

@@ -1,0 +1,1 @@
+"""Junction trees that keep only the cells that can be non-zero."""

@@ -1,0 +1,228 @@
+"""`SparsePlan`: a junction tree whose cliques keep only the cells that can be non-zero.
+
+Which these are is planned once from the zeros of the factors: first the joint states that each separator can have by
+the factors below it, leaves first, then the cells of each clique that fit them and the separator above. So every cell
+that is kept is part of a joint state that no factor forbids. The dense tables are never built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from juncture.inference.engines.contract import Cost
+from juncture.inference.exact.clique_search import CliqueTree
+from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.inference.exact.junction_tree.sparse.attachment import attach_to_smallest
+from juncture.inference.exact.junction_tree.sparse.supports import Supports, flatten
+from juncture.kernels.junction_tree.layout import (
+    CONSTANT,
+    GATHER,
+    INDEX,
+    MARGINAL,
+    MESSAGE,
+    MOVE,
+    NODE_CLIQUE,
+    NUM_RUNS,
+    OFFSET,
+    PARENT,
+    RUN,
+    SEPARATOR,
+    SIZE,
+    STATES,
+    lay_out,
+)
+from juncture.kernels.junction_tree.packing import assign_factors
+from juncture.kernels.sparse_tree.layout import CODES, Factors, Layout, Tree
+from juncture.kernels.sparse_tree.packing import pack_cells
+from juncture.kernels.sparse_tree.supports import FOUND, NOTHING, TOO_MANY, find_separators, lay_out_cells
+
+MAX_KEYS = 62 * np.log(2.0)  # logarithm of a clique's joint states: beyond it a whole number does not hold their keys
+MAX_STEPS = 2**30  # of the walk over joint states
+OPERATIONS_PER_KEPT_CELL = 9
+NO_INDICES = np.empty(0, np.int32)
+BYTES_PER_ENTRY = 48  # of a message: old, new, ratio, back, where its cells start, its key
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparsePlan(CliquePlan):
+    """The arrays that the kernels read; `kernels.sparse_tree` says how."""
+
+    blocks: np.ndarray  # (entry + 1,): where the cells of each entry of all messages start
+    runs: np.ndarray  # (run,): the first cell of each run of cells that read one message
+    codes: np.ndarray  # the states of the nodes in the cells of the cliques where they are at home
+    supports: Supports
+    tree: Tree  # as the kernels walk it
+    factors: Factors
+    entries: np.ndarray  # the joint states of all separators, as keys
+    entry_starts: np.ndarray  # (clique,)
+    entry_stops: np.ndarray
+    coded: list[bool] = field(default_factory=list)  # not empty once the codes are filled in
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What a run reads."""
+        below = self.tree.child_starts, self.tree.children
+        return Layout(self.table, self.blocks, self.indices, self.runs, self.node_table, self.codes, *below)
+
+    def fill(self, values: np.ndarray, base: np.ndarray, mode: int) -> None:
+        """Walk over all cells, as `pack_cells` does; the first walk fills in the codes of the nodes too."""
+        if not self.num_cells:  # nothing is possible
+            return
+        homes = self.homes if not self.coded else (np.zeros(self.num_cliques + 1, np.int64), *self.homes[1:])
+        pack_cells(
+            self.tree, self.factors, self.supports.supported, self.supports.possible, self.entries, self.entry_starts,
+            self.entry_stops, self.table, *self.held, values, mode, base, *homes, self.codes,
+        )  # fmt: skip
+        self.coded.append(True)
+
+    @cached_property
+    def held(self) -> tuple[np.ndarray, np.ndarray]:
+        """The factors of each clique, as flat lists."""
+        order = np.argsort(self.factor_cliques, kind="stable")
+        return np.searchsorted(self.factor_cliques[order], np.arange(self.num_cliques + 1)), order
+
+    @property
+    def homes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each clique the axes of the nodes that are at home there, as flat lists, and where their codes start."""
+        order = np.argsort(self.node_table[:, NODE_CLIQUE], kind="stable")
+        cliques = self.node_table[order, NODE_CLIQUE]
+        starts = np.searchsorted(cliques, np.arange(self.num_cliques + 1))
+        axes = [
+            int(np.flatnonzero(self.nodes[self.starts[clique] : self.starts[clique + 1]] == node)[0])
+            for node, clique in zip(order, cliques, strict=True)
+        ]
+        return starts, np.array(axes, np.int64), self.node_table[order, CODES]
+
+    def starts_of_blocks(self, clique: int) -> np.ndarray:
+        """Where the cells of each entry of a clique's message start, counted from its first cell."""
+        first, count, offset = self.table[clique, [MESSAGE, SEPARATOR, OFFSET]]
+        return self.blocks[first : first + count + 1] - offset
+
+    def reads(self, clique: int) -> np.ndarray:
+        """The entry of a clique's message that each cell of its parent reads."""
+        first, count, run, move = self.table[clique, [INDEX, NUM_RUNS, RUN, MOVE]]
+        index = self.indices[first : first + count]
+        if move == GATHER:
+            return index
+        starts = self.runs[run : run + count + 1]
+        lengths = np.diff(starts)
+        entries = np.repeat(index, lengths)
+        return entries if move == CONSTANT else entries + np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+
+    def __repr__(self) -> str:
+        return f"SparsePlan({self.num_cliques} cliques, {self.num_cells} cells, {self.cost})"
+
+
+def plan_possible_cells(
+    supports: Supports, scopes: Sequence[Sequence[int]], tree: CliqueTree, all_cells: float, max_cells: float
+) -> SparsePlan | None:
+    """The cells, of so many in all, that are possible in each clique.
+
+    None if they are more than `max_cells`, or the search for them takes too long.
+    """
+    log_sizes = np.log(supports.num_states)[tree.nodes]
+    if len(tree.parents) and np.add.reduceat(log_sizes, tree.starts[:-1]).max() > MAX_KEYS:
+        return None
+    tree = attach_to_smallest(tree, np.log(np.maximum(supports.counts, 1)))
+    walked, factors = walk_of(supports, tree), factors_of(supports)
+    sets = (walked, factors, supports.supported, supports.possible)
+    table = np.zeros((len(tree.parents), 10), np.int64)
+    status, entries, starts, stops = find_separators(*sets, int(max_cells), MAX_STEPS)
+    if status == FOUND:
+        status, blocks, indices, runs = lay_out_cells(*sets, entries, starts, stops, table, int(max_cells), MAX_STEPS)
+    if status == TOO_MANY:
+        return None
+    if status == NOTHING:
+        table[:, PARENT], blocks, indices, runs = tree.parents, np.zeros(1, np.int64), NO_INDICES, NO_INDICES
+    node_table, codes = lay_out_codes(supports.num_states, table, walked.starts, walked.nodes)
+    scope_starts, scope_nodes = flatten(scopes)
+    return SparsePlan(
+        num_states=supports.num_states,
+        scope_starts=scope_starts,
+        scope_nodes=scope_nodes,
+        factor_cliques=walked.factor_cliques,
+        starts=walked.starts,
+        nodes=walked.nodes,
+        shared=walked.shared,
+        table=table,
+        indices=indices,
+        node_table=node_table,
+        num_cells=int(table[:, SIZE].sum()),
+        num_entries=len(blocks) - 1,
+        num_marginals=int(supports.num_states.sum()),
+        cost=cost_of(tree.cost.width, table, len(blocks), indices.nbytes + runs.nbytes + codes.nbytes, all_cells),
+        blocks=blocks,
+        runs=runs,
+        codes=codes,
+        supports=supports,
+        tree=walked,
+        factors=factors,
+        entries=entries,
+        entry_starts=starts,
+        entry_stops=stops,
+    )
+
+
+def walk_of(supports: Supports, tree: CliqueTree) -> Tree:
+    """The clique tree as `kernels.sparse_tree` walks it."""
+    nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(supports.num_states))
+    children: list[list[int]] = [[] for _ in tree.parents]
+    for clique, parent in enumerate(tree.parents.tolist()):
+        if parent >= 0:
+            children[parent].append(clique)
+    firsts, lasts = visit(children, tree.parents)
+    cliques = assign_factors(tree.order, tree.node_cliques, *flatten(supports.scopes))
+    return Tree(tree.starts, nodes, shared, tree.parents, *flatten(children), cliques, firsts, lasts)
+
+
+def visit(children: Sequence[Sequence[int]], parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(first, last): clique d lies below clique c, or is it, just when first[c] <= first[d] <= last[c]."""
+    sizes = np.ones(len(parents), np.int64)
+    for clique in range(len(parents) - 1, -1, -1):
+        if parents[clique] >= 0:
+            sizes[parents[clique]] += sizes[clique]
+    firsts, free = np.zeros(len(parents), np.int64), 0
+    for clique, parent in enumerate(parents):
+        if parent < 0:
+            firsts[clique], free = free, free + sizes[clique]
+        starts = firsts[clique] + 1 + np.cumsum([0, *(sizes[child] for child in children[clique])])
+        firsts[list(children[clique])] = starts[:-1]
+    return firsts, firsts + sizes - 1
+
+
+def factors_of(supports: Supports) -> Factors:
+    """The factors as `kernels.sparse_tree` reads them."""
+    readers: list[list[int]] = [[] for _ in supports.num_states]
+    for factor, scope in enumerate(supports.scopes):
+        for node in scope:
+            readers[node].append(factor)
+    return Factors(
+        supports.num_states, supports.state_starts, *flatten(supports.scopes), supports.value_starts,
+        supports.restrictive, *flatten(readers),
+    )  # fmt: skip
+
+
+def lay_out_codes(
+    num_states: np.ndarray, table: np.ndarray, starts: np.ndarray, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(node table, room for the codes): every node is at home in the smallest clique that has it."""
+    node_table = np.zeros((len(num_states), 6), np.int64)
+    cliques = np.repeat(np.arange(len(table)), np.diff(starts))
+    by_size = np.lexsort((-cliques, -table[cliques, SIZE]))  # the smallest last, of equals the first
+    node_table[nodes[by_size], NODE_CLIQUE] = cliques[by_size]
+    sizes = table[node_table[:, NODE_CLIQUE], SIZE] if len(table) else np.zeros(0, np.int64)
+    node_table[:, CODES] = np.cumsum(sizes) - sizes
+    node_table[:, STATES] = num_states
+    node_table[:, MARGINAL] = np.cumsum(num_states) - num_states
+    return node_table, np.empty(int(sizes.sum()), np.int32)
+
+
+def cost_of(width: int, table: np.ndarray, num_entries: int, index_bytes: int, all_cells: float) -> Cost:
+    cells = float(table[:, SIZE].sum())
+    size = 8.0 * cells + index_bytes + BYTES_PER_ENTRY * num_entries
+    largest = float(table[:, SIZE].max(initial=0))
+    return Cost(width, largest, size, OPERATIONS_PER_KEPT_CELL * cells, min(1.0, cells / all_cells))

@@ -1,0 +1,1 @@
+"""Variational inference: the nearest distribution of a simple form."""

@@ -1,0 +1,1 @@
+"""Elimination orders, triangulations and their cliques, on bitsets."""

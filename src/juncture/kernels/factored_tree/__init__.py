@@ -1,0 +1,1 @@
+"""Junction trees whose large cliques stay products of factors and messages."""

@@ -1,0 +1,1 @@
+"""Searches that move from one assignment to a better one nearby."""

@@ -1,0 +1,1 @@
+"""Messages between the factors and nodes of any factor graph, on flat arrays."""

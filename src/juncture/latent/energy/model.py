@@ -1,0 +1,174 @@
+"""`EnergyModel`: p(x) = exp(-E(x, θ)) / Z(θ), for any energy on a finite domain or on an interval of the line.
+
+Energies need not be linear in the parameters, as those of log-linear models are: a product of Student-t experts has
+E(x, θ) = Σ_k α_k ln(1 + (θ_k x)²). `MarkovNetwork.from_energies` and `from_features` are for tables over large models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_array, check_function, check_kind
+from juncture.errors import InvalidData, InvalidModel
+from juncture.information.density import Density
+from juncture.memory import check_memory
+from juncture.numerics import log_sum_exp
+from juncture.values import number_of, read_only
+from juncture.variables import Scope
+
+Energy = Callable[[np.ndarray, np.ndarray], Any]
+
+
+class Phases(NamedTuple):
+    """The two parts of the gradient of the mean log-likelihood, which is negative - positive; 0 at its maximum."""
+
+    positive: np.ndarray  # (parameter,): the mean of ∇E over the data, whose energy falls
+    negative: np.ndarray  # (parameter,): the expectation of ∇E under the model, whose energy rises
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnergyModel:
+    """p(x) = exp(-E(x, θ)) / Z(θ).
+
+    Parameters
+    ----------
+    energy
+        A function of x and θ, which gives one energy for each row of x; infinity forbids a row.
+    gradient
+        A function of x and θ, which gives ∂E/∂θ as (row, parameter).
+    parameters
+        θ, an array of numbers.
+    domain
+        A `Scope` of variables with states that are numbers: x is (row, variable), and Z is a sum over all joint states.
+        Or None for the line: x is (row,), and Z an integral.
+
+    Examples
+    --------
+    >>> from juncture.latent.energy.model import student_t_energy
+    >>> import juncture as jt
+    >>> model = student_t_energy(strengths=[2.0], slopes=[3**-0.5])  # ν = 2 α - 1 = 3
+    >>> bool(np.isclose(jt.log_prob(model, [0.7])[0], jt.StudentT(3.0, 0.0, 1.0).log_prob(0.7)))
+    True
+    """
+
+    energy: Energy
+    gradient: Energy
+    parameters: np.ndarray
+    domain: Scope | None = None
+
+    def __post_init__(self) -> None:
+        check_function(self.energy, "energy")
+        check_function(self.gradient, "gradient")
+        vector = check_array(self.parameters, "the parameters", ndim=1, error=InvalidModel)
+        if not np.isfinite(vector).all():
+            raise InvalidModel("the parameters of an energy must be finite numbers")
+        object.__setattr__(self, "parameters", read_only(vector))
+        if self.domain is not None:
+            scope = Scope(check_kind(self.domain, (tuple, list), "the domain", error=InvalidModel))
+            check_memory(32 * scope.size * (len(scope) + len(vector)), "all joint states", "take fewer variables")
+            object.__setattr__(self, "domain", scope)
+
+    def with_parameters(self, parameters: Any) -> EnergyModel:
+        """The model with other parameters."""
+        return replace(self, parameters=parameters)
+
+    @property
+    def log_partition(self) -> float:
+        """Log Z(θ)."""
+        return self._density.log_normalizer if self.domain is None else float(log_sum_exp(-self._state_energies))
+
+    def log_prob(self, x: Any) -> np.ndarray:
+        """log p of each row of x."""
+        return -self._energies(self._as_rows(x)) - self.log_partition
+
+    def phases(self, data: Any) -> Phases:
+        """The mean of ∇E over the data, and its exact expectation under the model."""
+        return Phases(self._gradients(self._as_rows(data)).mean(axis=0), self._expected_gradient())
+
+    def _expected_gradient(self) -> np.ndarray:
+        if self.domain is not None:
+            weights = np.exp(-self._state_energies - self.log_partition)
+            possible = weights > 0
+            return weights[possible] @ self._gradients(self._states[possible])
+        parts = range(len(self.parameters))
+        return np.array([self._density.expectation(lambda x, at=at: self._gradients(x)[:, at]) for at in parts])
+
+    @cached_property
+    def _states(self) -> np.ndarray:
+        """(joint state, variable): every assignment, as numbers."""
+        numbers = [variable.numbers for variable in self.domain or ()]
+        return np.array(list(product(*numbers)), dtype=float).reshape(-1, len(numbers))
+
+    @cached_property
+    def _state_energies(self) -> np.ndarray:
+        return self._energies(self._states)
+
+    @cached_property
+    def _density(self) -> Density:
+        return Density(lambda x: -self._energies(x))
+
+    def _as_rows(self, x: Any) -> np.ndarray:
+        rows = check_array(x, "the rows", ndim=1 if self.domain is None else 2)
+        if self.domain is not None and rows.shape[1] != len(self.domain):
+            raise InvalidData(f"a row has {number_of(len(self.domain), 'number')}; got {rows.shape[1]}")
+        if np.isnan(rows).any():
+            raise InvalidData("an energy takes complete rows; one has a hole")
+        return rows
+
+    def _energies(self, rows: np.ndarray) -> np.ndarray:
+        return self._checked(self.energy(rows, self.parameters), (len(rows),), "energy")
+
+    def _gradients(self, rows: np.ndarray) -> np.ndarray:
+        return self._checked(self.gradient(rows, self.parameters), (len(rows), len(self.parameters)), "gradient")
+
+    def _checked(self, values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+        array = check_array(values, f"what {what} gives", error=InvalidModel)
+        if array.shape != shape:
+            raise InvalidModel(f"{what} must give an array of the shape {shape}; it gave {array.shape}")
+        return array
+
+    def __repr__(self) -> str:
+        where = "the line" if self.domain is None else f"{self.domain.size:,} joint states"
+        return f"EnergyModel({number_of(len(self.parameters), 'parameter')}, on {where})"
+
+
+def student_t_energy(strengths: Any, slopes: Any) -> EnergyModel:
+    """A product of Student-t experts on the line: E(x) = Σ_k α_k ln(1 + (θ_k x)²).
+
+    With one expert it is `StudentT(ν, 0, s)`, where α = (ν + 1) / 2 and θ = 1 / (s √ν).
+
+    Parameters
+    ----------
+    strengths
+        α, positive numbers; Z is finite if their sum is above ½.
+    slopes
+        θ, one for each strength.
+
+    Returns
+    -------
+    EnergyModel
+        Its parameters are ln α, then θ.
+    """
+    alphas, thetas = (check_array(part, what, ndim=1) for part, what in ((strengths, "strengths"), (slopes, "slopes")))
+    if len(alphas) != len(thetas) or not (alphas > 0).all():
+        raise InvalidModel("strengths must be positive numbers, and there must be as many slopes")
+    return EnergyModel(expert_energy, expert_gradient, np.concatenate([np.log(alphas), thetas]))
+
+
+def expert_energy(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    log_strengths, slopes = np.split(parameters, 2)
+    return np.log1p((x[:, np.newaxis] * slopes) ** 2) @ np.exp(log_strengths)
+
+
+def expert_gradient(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    """∂E/∂ln α = α ln(1 + (θx)²) and ∂E/∂θ = 2 α θ x² / (1 + (θx)²)."""
+    log_strengths, slopes = np.split(parameters, 2)
+    scaled, strengths = x[:, np.newaxis] * slopes, np.exp(log_strengths)
+    by_slope = 2 * strengths * scaled / (1 + scaled**2) * x[:, np.newaxis]
+    return np.concatenate([strengths * np.log1p(scaled**2), by_slope], axis=1)

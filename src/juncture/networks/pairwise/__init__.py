@@ -1,0 +1,1 @@
+"""Pairwise models as arrays: Ising and Potts models on grids and graphs, images, magnetisation."""

@@ -1,0 +1,194 @@
+"""Laws of approximate engines: each with every small model, compared with exact inference."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import juncture as jt
+from juncture.errors import TooLarge
+from juncture.inference.engines.contract import Question
+from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS
+from support.approximate_engines import ENGINES, MODELS
+from support.command_line import juncture
+from support.loops import loop_over
+
+ROUNDING = 1e-10
+
+
+def pairs(question):
+    """Engine → (engine, model) by their names, for the engines that answer a question and the models that they take."""
+    return {
+        name: [(name, model) for model, small in MODELS.items() if one.takes(small.model)]
+        for name, one in ENGINES.items()
+        if one.answers(question)
+    }
+
+
+@pytest.fixture(autouse=True)
+def _may_not_converge():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
+        yield
+
+
+def ask(name, model, row, **options):
+    one = ENGINES[name]
+    return jt.infer(model, row, method=one.engine, **({"rng": 0} if one.draws else {}), **options)
+
+
+def bits(beliefs):
+    return [np.asarray(beliefs[name].values).tobytes() for name in beliefs] + [np.array(beliefs.log_evidence).tobytes()]
+
+
+@loop_over("pair", pairs(Question.MARGINALS))
+def test_marginals_are_distributions_and_exact_where_that_is_said(pair):
+    engine, model = pair
+    one, small = ENGINES[engine], MODELS[model]
+    for row in small.rows:
+        beliefs, exact = ask(engine, small.model, row), jt.infer(small.model, row)
+        for name in small.model.variables.names:
+            values = beliefs[name].values
+            assert values.min() >= 0.0
+            assert values.sum() == pytest.approx(1.0, abs=1e-12)
+        assert np.isfinite(beliefs.log_evidence)
+        assert beliefs.exact == beliefs.diagnostics.exact
+        if small.is_tree and one.is_exact_on_trees:
+            assert beliefs.exact
+            assert beliefs.converged
+        if not row and not one.is_exact_if_small:
+            assert beliefs.exact <= small.is_tree, "a graph with cycles is approximated"
+        if beliefs.exact:
+            assert beliefs.log_evidence == pytest.approx(exact.log_evidence, abs=ROUNDING)
+            for name in small.model.variables.names:
+                assert beliefs[name].values == pytest.approx(exact[name].values, abs=ROUNDING)
+
+
+@loop_over("pair", pairs(Question.MARGINALS))
+def test_bounds_hold(pair):
+    engine, model = pair
+    one, small = ENGINES[engine], MODELS[model]
+    for row in small.rows:
+        diagnostics, log_z = ask(engine, small.model, row).diagnostics, jt.infer(small.model, row).log_evidence
+        assert (diagnostics.lower is not None) >= one.has_lower
+        assert (diagnostics.upper is not None) >= one.has_upper
+        if diagnostics.lower is not None:
+            assert diagnostics.lower <= log_z + ROUNDING
+        if diagnostics.upper is not None:
+            assert diagnostics.upper >= log_z - ROUNDING
+
+
+@loop_over("pair", pairs(Question.MARGINALS))
+def test_a_row_alone_and_among_others_on_any_number_of_threads(pair):
+    engine, model = pair
+    small = MODELS[model]
+    many = ask(engine, small.model, list(small.rows))
+    jt.set_num_threads(1)
+    try:
+        assert bits(ask(engine, small.model, list(small.rows))) == bits(many)
+    finally:
+        jt.set_num_threads(None)
+    if ENGINES[engine].draws:
+        return  # the draws of a row depend on the rows before
+    for index, row in enumerate(small.rows):
+        alone = ask(engine, small.model, row)
+        assert alone.log_evidence == many.log_evidence[index]
+        for name in small.model.variables.names:
+            assert np.array_equal(alone[name].values, many[name].values[index])
+
+
+@loop_over("pair", pairs(Question.MARGINALS))
+def test_joint_beliefs_agree_with_the_marginals(pair):
+    engine, model = pair
+    small = MODELS[model]
+    beliefs = ask(engine, small.model, small.rows[1])
+    scopes = [part.scope.names for part in small.model.factors if 1 < len(part.scope) < 5][:4]
+    for names in scopes if beliefs.converged and ENGINES[engine].is_consistent else ():
+        joint = beliefs.joint(*names)
+        for name in names:
+            assert joint.marginal(name).values == pytest.approx(beliefs[name].values, abs=1e-6)
+
+
+@loop_over("pair", pairs(Question.EXPECTED))
+def test_expected_counts_are_those_of_the_beliefs(pair):
+    engine, model = pair
+    small = MODELS[model]
+    parts = getattr(small.model, "conditionals", getattr(small.model, "factors", ()))
+    tables = {}
+    for method in (ENGINES[engine].engine, jt.JunctionTree()):
+        plan = method.compile(small.model, small.model.variables.names, ())
+        findings = jt.infer(small.model, list(small.rows)).findings
+        answers = plan.run(small.model, findings, questions=frozenset({Question.EXPECTED}))
+        tables[method.name] = answers.expected(parts, np.arange(1.0, len(small.rows) + 1.0))
+    mine, exact = tables.values()
+    weight = sum(range(1, len(small.rows) + 1))
+    for own, theirs in zip(mine, exact, strict=True):
+        assert [table.shape for table in own] == [table.shape for table in theirs]
+        assert [table.sum() for table in own] == pytest.approx([weight] * len(own), rel=1e-9)
+        if small.is_tree and ENGINES[engine].is_exact_on_trees:
+            for table, other in zip(own, theirs, strict=True):
+                assert table == pytest.approx(other, abs=ROUNDING * weight)
+
+
+@loop_over("pair", pairs(Question.MODE))
+def test_the_assignment_has_the_value_that_is_given(pair):
+    engine, model = pair
+    one, small = ENGINES[engine], MODELS[model]
+    for row in small.rows:
+        options = {"rng": 0} if one.draws else {}
+        best = jt.most_probable(small.model, row, method=one.engine, **options)
+        known = jt.most_probable(small.model, row)
+        full = {**{name: value for name, value in row.items() if not isinstance(value, list)}, **best.assignment}
+        columns = {v.name: np.array([v.code(full[v.name])]) for v in small.model.variables}
+        value = float(small.model.log_joint_of(columns)[0])
+        soft = {name: value for name, value in row.items() if isinstance(value, list)}
+        with np.errstate(divide="ignore"):
+            value += sum(float(np.log(likelihood[columns[name][0]])) for name, likelihood in soft.items())
+        assert best.log_joint == pytest.approx(value, abs=ROUNDING)
+        assert best.log_joint <= known.log_joint + ROUNDING
+        if best.bound is not None:
+            assert best.bound >= known.log_joint - ROUNDING
+        if small.is_tree and one.is_exact_on_trees:
+            assert best.exact
+        if best.exact:
+            assert best.log_joint == pytest.approx(known.log_joint, abs=ROUNDING)
+
+
+@loop_over("pair", pairs(Question.MARGINALS))
+def test_a_budget_stops_early_and_the_engine_that_is_named_repeats_the_answer(pair):
+    engine, model = pair
+    small = MODELS[model]
+    options = {"rng": 0} if ENGINES[engine].draws else {}
+    try:
+        short = ask(engine, small.model, list(small.rows), budget=0.0)
+    except TooLarge:
+        return  # an engine that does not iterate refuses
+    named = short.diagnostics.engine or ENGINES[engine].engine
+    assert bits(jt.infer(small.model, list(small.rows), method=named, **options)) == bits(short)
+
+
+@pytest.mark.parametrize("engine", [name for name, one in ENGINES.items() if one.answers(Question.MARGINALS)])
+def test_impossible_evidence_is_never_exact(engine):
+    one, small = ENGINES[engine], MODELS["asia"]
+    if not one.takes(small.model):
+        return
+    beliefs = None
+    with contextlib.suppress(jt.ImpossibleEvidence):
+        beliefs = ask(engine, small.model, {"lung": "yes", "either": "no"})
+    assert beliefs is None or not beliefs.exact
+
+
+@pytest.mark.parametrize("engine", list(ENGINES))
+def test_the_name_of_an_engine_is_a_method_of_the_verbs_and_the_command_line(engine):
+    one = ENGINES[engine].engine
+    assert type(METHODS[one.name]()) is type(one)
+    assert one.name in {**APPROXIMATE_METHODS, **MODE_METHODS}
+    verb = ["query", "asia", "lung"] if Question.MARGINALS in one.answers else ["mpe", "asia"]
+    if not ENGINES[engine].takes(MODELS["asia"].model):
+        return
+    ended = juncture(*verb, "--given", "xray=yes", "--method", one.name, "--json")
+    assert json.loads(ended.out)
