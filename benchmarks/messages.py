@@ -95,7 +95,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "peer.npz")
         sizes = ["--side", str(options.side), "--steps", str(options.steps), "--runs", str(options.runs)]
-        subprocess.run([options.peer, __file__, *sizes, "--peer-file", path], check=True)  # noqa: S603
+        subprocess.run([options.peer, __file__, *sizes, "--peer-file", path], check=True)
         peer = np.load(path)
         theirs, gap = statistics.median(peer["times"]), float(np.abs(peer["beliefs"] - beliefs).max())
         print(f"PGMax    {theirs:8.3f} s, of {options.runs} runs {min(peer['times']):.3f} to {max(peer['times']):.3f}")

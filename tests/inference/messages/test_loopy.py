@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -27,7 +28,7 @@ def ring(num_nodes, table):
 
 def chain(num_nodes, table=((0.9, 0.1), (0.2, 0.8))):
     x = [jt.Variable(f"x{index}", 2) for index in range(num_nodes)]
-    pairs = zip(x, x[1:], strict=False)
+    pairs = itertools.pairwise(x)
     return jt.MarkovNetwork([jt.Factor([x[0]], [0.3, 0.7]), *(jt.Factor([a, b], table) for a, b in pairs)])
 
 
@@ -230,7 +231,7 @@ def test_questions_that_are_refused():
         jt.most_probable(asia, targets=["lung"], method="loopy")
     with pytest.raises(Unsupported, match="one assignment"):
         jt.most_probable(asia, k=2, method="loopy")
-    with pytest.raises(Unsupported, match="most_probable|marginals"):
+    with pytest.raises(Unsupported, match=r"most_probable|marginals"):
         jt.infer(asia, method=MaxProductBP())
     with pytest.raises(jt.errors.TooLarge, match="messages"):
         jt.infer(asia, method="loopy", memory_limit=100)
