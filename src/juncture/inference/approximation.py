@@ -45,7 +45,7 @@ class Bracketed:
     answers: ClassVar[frozenset[Question]] = BELIEFS
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.answering.name
 
     def with_memory_limit(self, memory_limit: int) -> Bracketed:
@@ -128,7 +128,7 @@ def approximate(query: Query, refusal: TooLarge, budget: float | None = None) ->
     started = time.monotonic()
     best = find_beliefs(query, None if budget is None else SHARES[0] * budget)
     bounds = find_bounds(query, None if budget is None else budget - (time.monotonic() - started))
-    engine: Engine = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
+    engine: Any = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
     answers: Any = best.answers if bounds is None else bracket(best.answers, bounds.answers)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
     beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)

@@ -93,6 +93,10 @@ class MostProbableArray(MostProbable):
     the nodes that are not observed.
     """
 
+    model: PairwiseNetwork
+    codes: np.ndarray  # (node,)
+    observed: frozenset[str]
+
     def __init__(self, model: PairwiseNetwork, codes: np.ndarray, observed: Sequence[str], **fields: Any) -> None:
         vars(self).update(model=model, codes=codes, observed=frozenset(observed), is_density=False, **fields)
 
@@ -102,7 +106,7 @@ class MostProbableArray(MostProbable):
         return self.model.decode(self.codes)
 
     @cached_property
-    def assignment(self) -> Assignment:  # type: ignore[override]
+    def assignment(self) -> Assignment:
         states, labels = self.model.states, self.codes.tolist()
         pairs = zip(self.model.names, labels, strict=True)
         return {name: states[code] for name, code in pairs if name not in self.observed}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -102,7 +102,7 @@ class Semiring:
             for factor in model.factors
         ]
         for name in findings.names:
-            likelihood = np.exp(findings.log_likelihood(name))[0]
+            likelihood = np.exp(np.asarray(findings.log_likelihood(name)))[0]
             tables.append(((names[name],), np.asarray(self.lift(likelihood))))
         return tables
 
@@ -132,7 +132,7 @@ SEMIRINGS = {
 
 def as_semiring(semiring: Any) -> Semiring:
     """A semiring, or one of `SEMIRINGS` by its name."""
-    found = resolve(semiring, {name: (lambda each=each: each) for name, each in SEMIRINGS.items()}, what="semiring")
+    found = resolve(semiring, {name: partial(SEMIRINGS.__getitem__, name) for name in SEMIRINGS}, what="semiring")
     if not isinstance(found, Semiring):
         raise InvalidData(f"a semiring is a Semiring or one of {', '.join(map(repr, SEMIRINGS))}")
     return found
