@@ -18,19 +18,22 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import ApproximationWarning, NotConvergedWarning, TooLarge, warn_user
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
 from juncture.inference.messages.loopy import LoopyBP
 
 GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
-QUICK = 2e8  # operations up to which the bound of mini-buckets is raised where there is no budget
+QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget
 STEPS = 5  # of tightening that mini-buckets then take
-OPERATIONS_PER_NODE = 50_000  # what a step of mini-buckets takes for each node, besides its tables
-SECONDS_PER_NODE = 5e-3  # what mini-buckets take at the least for each node
-MOST_NODES = 2000  # for which bounds are worked out where there is no budget
+SIZE = 2**12  # of the tables of bounded clique trees where there is no budget
+MAX_SIZE = 2**22
 MAX_BOUND = 40
-SHARES = (0.4, 0.6)  # of the budget, for the beliefs and for the bounds
+OPERATIONS_PER_NODE = 10_000  # what a step of mini-buckets takes for each node, besides its tables
+SECONDS_PER_NODE = 5e-3  # what engines of bounded tables take at the least for each node
+MOST_NODES = 2000  # for which they are asked where there is no budget
+SHARES = (0.5, 0.5)  # of the budget, for the beliefs and for the bounds
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Bracketed:
     answers: ClassVar[frozenset[Question]] = BELIEFS
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.answering.name
 
     def with_memory_limit(self, memory_limit: int) -> Bracketed:
@@ -106,10 +109,13 @@ class Query:
     findings: Findings
     targets: tuple[str, ...]
     rng: np.random.Generator | None = None
+    memory_limit: int | None = None
 
     def run(self, engine: Engine, budget: float | None = None) -> Run:
-        """The answers of an engine, which stops within the budget if it can."""
+        """The answers of an engine, which keeps to the limit of memory, and stops within the budget if it can."""
         started = time.monotonic()
+        if self.memory_limit is not None:
+            engine = engine.with_memory_limit(self.memory_limit)
         plan = engine.compile(self.model, self.findings.names, self.targets)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)  # the one warning of `approximate` says it
@@ -117,26 +123,40 @@ class Query:
         return Run(answers.diagnostics.engine or engine, answers, time.monotonic() - started)
 
 
-def approximate(
-    query: Query, refusal: TooLarge, *, memory_limit: int | None = None, budget: float | None = None
-) -> Any:
+def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
-    best = query.run(LoopyBP(), None if budget is None else SHARES[0] * budget)
-    bounds = find_bounds(query, None if budget is None else budget - best.seconds)
-    engine: Engine = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
+    started = time.monotonic()
+    best = find_beliefs(query, None if budget is None else SHARES[0] * budget)
+    bounds = find_bounds(query, None if budget is None else budget - (time.monotonic() - started))
+    engine: Any = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
     answers: Any = best.answers if bounds is None else bracket(best.answers, bounds.answers)
-    if memory_limit is not None:
-        engine = engine.with_memory_limit(memory_limit)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
     beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
     warn_user(describe(beliefs, refusal), ApproximationWarning)
     return beliefs
 
 
+def find_beliefs(query: Query, seconds: float | None) -> Run:
+    """Beliefs by clique trees of bounded tables, the larger the more time there is; of large models by messages."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    best = query.run(LoopyBP(), seconds)
+    last: Run | None = None
+    for engine in [BoundedCliqueTree(size=SIZE)] if seconds is None else tree_dial():
+        left = deadline - time.monotonic()
+        if not is_small(query, left) or (last is not None and GROWTH * last.seconds > left):
+            break
+        try:
+            best = last = query.run(engine)
+        except TooLarge:
+            break
+        if last.answers.diagnostics.exact:
+            break
+    return best
+
+
 def find_bounds(query: Query, seconds: float | None) -> Run | None:
     """Bounds of log p(evidence) by mini-buckets; None where the model or the rows are too many for them."""
-    num_nodes = len(query.model.variables) * query.findings.num_rows
-    if num_nodes > (MOST_NODES if seconds is None else seconds / SECONDS_PER_NODE):
+    if not is_small(query, math.inf if seconds is None else seconds):
         return None
     try:
         return query.run(quick_buckets(query)) if seconds is None else raise_bound(query, seconds)
@@ -144,13 +164,20 @@ def find_bounds(query: Query, seconds: float | None) -> Run | None:
         return None
 
 
+def is_small(query: Query, seconds: float) -> bool:
+    """Whether engines of bounded tables answer in so many seconds; where there is no limit, within a few."""
+    num_nodes = len(query.model.variables) * query.findings.num_rows
+    return num_nodes <= (MOST_NODES if seconds == math.inf else seconds / SECONDS_PER_NODE)
+
+
 def quick_buckets(query: Query) -> MiniBucket:
-    """Mini-buckets of the largest bound whose steps are quick."""
+    """Mini-buckets of the largest bound whose steps are quick and whose tables keep to the limit of memory."""
     work = OPERATIONS_PER_NODE * len(query.model.variables)
+    most = math.inf if query.memory_limit is None else query.memory_limit
     chosen = MiniBucket(bound=2, max_steps=STEPS)
     for engine in bucket_dial(STEPS):
         cost = engine.compile(query.model, query.findings.names, query.targets).cost
-        if (cost.operations + work) * query.findings.num_rows > QUICK:
+        if (cost.operations + work) * query.findings.num_rows > QUICK or cost.bytes > most:
             break
         chosen = engine
     return chosen
@@ -159,8 +186,7 @@ def quick_buckets(query: Query) -> MiniBucket:
 def raise_bound(query: Query, seconds: float) -> Run:
     """Mini-buckets with a larger and larger bound, while the next one is predicted to end in time."""
     deadline = time.monotonic() + seconds
-    best = query.run(MiniBucket(bound=2), seconds)
-    last = best
+    best = last = query.run(MiniBucket(bound=2), seconds)
     for engine in bucket_dial():
         left = deadline - time.monotonic()
         if last.answers.diagnostics.exact or GROWTH * last.seconds > left:
@@ -171,6 +197,10 @@ def raise_bound(query: Query, seconds: float) -> Run:
             break
         best = last if is_tighter(last, best) else best
     return best
+
+
+def tree_dial() -> Iterator[BoundedCliqueTree]:
+    return (BoundedCliqueTree(size=size) for size in (2**8, 2**10, 2**12, 2**14, 2**16, 2**18, 2**20, MAX_SIZE))
 
 
 def bucket_dial(max_steps: int = 30) -> Iterator[MiniBucket]:

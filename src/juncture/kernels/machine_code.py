@@ -64,7 +64,7 @@ def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
     return result._replace(entry_point=key)
 
 
-class KernelFlags(compiler.Flags):  # type: ignore[misc]
+class KernelFlags(compiler.Flags):
     """The settings of a kernel, compared by those that are set.
 
     Numba compares them for every call that it finds the types of, by a walk over all settings that there are: a tenth

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,7 +28,8 @@ def ring(num_nodes, table):
 
 def chain(num_nodes, table=((0.9, 0.1), (0.2, 0.8))):
     x = [jt.Variable(f"x{index}", 2) for index in range(num_nodes)]
-    return jt.MarkovNetwork([jt.Factor([x[0]], [0.3, 0.7]), *(jt.Factor([a, b], table) for a, b in pairwise(x))])
+    pairs = itertools.pairwise(x)
+    return jt.MarkovNetwork([jt.Factor([x[0]], [0.3, 0.7]), *(jt.Factor([a, b], table) for a, b in pairs)])
 
 
 # --- numbers of the sources ------------------------------------------------------------------------------------------

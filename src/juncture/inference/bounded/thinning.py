@@ -122,16 +122,16 @@ def remove_weakest(tree: CliqueTree, clique: int) -> float:
     """Make the removal of the least loss in a clique, and return the loss."""
     separators = {other: tree.separator(clique, other) for other in sorted(tree.neighbours[clique])}
     pairs = pair_losses(tree, clique, separators.values())
-    shared = shared_losses(tree, clique, separators)
-    best_pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
-    best_node = min(shared, key=lambda key: (shared[key], key), default=None)
-    if best_node is not None and (best_pair is None or shared[best_node] <= pairs[best_pair]):
-        leave_node(tree, clique, *best_node)
-        return shared[best_node]
-    if best_pair is None:
+    pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
+    found = weakest_shared(tree, clique, separators, np.inf if pair is None else pairs[pair])
+    if found is not None:
+        neighbour, node, loss = found
+        leave_node(tree, clique, neighbour, node)
+        return loss
+    if pair is None:
         raise ValueError(f"the clique {clique} has a single node")
-    split(tree, clique, best_pair, separators)
-    return pairs[best_pair]
+    split(tree, clique, pair, separators)
+    return pairs[pair]
 
 
 def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
@@ -152,15 +152,28 @@ def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> d
     return losses
 
 
-def shared_losses(tree: CliqueTree, clique: int, separators: Mapping[int, Nodes]) -> dict[tuple[int, int], float]:
-    """(neighbour, node that is shared with it) → the loss if the node is left to the neighbour's side of the tree."""
-    losses: dict[tuple[int, int], float] = {}
-    for other, separator in separators.items():
-        own = node_losses(tree, clique, separator, separator)
-        for node in separator:
-            beyond = [node_losses(tree, *edge, [node])[node] for edge in side_of(tree, clique, other, node)[1:]]
-            losses[other, node] = own[node] + sum(beyond)
-    return losses
+def weakest_shared(
+    tree: CliqueTree, clique: int, separators: Mapping[int, Nodes], limit: float
+) -> tuple[int, int, float] | None:
+    """(neighbour, node, loss): the node whose leaving to a neighbour's side loses least; None where all lose more.
+
+    The loss is that of the clique and of all others on its side that have the node. No part of it is negative, so those
+    whose part in the clique is too large already are passed over.
+    """
+    best, best_loss = None, limit
+    own = [
+        (loss, other, node)
+        for other, separator in separators.items()
+        for node, loss in node_losses(tree, clique, separator, separator).items()
+    ]
+    for part, other, node in sorted(own):
+        side = iter(side_of(tree, clique, other, node)[1:])
+        loss = part
+        while loss <= best_loss and (beyond := next(side, None)) is not None:
+            loss += node_losses(tree, *beyond, [node])[node]
+        if loss <= best_loss:
+            best, best_loss = (other, node), loss
+    return None if best is None else (*best, best_loss)
 
 
 def side_of(tree: CliqueTree, clique: int, barrier: int, node: int) -> list[tuple[int, Nodes]]:

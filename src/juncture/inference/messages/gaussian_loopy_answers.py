@@ -76,8 +76,7 @@ class GaussianLoopyAnswers:
                 )
             precision = np.diag([messages.without(edges)[0][0], messages.without(pairs.reverse[edges])[0][0]])
             precision[0, 1] = precision[1, 0] = pairs.couplings[edges[0]]
-            places = np.array(free[:2])
-            found[np.ix_(rows, places, places)] = np.linalg.inv(precision)
+            found[np.ix_(rows, np.array(free[:2]), np.array(free[:2]))] = np.linalg.inv(precision)
         return found
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:

@@ -36,6 +36,11 @@ class LoopyAnswers(FactorBeliefs):
                     f" {variable.name!r} is neither observed nor among the targets: leave targets= out, or use"
                     " method='exact'"
                 )
+        if self.findings.is_single and self.log_joint[0] == -np.inf:
+            raise Unsupported(
+                f"the engine {self.engine_name!r} found no assignment of positive probability, which does not mean that"
+                " there is none: try damping=0.5, or method='exact'"
+            )
         nodes = [self.scope.axis(name) for name in targets]
         return self.codes[:, np.newaxis, nodes], self.log_joint[:, np.newaxis]
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_choice, check_kind
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.exact.elimination.buckets import Elimination, first_step, plan_elimination
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import default_memory_limit
-from juncture.options import as_variable_names
+from juncture.options import as_variable_names, resolve
 
 Operation = Callable[[Any, Any], Any]
 Table: TypeAlias = tuple[tuple[int, ...], np.ndarray]
@@ -103,9 +102,8 @@ class Semiring:
             for factor in model.factors
         ]
         for name in findings.names:
-            log_likelihood = findings.log_likelihood(name)
-            if log_likelihood is not None:
-                tables.append(((names[name],), np.asarray(self.lift(np.exp(log_likelihood[0])))))
+            likelihood = np.exp(np.asarray(findings.log_likelihood(name)))[0]
+            tables.append(((names[name],), np.asarray(self.lift(likelihood))))
         return tables
 
 
@@ -134,11 +132,9 @@ SEMIRINGS = {
 
 def as_semiring(semiring: Any) -> Semiring:
     """A semiring, or one of `SEMIRINGS` by its name."""
-    if isinstance(semiring, str):
-        check_choice(semiring, tuple(SEMIRINGS), "semiring")
-        return SEMIRINGS[semiring]
-    check_kind(semiring, Semiring, "the semiring")
-    found: Semiring = semiring
+    found = resolve(semiring, {name: partial(SEMIRINGS.__getitem__, name) for name in SEMIRINGS}, what="semiring")
+    if not isinstance(found, Semiring):
+        raise InvalidData(f"a semiring is a Semiring or one of {', '.join(map(repr, SEMIRINGS))}")
     return found
 
 
