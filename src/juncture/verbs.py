@@ -53,9 +53,11 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     targets
         The variables whose marginals are wanted; all by default.
     method
-        "auto", "exact", or the name of an algorithm: "junction-tree", "variable-elimination" or "enumeration" (or a
-        configured engine) for networks, "gaussian-elimination" for networks of real variables, "strong-junction-tree"
-        for networks of both kinds, "forward-backward" for a chain, also of labels, "kalman" for a
+        "auto", "exact", or the name of an algorithm. For networks it is an exact engine ("junction-tree",
+        "variable-elimination", "enumeration"), an approximate one ("loopy", "bounded-clique-tree", "mini-bucket",
+        "tree-reweighted", "mean-field"), or a configured engine. "auto" is exact where that fits, and otherwise
+        approximates with a warning. Further names are "gaussian-elimination" for networks of real variables,
+        "strong-junction-tree" for networks of both kinds, "forward-backward" for a chain, also of labels, "kalman" for a
         `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
@@ -63,7 +65,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     extra
         "error" or "ignore": what happens to columns that are not variables of the model.
     memory_limit, budget
-        In bytes, and in seconds; a question that is predicted to need more raises `TooLarge`.
+        In bytes, and in seconds. An exact answer that is predicted to need more raises `TooLarge`; "auto" then
+        approximates, for networks of variables with states. Approximate engines stop within the budget.
     rng
         For engines of networks that draw at random: a seed or a `numpy.random.Generator`.
 
