@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 os.environ.setdefault("JUNCTURE_COMPILATION", "always")  # "never" tests the same kernels interpreted
 
 ROOT = Path(__file__).resolve().parents[1]
+IN_MEMORY = Path("/dev/shm")  # noqa: S108  where thousands of small files cost a third less than on a disk
+
+if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > 2**31:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))  # of `tmp_path`, also of xdist's workers
 
 gc.disable()  # until the tests are collected: modules and tests stay, and looking through them takes seconds
 

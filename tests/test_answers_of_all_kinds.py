@@ -175,9 +175,9 @@ def test_limits_are_kept(kind, ask):
     free, bound = ask(kind.model, kind.one), ask(kind.model, kind.one, budget=60.0, memory_limit=2**30)
     assert type(free) is type(bound)
     with pytest.raises(jt.TooLarge, match="budget"):
-        ask(kind.model, kind.one, budget=0.0)
+        ask(kind.model, kind.one, budget=0.0, method="exact")
     with pytest.raises(jt.TooLarge, match="limit"):
-        ask(kind.model, kind.many, memory_limit=1)
+        ask(kind.model, kind.many, memory_limit=1, method="exact")
     for wrong in ({"budget": -1.0}, {"budget": "long"}, {"memory_limit": 0}):
         with pytest.raises(jt.InvalidData):
             ask(kind.model, kind.one, **wrong)

@@ -172,3 +172,17 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence():
             jt.draw(wrong)
     with pytest.raises(jt.InvalidData, match="answers of one question"):
         jt.draw([jt.most_probable(ASIA), 3])
+
+
+def test_the_table_of_a_forecast_numbers_its_steps_as_the_picture_does():
+    for forecast, first in ((jt.infer(WEATHER, [0, 1]).forecast(2), 2), (jt.infer(TREND, SEEN).forecast(2), len(SEEN))):
+        table = forecast._repr_html_().partition("<table")[2]
+        assert f"<th>{first}</th>" in table
+        assert "<th>0</th><" not in table.partition("</tr>")[2]
+
+
+def test_the_table_of_real_states_has_the_index_of_the_frame():
+    import pandas as pd
+
+    rows = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index(["monday", "tuesday"]))
+    assert "<th>tuesday</th>" in jt.infer(TREND, rows)._repr_html_()

@@ -47,3 +47,15 @@ def test_cross_validation_tells_of_a_column_once(monkeypatch):
         cross_val_score(NaiveBayes(), table, [0, 1] * 30, cv=5)
     found = [str(one.message) for one in told]
     assert sum("treated as missing" in text for text in found) == 1
+
+
+def test_cross_validation_tells_of_a_column_of_dates_once(monkeypatch):
+    import pandas as pd
+    from sklearn.model_selection import cross_val_score
+
+    monkeypatch.setattr("juncture.errors.TOLD", set())
+    days = pd.DataFrame({"day": [f"2021-01-{row % 28 + 1:02}" for row in range(60)], "size": ["small", "large"] * 30})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        cross_val_score(NaiveBayes(), days, [0, 1] * 30, cv=5)
+    assert sum("holds dates" in str(one.message) for one in told) == 1

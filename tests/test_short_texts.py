@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ WORDS = [f"x{number}" for number in range(MANY)]
 PAIRS = list(pairwise(WORDS))
 
 
+@cache
 def chain():
     variables = [jt.Variable(name, 2) for name in WORDS]
     rest = (jt.NoisyOr(child, [parent], [0.5]) for parent, child in pairwise(variables))

@@ -190,6 +190,9 @@ _MODULES = {
     "MaxFlow": "inference.messages.max_flow",
     "LoopyBP": "inference.messages.loopy",
     "to_bayesian_network": "inference.exact.elimination.directed_form",
+    "Semiring": "inference.exact.elimination.semiring",
+    "eliminate": "inference.exact.elimination.semiring",
+    "semiring_messages": "inference.messages.semiring_messages",
     "sum_product": "inference.messages.sum_product",
     "max_product": "inference.messages.max_product",
     # learning

@@ -118,6 +118,8 @@ from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint
 from juncture.inference.engines.real_marginal import RealMarginal as RealMarginal
 from juncture.inference.exact.elimination.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.elimination.engine import VariableElimination as VariableElimination
+from juncture.inference.exact.elimination.semiring import Semiring as Semiring
+from juncture.inference.exact.elimination.semiring import eliminate as eliminate
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
@@ -127,6 +129,7 @@ from juncture.inference.messages.icm import ICM as ICM
 from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
 from juncture.inference.messages.max_product import max_product as max_product
+from juncture.inference.messages.semiring_messages import semiring_messages as semiring_messages
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile

@@ -22,7 +22,7 @@ from support.command_line import OF_USERS, juncture
 )
 def test_a_process_of_its_own_ends_alike(arguments, stdin):
     command = [sys.executable, "-m", "juncture", *arguments]
-    run = subprocess.run(command, input=stdin, capture_output=True, check=False)
+    run = subprocess.run(command, env=OF_USERS, input=stdin, capture_output=True, check=False)
     assert juncture(*arguments, stdin=stdin) == (run.returncode, run.stdout, run.stderr)
 
 

@@ -16,7 +16,7 @@ import pytest
 import juncture as jt
 from juncture.cli.info import info, joint_parameters
 from juncture.cli.output import CONTROLS, escape_controls
-from support.command_line import OF_USERS
+from support.command_line import OF_USERS, juncture
 
 EVIL = "a\x1b]0;title\x07\x1b[2J\n\r\u202e\x9b[bold red]name[/]:smile:"
 STATE = "yes\x1b[31m\x7f[red]"
@@ -34,12 +34,6 @@ def network(tmp_path_factory):
     rows = path.parent / "rows.csv"
     jt.sample(model, 20, rng=0).to_csv(rows)
     return str(path), str(rows)
-
-
-def juncture(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "juncture", *arguments], env=OF_USERS, capture_output=True, check=False
-    )
 
 
 EACH = """
@@ -102,7 +96,8 @@ def test_data_are_the_same_in_a_pipe(network):
     """Only a terminal is spared: files and pipes get what the model holds."""
     document = json.loads(juncture("query", network[0], "--json").stdout)
     assert set(document["marginals"]) == {EVIL, "b"}
-    rows = juncture("sample", network[0], "20", "--seed", "0").stdout
+    command = [sys.executable, "-m", "juncture", "sample", network[0], "20", "--seed", "0"]
+    rows = subprocess.run(command, env=OF_USERS, capture_output=True, check=True).stdout
     assert rows == Path(network[1]).read_bytes()
     assert jt.read(network[0]).variables.names == (EVIL, "b")
 

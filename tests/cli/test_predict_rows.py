@@ -82,3 +82,11 @@ def test_a_predicted_number_stands_beside_kept_columns():
     head, first, _ = run.out.splitlines()
     assert head.startswith("patient,dose,predicted dose,standard deviation of dose,")
     assert first.startswith("007,1.50,2.0,1.0,")
+
+
+def test_columns_are_left_out_as_in_learn():
+    run = predict("--ignore", "smoke", "--ignore", "patient", "--ignore", "dose", "--json")
+    expected = jt.infer(jt.example("asia"), {"xray": "yes"})["lung"].values.tolist()
+    assert run.err == ""
+    assert json.loads(run.out)["probabilities"][0] == pytest.approx(expected)
+    assert "has no column 'Smoke'; did you mean 'smoke'?" in predict("--ignore", "Smoke").err

@@ -49,6 +49,18 @@ def test_info_takes_parquet_and_notes_identifiers():
     assert "the column 'key' has 30 different values in 30 rows" in juncture("info", "rows.parquet").out
 
 
+def test_info_notes_text_that_looks_like_something_else_and_no_identifier_there():
+    cells = "".join(f"{row}.5,2021-01-{row % 28 + 1:02},k{row}\n" for row in range(40))
+    Path("rows.csv").write_text(f"income,day,key\nNA,2021-02-01,k40\n{cells}")
+    notes = [line for line in juncture("info", "rows.csv").out.splitlines() if line.startswith("note: ")]
+    assert [note.partition(" so that")[0].partition(" has ")[0] for note in notes] == [
+        "note: the column 'income' holds numbers and the text 'NA',",
+        "note: the column 'day' holds dates, such as '2021-01-01',",
+        "note: the column 'key'",
+    ]
+    assert "for juncture learn, --missing NA reads it as a missing value" in notes[0]
+
+
 def test_a_table_is_no_network():
     run = juncture("query", "rows.csv")
     assert (run.returncode, "learn a network from it with juncture learn rows.csv" in run.err) == (1, True)

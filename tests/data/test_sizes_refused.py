@@ -37,8 +37,13 @@ def test_bins_are_as_many_as_states_may_be():
         with bounded(2, 50), pytest.raises(InvalidData, match="at most 1,000,000"):
             jt.Discretizer(bins)
     values = {"x": [1.5, 2.0, 4.0]}
-    for strategy in ("width", "frequency"):
-        assert len(jt.Discretizer(MAX_BINS, strategy).fit(values).cuts["x"]) <= MAX_BINS
+    assert len(jt.Discretizer(MAX_BINS, "frequency").fit(values).cuts["x"]) <= MAX_BINS
+    assert len(jt.Discretizer(MAX_BINS // 50, "width").fit(values).cuts["x"]) == MAX_BINS // 50 - 1
+
+
+@pytest.mark.slow
+def test_as_many_bins_of_equal_width_as_states_may_be():
+    assert len(jt.Discretizer(MAX_BINS, "width").fit({"x": [1.5, 2.0, 4.0]}).cuts["x"]) <= MAX_BINS
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from support.family_examples import (
     concatenate_draws,
     draws,
     few,
+    numbers_each,
     over,
     over_members,
     rows_of,
@@ -113,7 +114,7 @@ def test_any_shape_of_values(member):
 def test_long_arrays_equal_short_ones(member):
     """Several blocks, on several threads, give what one block gives."""
     few = draws(member, 1000)
-    repeats = (MANY_BLOCKS + 1) * BLOCK // 1000
+    repeats = (MANY_BLOCKS + 1) * BLOCK // 1000 // numbers_each(few)  # blocks are so many numbers
     long = concatenate_draws(*[few] * repeats, rows_of(few, slice(7)))
     found, once = member.log_prob(long), np.asarray(member.log_prob(few))
     np.testing.assert_allclose(found, np.concatenate([*[once] * repeats, once[:7]]), rtol=1e-13, atol=1e-13)

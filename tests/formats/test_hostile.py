@@ -9,13 +9,15 @@ import pytest
 
 import juncture as jt
 from juncture.errors import MAX_MESSAGE, FormatError
-from juncture.files.reading import MAX_UNPACKED
+from juncture.files import reading
+from juncture.files.reading import MAX_RATIO, MAX_UNPACKED
 from juncture.formats.files import FORMATS
 from support.bounded import MEGABYTE, bounded
 from support.hostile_files import BROKEN, HUGE, JUNK, NUMBERS, PIECES, SMALL
 from support.loops import loop_over
 
 HANG = 30.0  # seconds of processor time, of which no case takes one: a guard, not a measure
+LOT = MEGABYTE // 32  # of one thing: read in milliseconds; steps as many as its square take longer than HANG / 16
 every_format = pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 
 
@@ -134,8 +136,8 @@ def error_of(path):
 def test_a_lot_of_one_thing_is_read_or_refused_soon(file_format, piece, tmp_path):
     path = tmp_path / f"large{file_format.suffixes[0]}"
     for before, after in large_files(text_of(file_format)):
-        path.write_text(before + piece * (MEGABYTE // 8 // len(piece)) + after, encoding="utf-8")
-        with bounded(HANG, 100):
+        path.write_text(before + piece * (LOT // len(piece)) + after, encoding="utf-8")
+        with bounded(HANG / 16, 62):
             error = error_of(path)
         assert error is None or (error.line is not None and len(error.message) <= MAX_MESSAGE)
 
@@ -164,14 +166,15 @@ def packed_refusal(data, folder, suffix):
 
 @pytest.fixture(scope="module")
 def packed_blanks() -> bytes:
-    return gzip.compress(b" " * (MAX_UNPACKED + 1), mtime=0)
+    return gzip.compress(b" " * (MAX_UNPACKED // 32 + 1), mtime=0)
 
 
 @every_format
-def test_a_gzip_bomb_is_refused(file_format, packed_blanks, tmp_path):
-    """Of two members, as `gzip` makes it of two files."""
+def test_a_gzip_bomb_is_refused(file_format, packed_blanks, tmp_path, monkeypatch):
+    """Of two members, as `gzip` makes it of two files; limit and bomb a 32nd of what they might be."""
+    monkeypatch.setattr(reading, "MAX_UNPACKED", MAX_UNPACKED // 32)
     bomb = gzip.compress(text_of(file_format).encode(), mtime=0) + packed_blanks
-    assert len(bomb) < MEGABYTE // 10
+    assert len(bomb) * MAX_RATIO < MAX_UNPACKED // 32
     assert "more than" in str(packed_refusal(bomb, tmp_path, file_format.suffixes[0]))
 
 

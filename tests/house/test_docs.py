@@ -7,6 +7,7 @@ import io
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,15 +57,23 @@ def pages_with(languages: set[str]) -> list[Path]:
     return [page for page in PAGES if any(block.language in languages for block in blocks_of(page))]
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """What the snippets read."""
+    folder = tmp_path_factory.mktemp("files")
+    jt.write(jt.example("asia"), folder / "asia.bif")
+    jt.write(jt.example("asia"), folder / "fitted.bif")
+    jt.write(jt.HiddenMarkovModel([0.5, 0.5], STAY, STAY, states=["dry", "wet"]), folder / "weather.json")
+    rows_with_holes(jt.example("asia"), 1000).to_csv(folder / "rows.csv")
+    (folder / "patients.csv").write_text("patient,smoke,xray\nP1,sometimes,yes\nP2,no,\n", encoding="utf-8")
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def _in_an_empty_folder(tmp_path, monkeypatch):
+def _in_a_folder_of_its_own(files, tmp_path, monkeypatch):
     """Snippets may write; a network as a file is at hand."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    jt.write(jt.example("asia"), "asia.bif")
-    jt.write(jt.example("asia"), "fitted.bif")
-    jt.write(jt.HiddenMarkovModel([0.5, 0.5], STAY, STAY, states=["dry", "wet"]), "weather.json")
-    rows_with_holes(jt.example("asia"), 1000).to_csv("rows.csv")
-    Path("patients.csv").write_text("patient,smoke,xray\nP1,sometimes,yes\nP2,no,\n", encoding="utf-8")
 
 
 # --- the reference -------------------------------------------------------------------------------------------------

@@ -43,3 +43,21 @@ def test_import_brings_nothing_heavy():
 def test_a_small_query_brings_nothing_heavy(monkeypatch):
     monkeypatch.setenv("JUNCTURE_COMPILATION", "auto")
     assert not probe(USE)[1] & (HEAVY | SCIPY)
+
+
+COMPLETE = """
+import os, sys
+os.environ.update(_JUNCTURE_COMPLETE="complete_bash", COMP_WORDS="juncture {words}", COMP_CWORD="{last}")
+from juncture.cli.main import run
+try:
+    run()
+except SystemExit:
+    print("numpy" in sys.modules)
+"""
+
+
+def test_names_of_bundled_networks_are_completed_without_numpy():
+    for words, proposals in [("query as", ["asia"]), ("query asia --given xray=", ["xray=yes", "xray=no"])]:
+        code = COMPLETE.format(words=words, last=len(words.split()))
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert run.stdout.splitlines() == [*proposals, "False"]

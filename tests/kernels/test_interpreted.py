@@ -161,3 +161,11 @@ def test_the_setting_of_the_environment_is_checked(monkeypatch):
     monkeypatch.setenv(compilation.COMPILATION_SETTING, "fast")
     with pytest.raises(jt.InvalidData, match="JUNCTURE_COMPILATION is one of auto, always, never; got 'fast'"):
         compilation.compilation()
+
+
+def test_work_is_the_product_of_sizes_and_of_the_number_of_passes():
+    @kernel(work=("values", "count", 5))
+    def add_often(values, count, other):
+        return values.sum() * count + other
+
+    assert add_often.predict_work((np.zeros(3), 4, 100)) == 3 * 4 * 5

@@ -84,6 +84,11 @@ def concatenate_draws(*parts: Any) -> Any:
     return np.concatenate(parts)
 
 
+def numbers_each(values: Any) -> int:
+    """How many numbers a draw has; of a pair, the longer part."""
+    return max(part[0].size for part in (values if isinstance(values, tuple) else (values,)))
+
+
 def draws(member: Any, number: int, seed: int = 0) -> Any:
     """Draws, on which a law is checked."""
     return member.sample(number, rng=seed)

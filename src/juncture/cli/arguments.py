@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,9 +19,9 @@ from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupport
 from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import SUFFIXES, read
-from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
-from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.variables import Scope
 
 Network = Annotated[
     str,
@@ -80,6 +80,9 @@ Budget = Annotated[
 
 def load(network: str, *, normalize: bool = False) -> Any:
     """The network that an argument names; a model of another kind is refused."""
+    from juncture.networks.bayesian_network import BayesianNetwork
+    from juncture.networks.factor_product import FactorProduct
+
     if is_table(network):
         raise Unsupported(
             f"this command takes a network, and {network} is named as a table of rows: see it with juncture info, and"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from juncture.errors import JunctureError
-from juncture.formats.bundled import examples
+from juncture.files.reading import read_bytes
+from juncture.formats.bundled import example_bytes, examples
 from juncture.formats.files import SUFFIXES, read
 
 
@@ -25,14 +28,15 @@ def complete_network(incomplete: str) -> list[str]:
 
 def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:
     """The variables of the network that the command names."""
-    return starting_with(incomplete, [variable.name for variable in variables_of(ctx)])
+    return starting_with(incomplete, variables_of(ctx))
 
 
 def complete_finding(ctx: typer.Context, incomplete: str) -> list[str]:
     """`xray=`, and after it the states of xray."""
-    found = [variable for variable in variables_of(ctx) if incomplete.startswith(f"{variable.name}=")]
-    states = [f"{variable.name}={state}" for variable in found for state in variable.states or ()]
-    return starting_with(incomplete, states or [f"{variable.name}=" for variable in variables_of(ctx)])
+    variables = variables_of(ctx)
+    found = [name for name in variables if incomplete.startswith(f"{name}=")]
+    states = [f"{name}={state}" for name in found for state in variables[name]]
+    return starting_with(incomplete, states or [f"{name}=" for name in variables])
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -59,21 +63,24 @@ def complete_test(incomplete: str) -> list[str]:
     return starting_with(incomplete, TESTS)
 
 
-def variables_of(ctx: typer.Context) -> Iterable[Any]:
-    """The variables of the network; none where it cannot be read, since a completion has no place for errors."""
+def variables_of(ctx: typer.Context) -> dict[str, list[Any]]:
+    """The variables of the network with their states; none where it cannot be read: errors have no place here."""
     words = [word for word in ctx.args if not word.startswith("-")]  # all of them, while an option has no value
     network = str(ctx.params.get("network") or next(iter(words), "-"))
     try:
-        model = None if network == "-" else load_network(network)
+        return {} if network == "-" else list_variables(network)
     except (JunctureError, OSError):
-        return ()
-    return getattr(model, "variables", ())
+        return {}
 
 
-def load_network(network: str) -> Any:
-    from juncture.formats.bundled import example
-
-    return example(network) if network in examples() else read(network)
+def list_variables(network: str) -> dict[str, list[Any]]:
+    """Variables and states, from the document itself where it is JSON: that takes a third of the time."""
+    if network in examples() or network.endswith(".json"):
+        data = example_bytes(network) if network in examples() else read_bytes(Path(network))
+        with suppress(ValueError, TypeError, KeyError):
+            return {each["name"]: each["states"] for each in json.loads(data)["variables"]}
+    variables = getattr(read(network), "variables", ())
+    return {variable.name: list(variable.states or ()) for variable in variables}
 
 
 def starting_with(incomplete: str, words: Iterable[str]) -> list[str]:

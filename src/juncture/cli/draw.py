@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Method, Normalize, evidence, load
+from juncture.cli.completion import complete_network
 from juncture.cli.output import DataStream, WrongUsage
 from juncture.errors import InvalidData
-from juncture.graphs.directed import PartiallyDirectedGraph
-from juncture.inference.edge_information import edge_information
-from juncture.networks.picture import Picture, check_kind
-from juncture.networks.picture import draw as draw_model
-from juncture.verbs import infer
+
+if TYPE_CHECKING:
+    from juncture.networks.picture import Picture
 
 ARROWS = ("->", "<-", "--")
 
@@ -21,6 +20,7 @@ NetworkOrGraph = Annotated[
     str,
     typer.Argument(
         metavar="NETWORK",
+        autocompletion=complete_network,
         help="A model file, the name of a bundled network such as asia, - for JSON on standard input, or the edges of a"
         " graph such as 'a -> b -- c; d'.",
     ),
@@ -74,6 +74,8 @@ def check_target(target: str | None, out: str | None) -> str:
     if path is None or (target is not None and out is not None):
         raise WrongUsage("name one file to write, such as net.svg or --out net.png; - is standard output")
     if path != "-":
+        from juncture.networks.picture import check_kind
+
         check_kind(path)
     return path
 
@@ -84,6 +86,9 @@ def is_graph(text: str) -> bool:
 
 
 def draw_graph(text: str, has_evidence: bool) -> Picture:
+    from juncture.graphs.directed import PartiallyDirectedGraph
+    from juncture.networks.picture import draw as draw_model
+
     if has_evidence:
         raise InvalidData(
             "a graph has no probabilities: --given, --likelihood, --beliefs and --strengths need a network"
@@ -94,6 +99,10 @@ def draw_graph(text: str, has_evidence: bool) -> Picture:
 def draw_network(
     model: Any, given: list[str], likelihood: list[str], beliefs: bool, strengths: bool, method: str
 ) -> Picture:
+    from juncture.inference.edge_information import edge_information
+    from juncture.networks.picture import draw as draw_model
+    from juncture.verbs import infer
+
     findings = evidence(model, given, likelihood)
     found = infer(model, findings, method=method) if findings or beliefs else None
     return draw_model(model, found, strengths=edge_information(model, findings) if strengths else None)

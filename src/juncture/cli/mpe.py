@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,9 +22,9 @@ from juncture.cli.arguments import (
 from juncture.cli.completion import complete_variable
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
-from juncture.drawing.text import format_value
-from juncture.inference.most_probable import MostProbable
-from juncture.verbs import most_probable
+
+if TYPE_CHECKING:
+    from juncture.inference.most_probable import MostProbable
 
 Count = Annotated[
     int,
@@ -60,6 +60,9 @@ def mpe(  # noqa: PLR0913, PLR0917 (one command, many options)
 
     Example: juncture mpe asia --given xray=yes -k 3
     """
+    from juncture.drawing.text import format_value
+    from juncture.verbs import most_probable
+
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
     findings = evidence(model, given, likelihood)

@@ -16,6 +16,7 @@ from juncture.cli.real_answers import numbers_document, predicted_numbers, print
 from juncture.cli.rows import (
     SHOWN,
     Decimal,
+    Ignore,
     Keep,
     KeepAll,
     Missing,
@@ -50,6 +51,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     out: Out = "-",
     keep: Keep = [],  # noqa: B006
     keep_all: KeepAll = False,
+    ignore: Ignore = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     unseen: Unseen = "error",
     decimal: Decimal = ".",
@@ -66,7 +68,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     check_target(out, ROWS)
     model = load(network, normalize=normalize)
     variable = model.variable(target)
-    cells = read_table_for(network, rows)
+    cells = read_table_for(network, rows, ignore)
     kept = check_kept(list(cells.cells) if keep_all else keep, cells, rows)
     note_columns(model, network, cells, rows, kept)
     data = encode_rows(model, cells, missing, unseen, decimal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,11 +20,10 @@ from juncture.cli.arguments import (
 )
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import bar, console, format_evidence, print_json, table
-from juncture.cli.real_answers import numbers_of
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.display import format_method
-from juncture.verbs import infer
+
+if TYPE_CHECKING:
+    from juncture.inference.engines.beliefs import Beliefs
+    from juncture.inference.engines.contract import Diagnostics
 
 Targets = Annotated[
     list[str] | None,
@@ -52,6 +51,9 @@ def query(
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
+    from juncture.inference.engines.display import format_method
+    from juncture.verbs import infer
+
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
@@ -78,6 +80,8 @@ def is_real(beliefs: Beliefs, name: str) -> bool:
 
 def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
     """The lines of one variable: its states with their probabilities, or what is known of a number."""
+    from juncture.cli.real_answers import numbers_of
+
     if is_real(beliefs, name):
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
     return [(str(label), f"{p:.6f}", bar(p)) for label, p in beliefs[name].to_dict().items()]
@@ -93,6 +97,8 @@ def format_bracket(beliefs: Beliefs) -> str:
 
 
 def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
+    from juncture.cli.real_answers import numbers_of
+
     marginals = {
         name: numbers_of(beliefs[name])
         if is_real(beliefs, name)

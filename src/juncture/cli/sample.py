@@ -9,7 +9,6 @@ import typer
 from juncture.cli.arguments import Given, Likelihood, Network, Normalize, evidence, load
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import ROWS, check_target, save_rows
-from juncture.verbs import sample as draw_rows
 
 Rows = Annotated[int, typer.Argument(parser=whole_number(), metavar="ROWS", help="The number of rows to draw.")]
 Seed = Annotated[
@@ -34,6 +33,8 @@ def sample(
 
     Example: juncture sample asia 1000 --seed 1 --out rows.csv
     """
+    from juncture.verbs import sample as draw_rows
+
     check_target(out, ROWS)
     model = load(network, normalize=normalize)
     findings = evidence(model, given, likelihood)

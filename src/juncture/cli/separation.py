@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,9 @@ from juncture.cli.arguments import AsJson, Network, Normalize, load, split_names
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import console, print_json
 from juncture.errors import InvalidData
-from juncture.graphs.independence import Independence
-from juncture.graphs.trails import Trail
+
+if TYPE_CHECKING:
+    from juncture.graphs.trails import Trail
 
 MAX_TRAILS = 100
 
@@ -48,6 +49,8 @@ def separation(
 
     Example: juncture separation asia tub bronc --given dysp
     """
+    from juncture.graphs.independence import Independence
+
     model = load(network, normalize=normalize)
     known = model.variables.names
     everyone = [name for text in given for name in split_names(text, known)]

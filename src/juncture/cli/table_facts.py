@@ -9,11 +9,12 @@ import numpy as np
 
 from juncture.cli.kept_columns import as_dataset, as_written
 from juncture.cli.output import console, table
-from juncture.cli.rows import read_table
+from juncture.cli.rows import advise_option, read_table
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import find_identifiers
 from juncture.data.missingness import missingness
 from juncture.data.tables.coding import mark_missing
+from juncture.data.tables.text_columns import find_look, group_looks
 from juncture.drawing.text import format_percentage
 from juncture.values import few, number_of, short
 from juncture.variables import Variable
@@ -32,8 +33,17 @@ def collect_table_facts(rows: str, missing: Sequence[str]) -> dict[str, Any]:
         "complete_rows": round(found.patterns.get((), 0)),
         "columns": [describe_column(variable, data, found.shares[variable.name]) for variable in data.variables],
         "patterns": [{"rows": round(weight), "missing": list(names)} for names, weight in found.patterns.items()],
-        "remarks": [identifier.describe() for identifier in find_identifiers(data)],
+        "remarks": list_remarks(data),
     }
+
+
+def list_remarks(data: Dataset) -> list[str]:
+    """Columns of text that look like something else, with the option that reads them so, and identifiers."""
+    looks = {each.name: find_look(each.labels, is_of_file=True) for each in data.variables if not each.is_real}
+    texts = [
+        f"{finding.describe()}; for juncture learn, {advise_option(finding)}" for finding in group_looks(looks.items())
+    ]
+    return texts + [found.describe() for found in find_identifiers(data) if looks[found.name] is None]
 
 
 def describe_column(variable: Variable, data: Dataset, share: float) -> dict[str, Any]:

@@ -6,8 +6,6 @@ from importlib.resources import files
 from typing import Any
 
 from juncture.errors import FormatError, hint
-from juncture.formats.json import read_json
-from juncture.formats.rows import RowRepair
 
 DESCRIPTIONS = {
     "asia": "Smoking, a visit to Asia and three diseases of the chest, with the numbers of Lauritzen and Spiegelhalter"
@@ -53,7 +51,15 @@ def example(name: str) -> Any:
     """
     if not isinstance(name, str) or name not in DESCRIPTIONS:
         raise FormatError(f"there is no bundled network {name!r}; {hint(name, DESCRIPTIONS)}")
-    return read_json(files("juncture.formats").joinpath("networks", f"{name}.json").read_bytes(), RowRepair())
+    from juncture.formats.json import read_json
+    from juncture.formats.rows import RowRepair
+
+    return read_json(example_bytes(name), RowRepair())
+
+
+def example_bytes(name: str) -> bytes:
+    """The JSON document of a bundled network."""
+    return files("juncture.formats").joinpath("networks", f"{name}.json").read_bytes()
 
 
 def examples() -> dict[str, str]:

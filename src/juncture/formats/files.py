@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from juncture.checks import check_path
 from juncture.errors import FormatError, hint, warn_user
 from juncture.files.reading import file_not_found, read_bytes
 from juncture.files.writing import write_bytes
-from juncture.formats.rows import RowRepair
+
+if TYPE_CHECKING:
+    from juncture.formats.rows import RowRepair
 
 
 class Format(NamedTuple):
@@ -75,6 +76,9 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     ...     jt.read(f"{folder}/asia.bif") == jt.example("asia")
     True
     """
+    from juncture.checks import check_path  # here, so that the shell completes names of files without NumPy
+    from juncture.formats.rows import RowRepair
+
     path = check_path(path)
     file_format = format_of(path)
     rows = RowRepair(normalize=normalize)
@@ -111,6 +115,8 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
     ...     jt.read(Path(folder, "asia.bif")) == jt.example("asia")
     True
     """
+    from juncture.checks import check_path
+
     path = check_path(path)
     try:
         data = format_of(path).writer()(model).encode("utf-8")

@@ -18,15 +18,22 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import ApproximationWarning, NotConvergedWarning, TooLarge, warn_user
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
 from juncture.inference.messages.loopy import LoopyBP
 
-GROWTH = 6.0  # how many times as long as the last turn of a dial the next one is taken to last
-QUICK = 2e8  # operations of a step up to which the bound of mini-buckets is raised where there is no budget
+GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
+QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget
+STEPS = 5  # of tightening that mini-buckets then take
+SIZE = 2**12  # of the tables of bounded clique trees where there is no budget
+MAX_SIZE = 2**22
 MAX_BOUND = 40
-SHARES = (0.4, 0.6)  # of the budget, for the beliefs and for the bounds
+OPERATIONS_PER_NODE = 10_000  # what a step of mini-buckets takes for each node, besides its tables
+SECONDS_PER_NODE = 5e-3  # what engines of bounded tables take at the least for each node
+MOST_NODES = 2000  # for which they are asked where there is no budget
+SHARES = (0.5, 0.5)  # of the budget, for the beliefs and for the bounds
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Bracketed:
     answers: ClassVar[frozenset[Question]] = BELIEFS
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.answering.name
 
     def with_memory_limit(self, memory_limit: int) -> Bracketed:
@@ -102,10 +109,13 @@ class Query:
     findings: Findings
     targets: tuple[str, ...]
     rng: np.random.Generator | None = None
+    memory_limit: int | None = None
 
     def run(self, engine: Engine, budget: float | None = None) -> Run:
-        """The answers of an engine, which stops within the budget if it can."""
+        """The answers of an engine, which keeps to the limit of memory, and stops within the budget if it can."""
         started = time.monotonic()
+        if self.memory_limit is not None:
+            engine = engine.with_memory_limit(self.memory_limit)
         plan = engine.compile(self.model, self.findings.names, self.targets)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)  # the one warning of `approximate` says it
@@ -113,32 +123,61 @@ class Query:
         return Run(answers.diagnostics.engine or engine, answers, time.monotonic() - started)
 
 
-def approximate(
-    query: Query, refusal: TooLarge, *, memory_limit: int | None = None, budget: float | None = None
-) -> Any:
+def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
-    if budget is None:
-        best = query.run(LoopyBP())
-        bounds = query.run(quick_buckets(query))
-    else:
-        best = query.run(LoopyBP(), SHARES[0] * budget)
-        bounds = raise_bound(query, budget - best.seconds)
-    engine: Engine = Bracketed(best.engine, bounds.engine)
-    if memory_limit is not None:
-        engine = engine.with_memory_limit(memory_limit)
-    answers = bracket(best.answers, bounds.answers)
+    started = time.monotonic()
+    best = find_beliefs(query, None if budget is None else SHARES[0] * budget)
+    bounds = find_bounds(query, None if budget is None else budget - (time.monotonic() - started))
+    engine: Any = best.engine if bounds is None else Bracketed(best.engine, bounds.engine)
+    answers: Any = best.answers if bounds is None else bracket(best.answers, bounds.answers)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
     beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
     warn_user(describe(beliefs, refusal), ApproximationWarning)
     return beliefs
 
 
+def find_beliefs(query: Query, seconds: float | None) -> Run:
+    """Beliefs by clique trees of bounded tables, the larger the more time there is; of large models by messages."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    best = query.run(LoopyBP(), seconds)
+    last: Run | None = None
+    for engine in [BoundedCliqueTree(size=SIZE)] if seconds is None else tree_dial():
+        left = deadline - time.monotonic()
+        if not is_small(query, left) or (last is not None and GROWTH * last.seconds > left):
+            break
+        try:
+            best = last = query.run(engine)
+        except TooLarge:
+            break
+        if last.answers.diagnostics.exact:
+            break
+    return best
+
+
+def find_bounds(query: Query, seconds: float | None) -> Run | None:
+    """Bounds of log p(evidence) by mini-buckets; None where the model or the rows are too many for them."""
+    if not is_small(query, math.inf if seconds is None else seconds):
+        return None
+    try:
+        return query.run(quick_buckets(query)) if seconds is None else raise_bound(query, seconds)
+    except TooLarge:  # no bound is small enough
+        return None
+
+
+def is_small(query: Query, seconds: float) -> bool:
+    """Whether engines of bounded tables answer in so many seconds; where there is no limit, within a few."""
+    num_nodes = len(query.model.variables) * query.findings.num_rows
+    return num_nodes <= (MOST_NODES if seconds == math.inf else seconds / SECONDS_PER_NODE)
+
+
 def quick_buckets(query: Query) -> MiniBucket:
-    """Mini-buckets of the largest bound whose steps are quick."""
-    chosen = MiniBucket(bound=1)
-    for engine in bucket_dial():
+    """Mini-buckets of the largest bound whose steps are quick and whose tables keep to the limit of memory."""
+    work = OPERATIONS_PER_NODE * len(query.model.variables)
+    most = math.inf if query.memory_limit is None else query.memory_limit
+    chosen = MiniBucket(bound=2, max_steps=STEPS)
+    for engine in bucket_dial(STEPS):
         cost = engine.compile(query.model, query.findings.names, query.targets).cost
-        if cost.operations * query.findings.num_rows > QUICK:
+        if (cost.operations + work) * query.findings.num_rows > QUICK or cost.bytes > most:
             break
         chosen = engine
     return chosen
@@ -147,26 +186,25 @@ def quick_buckets(query: Query) -> MiniBucket:
 def raise_bound(query: Query, seconds: float) -> Run:
     """Mini-buckets with a larger and larger bound, while the next one is predicted to end in time."""
     deadline = time.monotonic() + seconds
-    best: Run | None = None
+    best = last = query.run(MiniBucket(bound=2), seconds)
     for engine in bucket_dial():
         left = deadline - time.monotonic()
-        if best is not None and GROWTH * best.seconds > left:
+        if last.answers.diagnostics.exact or GROWTH * last.seconds > left:
             break
         try:
-            run = query.run(engine, max(left, 0.0))
+            last = query.run(engine, left)
         except TooLarge:
-            if best is None:
-                raise
             break
-        best = run if best is None or is_tighter(run, best) else best
-        if run.answers.diagnostics.exact:
-            break
-    assert best is not None  # noqa: S101  the dial has a first position
+        best = last if is_tighter(last, best) else best
     return best
 
 
-def bucket_dial() -> Iterator[MiniBucket]:
-    return (MiniBucket(bound=bound) for bound in range(2, MAX_BOUND, 2))
+def tree_dial() -> Iterator[BoundedCliqueTree]:
+    return (BoundedCliqueTree(size=size) for size in (2**8, 2**10, 2**12, 2**14, 2**16, 2**18, 2**20, MAX_SIZE))
+
+
+def bucket_dial(max_steps: int = 30) -> Iterator[MiniBucket]:
+    return (MiniBucket(bound=bound, max_steps=max_steps) for bound in range(4, MAX_BOUND, 2))
 
 
 def is_tighter(run: Run, other: Run) -> bool:
@@ -174,20 +212,16 @@ def is_tighter(run: Run, other: Run) -> bool:
 
 
 def gap(run: Run) -> np.ndarray:
-    """upper - lower of each row."""
-    found = run.answers.diagnostics
-    both = np.atleast_1d(found.upper), np.atleast_1d(found.lower)
-    return np.where(np.isneginf(both[0]), 0.0, both[0] - np.maximum(both[1], -1e300))
+    """upper - lower of each row, 0 where the evidence is impossible."""
+    upper, lower = (np.atleast_1d(bound) for bound in (run.answers.diagnostics.upper, run.answers.diagnostics.lower))
+    return np.where(np.isneginf(upper), 0.0, upper - np.maximum(lower, -1e300))
 
 
 def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
     """What was refused, what ran instead, and how far off it may be."""
     found = beliefs.diagnostics
     converged = "" if found.converged else ", which did not converge"
-    reason = str(refusal).split(";", 1)[0]
-    head = f"{reason}; the answer is an approximation by {beliefs.method!r}{converged}"
-    if not beliefs.is_single or not math.isfinite(found.upper - found.lower):
-        return f'{head}; method="exact" refuses instead'
-    return (
-        f'{head}; log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}; method="exact" refuses instead'
-    )
+    parts = [str(refusal).split(";", 1)[0], f"the answer is an approximation by {beliefs.method!r}{converged}"]
+    if beliefs.is_single and found.upper is not None and math.isfinite(found.upper - found.lower):
+        parts.append(f"log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}")
+    return "; ".join([*parts, 'method="exact" refuses instead'])

@@ -125,8 +125,8 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     except TooLarge as refusal:
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
-        query = Query(model, findings, names, None if rng is None else as_generator(rng))
-        beliefs = approximate(query, refusal, memory_limit=memory_limit, budget=seconds)
+        query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
+        beliefs = approximate(query, refusal, seconds)
     check_possible(beliefs, on_impossible)
     return beliefs
 

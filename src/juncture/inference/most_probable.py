@@ -93,6 +93,10 @@ class MostProbableArray(MostProbable):
     the nodes that are not observed.
     """
 
+    model: PairwiseNetwork
+    codes: np.ndarray  # (node,)
+    observed: frozenset[str]
+
     def __init__(self, model: PairwiseNetwork, codes: np.ndarray, observed: Sequence[str], **fields: Any) -> None:
         vars(self).update(model=model, codes=codes, observed=frozenset(observed), is_density=False, **fields)
 
@@ -102,7 +106,7 @@ class MostProbableArray(MostProbable):
         return self.model.decode(self.codes)
 
     @cached_property
-    def assignment(self) -> Assignment:  # type: ignore[override]
+    def assignment(self) -> Assignment:
         states, labels = self.model.states, self.codes.tolist()
         pairs = zip(self.model.names, labels, strict=True)
         return {name: states[code] for name, code in pairs if name not in self.observed}
@@ -192,7 +196,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     ranked = [
         best_row(beliefs, scope, row, float(value), has_all=has_all)
         for row, value in zip(codes[0], log_joint[0], strict=True)
-        if value > -np.inf or not beliefs.exact  # an approximation may end at what cannot be
+        if value > -np.inf
     ]
     return ranked[0] if k is None else ranked
 

@@ -28,5 +28,6 @@ def minimize_dual(
 
     Features that depend on each other leave the Hessian singular; the shortest of all Newton steps is taken.
     """
-    found = DampedNewton(lowest=lowest).minimize(dual, start)
+    # A is the logarithm of a sum, right to about 1e-16; where it is near 0, smaller gains are rounding
+    found = DampedNewton(lowest=lowest, scale=1.0).minimize(dual, start)
     return found.point, found.here

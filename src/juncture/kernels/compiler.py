@@ -26,11 +26,12 @@ NUMPY_SPEED = 50  # values that NumPy passes while an interpreted loop passes on
 class Kernel:
     """A function of flat arrays and numbers that is compiled once that is worth while."""
 
-    def __init__(self, function: Any, work: tuple[str, ...], *, reorders_sums: bool) -> None:
+    def __init__(self, function: Any, work: tuple[str | int, ...], *, reorders_sums: bool) -> None:
         update_wrapper(self, function)
         self.function, self.reorders_sums = function, reorders_sums
         names = function.__code__.co_varnames
-        self.factors = [names.index(name) for name in work]
+        self.factors = [names.index(name) for name in work if isinstance(name, str)]
+        self.passes = math.prod(number for number in work if isinstance(number, int))
         self.work_done = 0
         self.run: Callable[..., Any] = self.choose
         KERNELS.add(self)
@@ -65,7 +66,8 @@ class Kernel:
         if not self.factors:
             return sum(size_of(value) for value in args)
         named = (args[position] for position in self.factors)
-        return math.prod(int(value) if isinstance(value, int | np.integer) else size_of(value) for value in named)
+        sizes = (int(value) if isinstance(value, int | np.integer) else size_of(value) for value in named)
+        return self.passes * math.prod(sizes)
 
     @cached_property
     def interpreted(self) -> Any:
@@ -100,10 +102,10 @@ def choose_again() -> None:
         one.run = one.choose
 
 
-def kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
+def kernel(function: Any = None, *, work: tuple[str | int, ...] = ()) -> Any:
     """A kernel, whose work is the sum of the sizes of its arguments, or the product of those that `work` names.
 
-    In the product a whole number counts by its value.
+    In the product a whole number counts by its value; a number in `work` says how often the elements are passed.
     Machine code runs without the interpreter's lock and is kept on disk. Division by zero gives inf or NaN as in NumPy.
     A variable that is handed to another kernel starts as `np.int64(0)`, not `0`: for a literal Numba would compile that
     kernel once more.
@@ -113,7 +115,7 @@ def kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
     return Kernel(function, work, reorders_sums=False)
 
 
-def summing_kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
+def summing_kernel(function: Any = None, *, work: tuple[str | int, ...] = ()) -> Any:
     """A kernel whose sums may be reordered, so that the compiler adds several terms at once."""
     if function is None:
         return lambda decorated: summing_kernel(decorated, work=work)

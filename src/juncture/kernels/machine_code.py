@@ -16,6 +16,7 @@ from typing import Any
 import numba
 from numba.core import compiler
 from numba.core.codegen import JITCodeLibrary
+from numba.core.targetconfig import TargetConfig
 
 from juncture.kernels.kernel_cache import keep_on_disk
 
@@ -27,6 +28,7 @@ def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
     dispatcher: Any = make_dispatcher(**options(reorders_sums))(function)
     if dispatcher is not function:  # else compilation is switched off in Numba
+        dispatcher._compiler._customize_flags = KernelFlags
         keep_on_disk(dispatcher, folder_stamp())
     return dispatcher
 
@@ -48,7 +50,7 @@ def options(reorders_sums: bool) -> dict[str, Any]:
 
 def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
     """Compile a kernel as far as those that call it need it: their machine code will hold its own."""
-    flags: Any = compiler.Flags()
+    flags: Any = KernelFlags()
     settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
     flags.no_compile = True
     target = settings.targetdescr.target_context
@@ -60,6 +62,24 @@ def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
     key = object()  # by which callers find it, in place of a function
     target.insert_user_function(key, result.fndesc, [library])
     return result._replace(entry_point=key)
+
+
+class KernelFlags(compiler.Flags):
+    """The settings of a kernel, compared by those that are set.
+
+    Numba compares them for every call that it finds the types of, by a walk over all settings that there are: a tenth
+    of the time that compiling takes. The hash of all settings is the same, whatever their values are.
+    """
+
+    __slots__ = ()
+    HASH = hash(compiler.Flags())
+
+    def __hash__(self) -> int:
+        return self.HASH
+
+    def __eq__(self, other: object) -> bool:
+        is_same = isinstance(other, TargetConfig) and self._values == other._values
+        return is_same or bool(super().__eq__(other))
 
 
 class CalleeLibrary(JITCodeLibrary):

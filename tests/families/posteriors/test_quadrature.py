@@ -97,9 +97,9 @@ def test_location_of_a_heavy_tailed_family_from_rows():
     """No statistics and no conjugate prior: a Student t with an outlier."""
     x = np.array([0.1, -0.4, 0.3, 9.0])
     found = quadrature_posterior(Gaussian(0.0, 25.0), lambda place: StudentT(2.0, place, 1.0), x)
-    grid = np.linspace(-60, 60, 1_200_001)
+    grid = np.linspace(-60, 60, 12_001)  # such sums of analytic functions are exact to rounding
     heights = np.exp(stats.t.logpdf(x[:, None], 2.0, grid).sum(axis=0)) * stats.norm.pdf(grid, 0, 5)
-    assert np.exp(found.log_evidence) == pytest.approx(heights.sum() * 1e-4, rel=1e-9)
+    assert np.exp(found.log_evidence) == pytest.approx(heights.sum() * 1e-2, rel=1e-9)
     draws = found.predictive_sample(4000, rng=0)
     expected = np.mean(np.exp(found.predictive_log_prob(draws)) > 0.05)
     assert 0.5 < expected < 1.0
@@ -132,10 +132,10 @@ def test_two_independent_priors():
     """A Gaussian of the mean and a Gamma of the rate need not be conjugate: x and y have a likelihood each."""
     statistics = Gaussian.statistics([0.2, 0.4, -0.1])
     found = quadrature_posterior((Gaussian(0.0, 1.0), Gamma(2.0, 1.0)), lambda m, r: Gaussian(m, 1 / r), statistics)
-    mean, rate = np.meshgrid(np.linspace(-6, 6, 1201), np.linspace(1e-3, 40, 2001), indexing="ij")
+    mean, rate = np.meshgrid(np.linspace(-6, 6, 121), np.linspace(1e-3, 40, 2001), indexing="ij")
     log_joint = stats.norm.logpdf(mean) + stats.gamma.logpdf(rate, 2.0)
     log_joint = log_joint + Gaussian(mean.ravel(), 1 / rate.ravel()).log_likelihood(statistics).reshape(mean.shape)
-    total = np.exp(log_joint).sum() * 0.01 * (40 - 1e-3) / 2000
+    total = np.exp(log_joint).sum() * 0.1 * (40 - 1e-3) / 2000
     assert found.log_evidence == pytest.approx(np.log(total), abs=1e-4)
 
 

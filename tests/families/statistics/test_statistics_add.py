@@ -12,7 +12,17 @@ from juncture.families.discrete.categorical import Categorical
 from juncture.families.document import statistics_from_dict, statistics_from_json
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.parallel import BLOCK, MANY_BLOCKS
-from support.family_examples import MEMBERS, concatenate_draws, draws, few, known_of, over, provides, rows_of
+from support.family_examples import (
+    MEMBERS,
+    concatenate_draws,
+    draws,
+    few,
+    known_of,
+    numbers_each,
+    over,
+    provides,
+    rows_of,
+)
 
 SUMMARISED = [member for member in MEMBERS if provides(type(member), "_summarise")]
 over_summarised, over_few = over(SUMMARISED), over(few(SUMMARISED))
@@ -134,7 +144,7 @@ def test_a_batch_of_rows_is_a_batch_of_statistics(member):
 def test_long_data_in_blocks(member):
     """Blocks that several threads sum up give what one pass would, the same every time."""
     few = draws(member, 512)
-    repeats = (MANY_BLOCKS + 1) * BLOCK // 512
+    repeats = (MANY_BLOCKS + 1) * BLOCK // 512 // numbers_each(few)  # blocks are so many numbers
     long = concatenate_draws(*[few] * repeats)
     found = member.statistics(long)
     assert_same(found, member.statistics(few).scaled(repeats), exact=is_exact(member), rtol=1e-11)

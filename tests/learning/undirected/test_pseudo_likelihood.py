@@ -65,13 +65,14 @@ def test_weights_sources_and_zeros():
         assert np.all(part.values[count.values == 0] == 0)
 
 
-def test_a_large_grid_needs_no_partition_function():
-    side, rng = 40, np.random.default_rng(0)
-    grid = [[jt.Variable(f"x{i}_{j}", 2) for j in range(side)] for i in range(side)]
+@pytest.mark.parametrize(("side", "states"), [(16, 16), pytest.param(40, 2, marks=pytest.mark.slow)])
+def test_a_large_grid_needs_no_partition_function(side, states):
+    rng = np.random.default_rng(0)
+    grid = [[jt.Variable(f"x{i}_{j}", states) for j in range(side)] for i in range(side)]
     pairs = [(grid[i][j], grid[i][j + 1]) for i in range(side) for j in range(side - 1)]
     pairs += [(grid[j][i], grid[j + 1][i]) for i in range(side) for j in range(side - 1)]
-    model = jt.MarkovNetwork([jt.Factor(pair, np.ones((2, 2))) for pair in pairs])
-    rows = {variable.name: rng.integers(0, 2, 30) for row in grid for variable in row}
+    model = jt.MarkovNetwork([jt.Factor(pair, np.ones((states, states))) for pair in pairs])
+    rows = {variable.name: rng.integers(0, states, 30) for row in grid for variable in row}
     with pytest.warns(UserWarning, match="too large for its Z"):
         fitted = jt.fit(model, rows, method="pseudo-likelihood", penalty=jt.L2(1.0), tolerance=1e-3)
     assert np.isnan(fitted.log_likelihood)

@@ -16,7 +16,7 @@ from support.hidden_markov_oracles import assert_rises, calmly, few
 
 
 @pytest.mark.parametrize("kind", EMISSIONS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_every_kind_of_emissions_stands_more_states_than_the_data_have_values_for(kind, seed):
     rng = np.random.default_rng(seed)
     hmm, other = random_hidden_markov(rng, kind, 5), random_hidden_markov(rng, kind, 5)
@@ -26,7 +26,9 @@ def test_every_kind_of_emissions_stands_more_states_than_the_data_have_values_fo
         assert np.isfinite(fitted.log_likelihood)
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 4))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[] if seed % 16 == 4 else pytest.mark.slow) for seed in range(0, 60, 4)]
+)
 def test_a_beta_that_shrinks_to_a_point_keeps_its_parameters(seed):
     rng = np.random.default_rng(seed)
     numbers = rng.random(7) * 0.9 + 0.05
@@ -36,8 +38,9 @@ def test_a_beta_that_shrinks_to_a_point_keeps_its_parameters(seed):
 
 
 @pytest.mark.parametrize("structure", ["full", "diagonal", "spherical", "tied", "mixture"])
-def test_no_step_loses_on_a_few_vectors(structure):
-    for seed in range(12):
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 12), marks=pytest.mark.slow)])
+def test_no_step_loses_on_a_few_vectors(structure, seeds):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         rows, means = rng.normal(size=(6, 2)), rng.normal(size=(4, 2))
         shapes = {"full": (4, 2, 2), "diagonal": (4, 2), "spherical": (4,), "tied": (2, 2), "mixture": (4, 2)}

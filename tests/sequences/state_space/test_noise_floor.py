@@ -51,7 +51,7 @@ def test_small_data_are_learned_from_whatever_is_free(seed, data):
 
 def test_one_step_alone():
     """The noise ends at the floor: with one value, FLOOR of its square."""
-    found, caught = fitted(WALK, [2.0], max_steps=1000)
+    found, caught = fitted(WALK, [2.0], max_steps=100)
     assert found.model.observation_noise[0, 0] == pytest.approx(FLOOR * 4.0)
     assert [each.category for each in caught] == [RegularizedWarning]
     assert "observation_noise" in str(caught[0].message)

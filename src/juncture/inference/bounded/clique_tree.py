@@ -6,6 +6,7 @@ widened to more nodes by axes of length 1. Beliefs are normalised; the log of wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from juncture.inference.exact.elimination.buckets import LogFactor
 from juncture.inference.factor_arrays import offsets
 
 Nodes = tuple[int, ...]
+FEW_COLUMNS = 8
 
 
 def widen(table: np.ndarray, nodes: Sequence[int], wide: Sequence[int]) -> np.ndarray:
@@ -28,11 +30,44 @@ def widen(table: np.ndarray, nodes: Sequence[int], wide: Sequence[int]) -> np.nd
     return table.reshape([sizes.get(node, 1) for node in wide])
 
 
+def reduce_axes(operation: np.ufunc, table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    """`operation` over some axes, in increasing order, one after the other from the last.
+
+    A table of many short axes is seen as one of three, so that loops in NumPy run over what follows the axis.
+    """
+    for axis in reversed(axes):
+        shape = table.shape
+        three = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
+        table = operation.reduce(three, axis=1) if three.shape[2] > 1 else reduce_last(operation, three[..., 0])
+        table = table.reshape(shape[:axis] + shape[axis + 1 :])
+    return table
+
+
+def reduce_last(operation: np.ufunc, table: np.ndarray) -> np.ndarray:
+    """`operation` over the last of two axes, column by column where there are few."""
+    if table.shape[1] > FEW_COLUMNS:
+        return np.asarray(operation.reduce(table, axis=1))
+    total = table[:, 0]
+    for column in range(1, table.shape[1]):
+        total = operation(total, table[:, column])
+    return total
+
+
+def axes_without(nodes: Sequence[int], kept: Iterable[int]) -> list[int]:
+    """The axes of the nodes that are not kept."""
+    inside = set(kept)
+    return [axis for axis, node in enumerate(nodes) if node not in inside]
+
+
 def sum_onto(table: np.ndarray, nodes: Sequence[int], kept: Iterable[int]) -> np.ndarray:
     """The logs summed over all nodes that are not kept."""
-    inside = set(kept)
-    axes = tuple(axis for axis, node in enumerate(nodes) if node not in inside)
-    return numerics.log_sum_exp(table, axis=axes) if axes else table
+    axes = axes_without(nodes, kept)
+    if not axes:
+        return table
+    tops = reduce_axes(np.maximum, table, axes)
+    shifts = np.where(tops > -np.inf, tops, 0.0)
+    shape = [1 if axis in axes else size for axis, size in enumerate(table.shape)]
+    return numerics.log(reduce_axes(np.add, np.exp(table - shifts.reshape(shape)), axes)) + shifts
 
 
 def subtract(above: np.ndarray, below: np.ndarray) -> np.ndarray:

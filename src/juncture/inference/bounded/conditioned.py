@@ -46,8 +46,9 @@ def find_cutset(scopes: Sequence[Sequence[int]], num_states: np.ndarray, order: 
         if not large:
             return [node for node in order if node in cutset]
         counts = Counter(node for nodes in large for node in nodes)
-        largest = sorted(max(large, key=len), key=lambda node: (-counts[node], node))
-        cutset.update(largest[: len(largest) - bound - 1])
+        largest = max(large, key=len)
+        frequent = sorted(largest, key=lambda node: (-counts[node], node))
+        cutset.update(frequent[: len(largest) - bound - 1])
 
 
 def fix_states(reduced: ReducedFactors, cutset: Sequence[int], beliefs: Sequence[np.ndarray]) -> dict[int, int] | None:

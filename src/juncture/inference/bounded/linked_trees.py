@@ -16,12 +16,12 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, calibrate, plan_cliques
-from juncture.inference.bounded.thinning import thin
+from juncture.inference.bounded.thinning import GROWTH, thin
 from juncture.inference.exact.elimination.buckets import LogFactor
 from juncture.memory import check_memory
 
 BYTES_PER_CELL = 40  # of beliefs on the way and back, a message, and what a step makes of them
-SHARE = 0.5  # of the size: the largest cliques of a thinned tree
+SHARE = 0.5  # of the largest clique of a tree: the largest of it thinned
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,9 @@ def build_trees(factors: Sequence[LogFactor], num_states: np.ndarray, limits: Tr
     trees: list[CliqueTree] = []
     thinned: list[CliqueTree] = []
     losses: list[float] = []
+    size = find_size(waiting, num_states, limits.size)
     while waiting:
-        carried, count = make_room(thinned[-1] if thinned else None, waiting, num_states, limits.size, losses)
+        carried, count = make_room(thinned[-1] if thinned else None, waiting, num_states, size, losses)
         trees.append(calibrate([*carried, *waiting[:count]], num_states))
         waiting = waiting[count:]
         limits.check(trees, len(waiting))
@@ -69,9 +70,20 @@ def build_trees(factors: Sequence[LogFactor], num_states: np.ndarray, limits: Tr
             break
         if waiting:
             thinned.append(trees[-1].copy())
-            losses += thin(thinned[-1], nodes_of(waiting), SHARE * limits.size)
+            losses += thin(thinned[-1], nodes_of(waiting), SHARE * size)
     total = float(sum(tree.log_total for tree in trees))
     return LinkedTrees(tuple(trees), tuple(thinned), total, sum(losses) if losses else None)
+
+
+def find_size(factors: Sequence[LogFactor], num_states: np.ndarray, size: float) -> float:
+    """The largest clique of a tree: the given size if one tree has room for all, else less, as thinning needs room."""
+    is_whole = not factors or fits([factor.nodes for factor in factors], num_states, size)
+    return size if is_whole else max(size / GROWTH, 2.0)
+
+
+def fits(scopes: Sequence[Nodes], num_states: np.ndarray, size: float) -> bool:
+    """Whether a clique tree of these scopes was found that has no clique of more than `size` cells."""
+    return plan_cliques(scopes, num_states)[1].cost.largest_table <= size
 
 
 def make_room(
@@ -90,18 +102,14 @@ def make_room(
 
 def longest_prefix(carried: Sequence[Nodes], waiting: Sequence[Nodes], num_states: np.ndarray, size: float) -> int:
     """How many of the waiting scopes, in their order, fit into cliques of at most `size` cells with the carried."""
-
-    def fits(count: int) -> bool:
-        return plan_cliques([*carried, *waiting[:count]], num_states)[1].cost.largest_table <= size
-
     low, high = 0, 1
-    while high < len(waiting) and fits(high):
+    while high < len(waiting) and fits([*carried, *waiting[:high]], num_states, size):
         low, high = high, min(2 * high, len(waiting))
-    if high == len(waiting) and fits(high):
+    if high == len(waiting) and fits([*carried, *waiting], num_states, size):
         return high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
+        low, high = (middle, high) if fits([*carried, *waiting[:middle]], num_states, size) else (low, middle)
     return low
 
 

@@ -26,8 +26,12 @@ from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, Weight
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.buckets import good_order
+from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.factor_beliefs import FactorBeliefs, sum_to
 from juncture.memory import check_memory
+
+EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
+MAX_ORDERS = 16  # elimination orders that are kept with a model, for other bounds
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,13 @@ class MiniBucketPlan:
         """An elimination order, and the mini-buckets along it."""
         shape = Shape(tuple(scopes), tuple(num_states.tolist()))
         if shape not in self.found:
-            order = good_order(scopes, num_states)
+            order = recall(
+                self.part,
+                "elimination orders",
+                shape,
+                lambda: good_order(scopes, num_states, effort=EFFORT),
+                MAX_ORDERS,
+            )
             self.found[shape] = order, split_buckets(scopes, num_states, order, self.engine.bound)
         return self.found[shape]
 

@@ -1,12 +1,12 @@
 """Smaller cliques for a calibrated clique tree: nodes summed out, then the weakest dependences removed.
 
-Nodes that nothing later needs are summed out where the clique that this makes is small enough: exact. Then, in every
-clique that is too large, one of two removals is made until all fit, the one that loses the least information:
+Nodes that nothing later needs are summed out where the clique that this makes is not much too large: exact. Then, in
+every clique that is too large, one of two removals is made until all fit, the one that loses the least information:
 
 - two nodes that share no other clique become independent given the rest of the clique, which splits it in two;
   the loss is their conditional mutual information (Kjærulff 1994),
-- a node that the clique shares with its neighbours is left to them; the loss is its mutual information with the nodes
-  that only the clique has, given what else it shares.
+- a node that the clique shares with a neighbour is left to that side of the tree; the loss is its mutual information
+  with the nodes that only the clique has, given what else it shares, and the same of other cliques on its side.
 
 Both leave the marginals of all cliques that remain as they are: the result is the nearest distribution, by
 Kullback–Leibler divergence, that has the new cliques.
@@ -14,12 +14,15 @@ Kullback–Leibler divergence, that has the new cliques.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, subtract, widen
+from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, axes_without, reduce_axes, subtract, widen
+
+GROWTH = 4.0  # how much larger than the size a clique may be before it is thinned
+TINY = np.finfo(float).tiny  # in place of zeros, whose part in an entropy is 0
 
 
 def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
@@ -29,7 +32,7 @@ def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
     and after; without a removal the reduction is exact.
     """
     kept, losses = set(needed), []
-    sum_out_all(tree, kept, size)
+    sum_out_all(tree, kept, GROWTH * size)
     while large := [clique for clique, nodes in tree.nodes.items() if tree.cells(clique) > size and len(nodes) > 1]:
         losses.append(remove_weakest(tree, max(large, key=lambda clique: (tree.cells(clique), -clique))))
     sum_out_all(tree, kept, size)
@@ -119,17 +122,16 @@ def remove_weakest(tree: CliqueTree, clique: int) -> float:
     """Make the removal of the least loss in a clique, and return the loss."""
     separators = {other: tree.separator(clique, other) for other in sorted(tree.neighbours[clique])}
     pairs = pair_losses(tree, clique, separators.values())
-    shared = shared_losses(tree, clique, separators.values())
-    best_pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
-    best_node = min(shared, key=lambda node: (shared[node], node), default=None)
-    if best_node is not None and (best_pair is None or shared[best_node] <= pairs[best_pair]):
-        drop_node(tree, clique, best_node)
-        absorb_into_neighbour(tree, clique)
-        return shared[best_node]
-    if best_pair is not None:
-        split(tree, clique, best_pair, separators)
-        return pairs[best_pair]
-    return detach(tree, clique, separators)
+    pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
+    found = weakest_shared(tree, clique, separators, np.inf if pair is None else pairs[pair])
+    if found is not None:
+        neighbour, node, loss = found
+        leave_node(tree, clique, neighbour, node)
+        return loss
+    if pair is None:
+        raise ValueError(f"the clique {clique} has a single node")
+    split(tree, clique, pair, separators)
+    return pairs[pair]
 
 
 def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
@@ -139,26 +141,76 @@ def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> d
     free = [pair for pair in combinations(nodes, 2) if pair not in together]
     if not free:
         return {}
-    without = {node: belief.sum(axis=nodes.index(node)) for node in {node for pair in free for node in pair}}
+    without = {
+        node: reduce_axes(np.add, belief, [nodes.index(node)]) for node in {node for pair in free for node in pair}
+    }
     entropies = {node: entropy(table) for node, table in without.items()}
     whole, losses = entropy(belief), {}
     for one, other in free:
-        rest = without[one].sum(axis=nodes.index(other) - 1)
+        rest = reduce_axes(np.add, without[one], [nodes.index(other) - 1])
         losses[one, other] = entropies[one] + entropies[other] - whole - entropy(rest)
     return losses
 
 
-def shared_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[int, float]:
-    """For each node that is in one separator only, the loss if the clique leaves it to the neighbour."""
-    holders: dict[int, list[Nodes]] = {}
-    for separator in separators:
-        for node in separator:
-            holders.setdefault(node, []).append(separator)
-    return {node: node_loss(tree, clique, found[0], node) for node, found in holders.items() if len(found) == 1}
+def weakest_shared(
+    tree: CliqueTree, clique: int, separators: Mapping[int, Nodes], limit: float
+) -> tuple[int, int, float] | None:
+    """(neighbour, node, loss): the node whose leaving to a neighbour's side loses least; None where all lose more.
+
+    The loss is that of the clique and of all others on its side that have the node. No part of it is negative, so those
+    whose part in the clique is too large already are passed over.
+    """
+    best, best_loss = None, limit
+    own = [
+        (loss, other, node)
+        for other, separator in separators.items()
+        for node, loss in node_losses(tree, clique, separator, separator).items()
+    ]
+    for part, other, node in sorted(own):
+        side = iter(side_of(tree, clique, other, node)[1:])
+        loss = part
+        while loss <= best_loss and (beyond := next(side, None)) is not None:
+            loss += node_losses(tree, *beyond, [node])[node]
+        if loss <= best_loss:
+            best, best_loss = (other, node), loss
+    return None if best is None else (*best, best_loss)
+
+
+def side_of(tree: CliqueTree, clique: int, barrier: int, node: int) -> list[tuple[int, Nodes]]:
+    """The cliques with a node on the side of a clique, without a neighbour's side, each with its separator to there."""
+    found, waiting = [], [(clique, barrier)]
+    while waiting:
+        here, before = waiting.pop()
+        found.append((here, tree.separator(here, before)))
+        around = sorted(tree.neighbours[here] - {before})
+        waiting += [(other, here) for other in around if node in tree.nodes[other]]
+    return found
+
+
+def leave_node(tree: CliqueTree, clique: int, neighbour: int, node: int) -> None:
+    """Sum a node out of all cliques on the side of a clique; the side of the neighbour keeps it."""
+    side = [here for here, _ in side_of(tree, clique, neighbour, node)]
+    for here in side:
+        drop_node(tree, here, node)
+    for here in side:
+        absorb_into_neighbour(tree, here)
+
+
+def node_losses(tree: CliqueTree, clique: int, separator: Nodes, left: Sequence[int]) -> dict[int, float]:
+    """The mutual information of nodes of a separator with those that only the clique has, given the other nodes."""
+    nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
+    shared = reduce_axes(np.add, belief, axes_without(nodes, separator))
+    gap = entropy(shared) - entropy(belief)
+    return {
+        node: gap
+        + entropy(reduce_axes(np.add, belief, [nodes.index(node)]))
+        - entropy(reduce_axes(np.add, shared, [separator.index(node)]))
+        for node in left
+    }
 
 
 def entropy(table: np.ndarray) -> float:
-    return -float(np.sum(table * np.log(np.where(table > 0, table, 1.0))))
+    return -float(np.vdot(table, np.log(np.maximum(table, TINY))))
 
 
 def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict[int, Nodes]) -> None:
@@ -174,33 +226,3 @@ def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict
     second = add_clique(tree, halves[1], tables[1], [first, *around] if is_joined else around)
     for half in (first, second):
         absorb_into_neighbour(tree, half)
-
-
-def detach(tree: CliqueTree, clique: int, separators: dict[int, Nodes]) -> float:
-    """Sum a node out on the side of one neighbour, where that loses the least; the clique keeps it."""
-    losses = {
-        (other, node): node_loss(tree, other, shared, node) for other, shared in separators.items() for node in shared
-    }
-    other, node = min(losses, key=lambda key: (losses[key], key))
-    side, waiting = [other], [other]
-    while waiting:
-        here = waiting.pop()
-        found = [n for n in sorted(tree.neighbours[here]) if n != clique and n not in side and node in tree.nodes[n]]
-        side += found
-        waiting += found
-    for here in side:
-        drop_node(tree, here, node)
-    for here in side:
-        absorb_into_neighbour(tree, here)
-    return losses[other, node]
-
-
-def node_loss(tree: CliqueTree, clique: int, separator: Nodes, node: int) -> float:
-    """The mutual information of a node of a separator with the nodes that only the clique has, given the others."""
-    nodes = tree.nodes[clique]
-    left = [other for other in nodes if other != node]
-    rest = [other for other in separator if other != node]
-    first, second, both, given = (
-        entropy(np.exp(tree.marginal(clique, kept))) for kept in (left, separator, nodes, rest)
-    )
-    return first + second - both - given

@@ -155,12 +155,14 @@ def share_html(share: float) -> Markup:
     return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH)}")
 
 
-def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray, picture: Drawing) -> str:
+def intervals_html(
+    words: str, means: np.ndarray, deviations: np.ndarray, picture: Drawing, *, index: Iterable[object] | None = None
+) -> str:
     """A line of words, a picture, and the mean and standard deviation of each coordinate (step, coordinate)."""
     pairs = zip(means[:MAX_ROWS, :MAX_COLUMNS].tolist(), deviations[:MAX_ROWS, :MAX_COLUMNS].tolist(), strict=True)
     rows = (
         (step, *(f"{mean:.4g} ± {deviation:.4g}" for mean, deviation in zip(*pair, strict=True)))
-        for step, pair in enumerate(pairs)
+        for step, pair in zip(count() if index is None else index, pairs, strict=False)
     )
     table = html_table(
         ["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(*means.shape), num_labels=1

@@ -19,14 +19,16 @@ import numpy as np
 
 from juncture.checks import check_choice, check_number
 from juncture.data.findings import Findings
-from juncture.errors import NotConvergedWarning, warn_user
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, EnginePlan, Question
+from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.factor_beliefs import FactorBeliefs
+from juncture.inference.messages.diagnosis import diagnose
+from juncture.inference.messages.gaussian_loopy import GaussianLoopyPlan, pair_system
 from juncture.inference.messages.loopy_answers import make_answers
 from juncture.inference.messages.message_layout import MessageGraph, scale_likelihoods
-from juncture.inference.messages.message_run import MessageRun, MessageSchedule, run_messages
+from juncture.inference.messages.message_run import MessageSchedule, run_messages
 from juncture.iteration import check_stopping_rule
 from juncture.kernels.messages.schedules import FLOODING, RESIDUAL
 from juncture.memory import check_memory
@@ -71,8 +73,10 @@ class LoopyBP:
     def with_memory_limit(self, memory_limit: int) -> LoopyBP:
         return replace(self, memory_limit=memory_limit)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> LoopyPlan:
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         check_factors(model, self.name)
+        if is_gaussian(model):
+            return GaussianLoopyPlan(self, pair_system(model))
         return LoopyPlan(self, find_cost(model))
 
 
@@ -129,23 +133,5 @@ class LoopyPlan:
             SCHEDULES[self.engine.schedule], self.engine.damping, self.engine.tolerance, self.engine.max_steps
         )
         run = run_messages(graph, logs, schedule, deadline, wants_sums=wants_sums, wants_best=wants_best)
-        diagnostics = self.diagnose(run)
+        diagnostics = diagnose(self.engine, run)
         return make_answers(graph, model, findings, log_scales, run, diagnostics, self.engine.name)
-
-    def diagnose(self, run: MessageRun) -> Diagnostics:
-        """How the run ended; a warning where it did not converge."""
-        engine = replace(self.engine, max_steps=run.last_step) if run.is_out_of_time else None
-        if not run.is_converged:
-            why = "its budget ended" if run.is_out_of_time else "max_steps are spent"
-            warn_user(
-                f"loopy belief propagation has not converged when {why}; the answers are those of its last step: more"
-                " steps, or damping=0.5, may help",
-                NotConvergedWarning,
-            )
-        return Diagnostics(
-            exact=run.is_exact,
-            converged=run.is_converged,
-            steps=run.num_steps,
-            residual=run.residual,
-            engine=engine,
-        )

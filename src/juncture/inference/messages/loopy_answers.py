@@ -12,7 +12,7 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.factor_arrays import FactorArrays, log_likelihoods
+from juncture.inference.factor_arrays import log_likelihoods
 from juncture.inference.factor_beliefs import FactorBeliefs
 from juncture.inference.messages.message_layout import MessageGraph
 from juncture.inference.messages.message_run import MessageRun, RowGroup, decode, finish
@@ -36,6 +36,11 @@ class LoopyAnswers(FactorBeliefs):
                     f" {variable.name!r} is neither observed nor among the targets: leave targets= out, or use"
                     " method='exact'"
                 )
+        if self.findings.is_single and self.log_joint[0] == -np.inf:
+            raise Unsupported(
+                f"the engine {self.engine_name!r} found no assignment of positive probability, which does not mean that"
+                " there is none: try damping=0.5, or method='exact'"
+            )
         nodes = [self.scope.axis(name) for name in targets]
         return self.codes[:, np.newaxis, nodes], self.log_joint[:, np.newaxis]
 
@@ -61,9 +66,16 @@ def make_answers(
         diagnostics = replace(diagnostics, exact=diagnostics.exact and not has_hidden)
     is_possible = log_evidence > -np.inf
     beliefs[~is_possible] = np.nan
+
+    def belief_of(factor: int) -> np.ndarray:
+        if graph.is_single[factor]:
+            (node,) = graph.factors.scope(factor)
+            return beliefs[:, graph.factors.state_starts[node] : graph.factors.state_starts[node + 1]]
+        return factor_belief(graph, run.sums, int(graph.numbers[factor]), is_possible)
+
     return LoopyAnswers(
-        graph.arrays, model.variables, findings, beliefs, log_evidence, diagnostics,
-        lambda factor: factor_belief(graph, run.sums, factor, is_possible), engine_name, False, codes, log_joint,
+        graph.factors, model.variables, findings, beliefs, log_evidence, diagnostics, belief_of, engine_name, False,
+        codes, log_joint,
     )  # fmt: skip
 
 
@@ -72,14 +84,14 @@ def collect_sums(graph: MessageGraph, run: MessageRun, log_scales: np.ndarray) -
     groups = run.sums
     beliefs = np.full((len(log_scales), graph.arrays.total_states if groups else 0), np.nan)
     log_evidence = np.where(log_scales + graph.log_scale > -np.inf, 0.0, -np.inf)
-    for group in groups:  # rows that started again in logarithms come last
+    for group in groups:
         beliefs[group.rows], log_values = finish(graph, group.state, run.schedule)
         log_evidence[group.rows] = log_values + log_scales[group.rows] + graph.log_scale
     return beliefs, log_evidence
 
 
 def factor_belief(graph: MessageGraph, groups: Sequence[RowGroup], factor: int, is_possible: np.ndarray) -> np.ndarray:
-    """(row, state of the first node of the factor, …): its table times all messages to it, scaled to 1."""
+    """(row, state of the first node, …): the table of a factor with edges times all messages to it, scaled to 1."""
     table = graph.arrays.log_table(factor)
     beliefs = np.full((len(is_possible), *table.shape), np.nan)
     axes = tuple(range(1, table.ndim + 1))
@@ -97,21 +109,10 @@ def factor_belief(graph: MessageGraph, groups: Sequence[RowGroup], factor: int, 
 
 def log_joint_of(graph: MessageGraph, model: Any, findings: Findings, codes: np.ndarray) -> np.ndarray:
     """(row,): log of the product of all factors and likelihoods at some states."""
-    logs = log_likelihoods(graph.arrays, findings)
-    places = graph.arrays.state_starts[:-1] + codes
-    total = np.take_along_axis(logs, places, axis=1).sum(axis=1)
-    if graph.arrays.num_nodes > len(model.variables):
-        columns = {name: codes[:, node] for node, name in enumerate(model.variables.names)}
-        return np.asarray(total + model.log_joint_of(columns))
-    return total + log_product(graph.arrays, codes)
-
-
-def log_product(arrays: FactorArrays, codes: np.ndarray) -> np.ndarray:
-    """(row,): log of the product of all factors at the states (row, node)."""
-    widths = np.diff(arrays.scope_starts)
-    places = np.zeros((len(codes), arrays.num_factors), np.int64)
-    for axis in range(int(widths.max(initial=0))):
-        wide = np.flatnonzero(widths > axis)
-        nodes = arrays.scopes[arrays.scope_starts[wide] + axis]
-        places[:, wide] = places[:, wide] * arrays.num_states[nodes] + codes[:, nodes]
-    return np.asarray(arrays.log_values[arrays.table_starts + places].sum(axis=1))
+    arrays = graph.factors
+    places = arrays.state_starts[:-1] + codes
+    total = np.take_along_axis(log_likelihoods(arrays, findings), places, axis=1).sum(axis=1)
+    if arrays.num_nodes == len(model.variables):
+        return np.asarray(total + [arrays.log_values[arrays.cells(row)].sum() for row in codes])
+    columns = {name: codes[:, node] for node, name in enumerate(model.variables.names)}
+    return np.asarray(total + model.log_joint_of(columns))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, offsets
 from juncture.kernels.messages.layout import (
     AXIS,
@@ -31,19 +30,56 @@ LOG_LEAST = np.log(LEAST)
 
 @dataclass(frozen=True, eq=False)
 class MessageGraph:
-    """A product of factors, its edges, and its tables scaled to a largest entry of 1, as numbers and as logarithms."""
+    """A product of factors, its edges, and its tables scaled to a largest entry of 1, as numbers and as logarithms.
 
-    arrays: FactorArrays
+    Factors of one node send a message that never changes: they are part of the likelihoods, and have no edge.
+    """
+
+    factors: FactorArrays  # all of them
 
     @classmethod
     def of(cls, model: Any) -> MessageGraph:
         """The graph of a model, which is kept with the model."""
-        arrays = factor_arrays(model)
+        factors = factor_arrays(model)
         kept = model.derived.get("message graph")
-        if kept is None or kept.arrays is not arrays:
-            kept = model.derived["message graph"] = cls(arrays)
+        if kept is None or kept.factors is not factors:
+            kept = model.derived["message graph"] = cls(factors)
         graph: MessageGraph = kept
         return graph
+
+    @cached_property
+    def is_single(self) -> np.ndarray:
+        """(factor,): which have one node."""
+        return np.diff(self.factors.scope_starts) == 1
+
+    @cached_property
+    def arrays(self) -> FactorArrays:
+        """The factors that have edges, and constants."""
+        widths = np.diff(self.factors.scope_starts)
+        return FactorArrays(
+            self.factors.num_states,
+            offsets(widths[~self.is_single]),
+            self.factors.scopes[np.repeat(~self.is_single, widths)],
+            self.factors.table_starts[~self.is_single],
+            self.factors.log_values,
+        )
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """(factor,): the number that each factor has among those with edges."""
+        return np.cumsum(~self.is_single) - 1
+
+    @cached_property
+    def log_singles(self) -> np.ndarray:
+        """(state of all nodes,): log of the product of the factors of one node."""
+        total = np.zeros(self.factors.total_states)
+        singles = np.flatnonzero(self.is_single)
+        nodes = self.factors.scopes[self.factors.scope_starts[singles]]
+        sizes = self.factors.num_states[nodes]
+        within = np.arange(sizes.sum()) - np.repeat(offsets(sizes)[:-1], sizes)
+        cells = within + np.repeat(self.factors.table_starts[singles], sizes)
+        np.add.at(total, within + np.repeat(self.factors.state_starts[nodes], sizes), self.factors.log_values[cells])
+        return total
 
     @cached_property
     def message_starts(self) -> np.ndarray:
@@ -57,37 +93,44 @@ class MessageGraph:
     @cached_property
     def message_states(self) -> np.ndarray:
         """For each entry of the messages the state that it belongs to, among the states of all nodes."""
-        sizes = np.diff(self.message_starts)
         shifts = self.arrays.state_starts[self.arrays.scopes] - self.message_starts[:-1]
-        return np.arange(self.message_size) + np.repeat(shifts, sizes)
+        return np.arange(self.message_size) + np.repeat(shifts, self._message_sizes)
 
     @cached_property
     def state_nodes(self) -> np.ndarray:
         """The node of each state."""
         return np.repeat(np.arange(self.arrays.num_nodes), self.arrays.num_states)
 
+    @property
+    def _message_sizes(self) -> np.ndarray:
+        """(edge,): the states of the node of each edge."""
+        return np.diff(self.message_starts)
+
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
         """(log tables with a largest entry of 0, log of the largest entry (factor,))."""
-        starts, which = np.unique(self.arrays.table_starts, return_inverse=True)
+        starts, which = np.unique(self.factors.table_starts, return_inverse=True)
         if not len(starts):
-            return self.arrays.log_values, np.zeros(0)
-        largest = np.maximum.reduceat(self.arrays.log_values, starts)
+            return self.factors.log_values, np.zeros(0)
+        largest = np.maximum.reduceat(self.factors.log_values, starts)
         shift = np.where(largest > -np.inf, largest, 0.0)
-        return self.arrays.log_values - np.repeat(shift, np.diff([*starts, self.arrays.log_values.size])), largest[
-            which
-        ]
+        sizes = np.diff([*starts, self.factors.log_values.size])
+        return self.factors.log_values - np.repeat(shift, sizes), largest[which][~self.is_single]
 
     @property
     def log_scale(self) -> float:
-        """The sum of the logs of the largest entries of all factors."""
+        """The sum of the logs of the largest entries of the factors with edges."""
         return float(self._scaled[1].sum())
 
     @cached_property
     def holds_numbers(self) -> bool:
         """Whether no positive entry of a table is too small beside the largest for products of numbers."""
         logs = self._scaled[0]
-        return not bool((logs[logs > -np.inf] < LOG_LEAST).any())
+        for start, size in {*zip(self.arrays.table_starts.tolist(), self.arrays.table_sizes.tolist(), strict=True)}:
+            table = logs[start : start + size]
+            if ((table < LOG_LEAST) & (table > -np.inf)).any():
+                return False
+        return True
 
     @cached_property
     def scratch_size(self) -> int:
@@ -156,7 +199,7 @@ class MessageState:
 
     @classmethod
     def start(cls, graph: MessageGraph, log_likelihoods: np.ndarray, mode: int) -> MessageState:
-        """All messages constant but for the likelihoods, which are scaled to a largest number of 0 for each node."""
+        """All messages constant but for likelihoods, which are scaled to a largest number of 0 for each node."""
         num_rows, arrays = len(log_likelihoods), graph.arrays
         likelihoods = np.exp(log_likelihoods) if mode == SUM else log_likelihoods
         sent = np.take(scale_nodes(graph, likelihoods, mode), graph.message_states, axis=1)
@@ -185,13 +228,18 @@ def scale_nodes(graph: MessageGraph, likelihoods: np.ndarray, mode: int) -> np.n
         return likelihoods
     numbers = likelihoods if mode == SUM else np.exp(likelihoods)
     totals = np.take(np.add.reduceat(numbers, graph.arrays.state_starts[:-1], axis=1), graph.state_nodes, axis=1)
-    return numbers / totals if mode == SUM else likelihoods - numerics.log(totals)
+    totals = np.where(totals > 0.0, totals, 1.0)
+    return numbers / totals if mode == SUM else likelihoods - np.log(totals)
 
 
 def scale_likelihoods(graph: MessageGraph, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(log-likelihoods with a largest number of 0 for each node, the sum of what was subtracted (row,))."""
+    """Log-likelihoods with the factors of one node, and a largest number of 0 for each node; what was subtracted.
+
+    The sum of what was subtracted is (row,).
+    """
     if not logs.shape[1]:
         return logs, np.zeros(len(logs))
+    logs = logs + graph.log_singles
     largest = np.maximum.reduceat(logs, graph.arrays.state_starts[:-1], axis=1)
     shift = np.where(largest > -np.inf, largest, 0.0)
     return logs - np.take(shift, graph.state_nodes, axis=1), largest.sum(axis=1)

@@ -68,7 +68,7 @@ class MessageRun:
     @property
     def sums(self) -> tuple[RowGroup, ...]:
         """The groups of sum-product."""
-        return tuple(group for group in self.groups if group.state.mode != MAX)
+        return tuple(group for group in self.counted if group.state.mode != MAX)
 
     @property
     def is_converged(self) -> bool:

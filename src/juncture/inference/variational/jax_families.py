@@ -6,7 +6,7 @@ JAX and optax come with the extra `jax`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def import_jax() -> tuple[Any, Any]:
 class Approximation(Protocol):
     """A family of distributions q: its first parameters, draws and log-densities, and a member as a value."""
 
-    is_smooth: bool  # whether draws are smooth functions of the parameters and of noise
+    is_smooth: ClassVar[bool]  # whether draws are smooth functions of the parameters and of noise
 
     def init(self) -> dict[str, Any]: ...
     def sample(self, parameters: Any, key: Any, num_samples: int) -> Any: ...
@@ -46,7 +46,7 @@ class IndependentGaussians:
     """q(z) = Π N(zᵢ; mᵢ, exp(2 sᵢ)): the parameters are m and s."""
 
     start: Gaussian
-    is_smooth: bool = True
+    is_smooth: ClassVar[bool] = True
 
     def init(self) -> dict[str, Any]:
         mean, variance = np.atleast_1d(self.start.mean), np.atleast_1d(self.start.variance)
@@ -73,7 +73,7 @@ class CorrelatedGaussian:
     """q(z) = N(m, L Lᵀ): the parameters are m, the logarithms of L's diagonal, and its entries below."""
 
     start: MultivariateGaussian
-    is_smooth: bool = True
+    is_smooth: ClassVar[bool] = True
 
     def init(self) -> dict[str, Any]:
         factor = np.linalg.cholesky(self.start.covariance)
@@ -109,7 +109,7 @@ class IndependentCategoricals:
     """q(z) = Π Categorical(zᵢ; softmax(lᵢ)): the parameters are the logits l; draws are codes."""
 
     start: Categorical
-    is_smooth: bool = False
+    is_smooth: ClassVar[bool] = False
 
     def init(self) -> dict[str, Any]:
         probabilities = np.atleast_2d(self.start.probabilities)

@@ -71,7 +71,7 @@ def possible_rows(arrays: FactorArrays, fields: np.ndarray) -> np.ndarray:
     if not arrays.num_nodes:
         return np.ones(len(fields), np.bool_)
     tops = np.maximum.reduceat(fields, arrays.state_starts[:-1], axis=1)
-    return (tops > -np.inf).all(axis=1)
+    return np.asarray((tops > -np.inf).all(axis=1))
 
 
 def feasible_start(

@@ -52,7 +52,7 @@ def choose_states(node_table, max_marginals, tie, chosen):
     return is_tied
 
 
-@kernel(work=("log_base", "log_tops"))
+@kernel(work=("log_base", "log_tops", 5))
 def choose_rows(
     table, indices, node_table, log_base, observed, codes, soft, log_likelihoods, tie,
     work, messages, max_marginals, chosen, log_tops, tied,

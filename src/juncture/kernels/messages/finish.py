@@ -57,33 +57,32 @@ def log_edge(received, sent, start, size, mode):
 
 
 @kernel
-def sum_factors(layout, received, sent, mode, scratch):
-    """Σ log Z(factor) - Σ log Z(edge); -inf where one of the sums is zero."""
-    total = 0.0
-    for node in range(len(layout.num_states)):
-        size = layout.num_states[node]
-        for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
-            log_sum = log_edge(received, sent, layout.edges[edge, MESSAGE], size, mode)
-            if log_sum == -math.inf:
-                return log_sum
-            total -= log_sum
-            if layout.edges[edge, AXIS] == 0:  # each factor once
-                log_scale, _ = contract(layout, sent, edge, size, mode, scratch)
-                more, status = multiply_in(scratch, sent, layout.edges[edge, MESSAGE], size, mode, 0.0)
-                if status == IMPOSSIBLE:
-                    return -math.inf
-                total += log_scale + more + log_total(scratch, size, mode)
+def sum_edges(layout, received, sent, node, mode, scratch):
+    """- Σ log Z(edge) of a node, + Σ log Z(factor) of those that have the node first; -inf where a sum is zero."""
+    total, size = 0.0, layout.num_states[node]
+    for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+        log_sum = log_edge(received, sent, layout.edges[edge, MESSAGE], size, mode)
+        if log_sum == -math.inf:
+            return log_sum
+        total -= log_sum
+        if layout.edges[edge, AXIS] == 0:
+            log_scale, _ = contract(layout, sent, edge, size, mode, scratch)
+            more, status = multiply_in(scratch, sent, layout.edges[edge, MESSAGE], size, mode, 0.0)
+            if status == IMPOSSIBLE:
+                return -math.inf
+            total += log_scale + more + log_total(scratch, size, mode)
     return total
 
 
 @kernel
 def find_beliefs(layout, likelihood, received, sent, mode, scratch, beliefs):
     """Fill in the beliefs (state of all nodes); gives the Bethe approximation of log Z, or -inf for impossible."""
-    total = sum_factors(layout, received, sent, mode, scratch)
+    total = 0.0
     for node in range(len(layout.num_states)):
         start, size = layout.state_starts[node], layout.num_states[node]
+        around = sum_edges(layout, received, sent, node, mode, scratch)
         log_scale, _ = collect_belief(layout, likelihood, received, node, mode, scratch)
-        total += log_scale + log_total(scratch, size, mode)
+        total += around + (log_scale + log_total(scratch, size, mode))  # large terms of a node cancel each other first
         if normalize(scratch, np.int64(0), size, mode) == IMPOSSIBLE:
             total = -math.inf
         for state in range(size):

@@ -35,7 +35,7 @@ NUM_COLUMNS = 8  # a line of the cache
 
 
 class MessageLayout(NamedTuple):
-    """A product of factors as flat arrays; edges are in the order of their nodes."""
+    """A product of factors as flat arrays, none of one node alone; edges are in the order of their nodes."""
 
     num_states: Any  # (node,)
     state_starts: Any  # (node + 1,)
@@ -160,10 +160,6 @@ def normalize(values, start, size, mode):
 def contract(layout, sent, edge, size, mode, target):
     """A factor times the messages from its other nodes, summed to the node of an edge; (log scale, 0 or a status)."""
     at = layout.edges[edge, TABLE]
-    if layout.edges[edge, WIDTH] == 1:
-        for index in range(size):
-            target[index] = layout.tables[at + index]
-        return 0.0, 0.0
     if layout.edges[edge, WIDTH] == 2:
         reduce_first(
             layout.tables, at, layout.edges[edge, OTHER_SIZE], size, sent, layout.edges[edge, OTHER], mode, target

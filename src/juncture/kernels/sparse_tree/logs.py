@@ -148,7 +148,7 @@ def read_log_marginals(layout, nodes, work, marginals, maximize):
             sums[state] = add_logs(sums[state], cells[cell], maximize)
 
 
-@kernel(work=("log_base", "log_tops"))
+@kernel(work=("log_base", "log_tops", 5))
 def choose_rows(
     layout, log_base, observed, codes, soft, log_likelihoods, tie, work, messages, max_marginals, chosen, log_tops, tied
 ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -97,7 +97,11 @@ class EnergyModel:
             possible = weights > 0
             return weights[possible] @ self._gradients(self._states[possible])
         parts = range(len(self.parameters))
-        return np.array([self._density.expectation(lambda x, at=at: self._gradients(x)[:, at]) for at in parts])
+        return np.array([self._density.expectation(partial(self._gradient_part, part)) for part in parts])
+
+    def _gradient_part(self, part: int, x: np.ndarray) -> np.ndarray:
+        """The derivative of the energy at each x by one parameter."""
+        return self._gradients(x)[:, part]
 
     @cached_property
     def _states(self) -> np.ndarray:

@@ -123,7 +123,7 @@ def class_weights(field: PairwiseNetwork, engine: Any, rng: Any) -> np.ndarray:
     if engine.answers >= BELIEFS:
         weights: np.ndarray = infer(field, method=engine, rng=rng).array
         return weights
-    best = most_probable(field, method=engine, rng=rng)
+    best: Any = most_probable(field, method=engine, rng=rng)
     return np.eye(field.num_states)[best.codes].reshape(*field.shape, field.num_states)
 
 

@@ -66,6 +66,11 @@ class ChainForecast:
         log_values = numerics.log(self.states) + log_likelihoods_of(self.model, observation)
         return numerics.log_sum_exp(log_values, axis=1)
 
+    @property
+    def steps(self) -> range:
+        """The numbers of the steps, which go on from those of the sequence."""
+        return range(self.first_step, self.first_step + len(self))
+
     def __len__(self) -> int:
         return len(self.states)
 
@@ -81,12 +86,11 @@ class ChainForecast:
 
     def to_diagram(self) -> ShareDiagram:
         """The probability of each state at each step of the future; the steps go on from those of the sequence."""
-        steps = range(self.first_step, self.first_step + len(self))
-        return ShareDiagram((Shares("state", tuple(map(str, self.model.states)), self.states),), steps)
+        return ShareDiagram((Shares("state", tuple(map(str, self.model.states)), self.states),), self.steps)
 
     def _repr_html_(self) -> str:
         words = f"ChainForecast({number_of(len(self), 'step')})"
-        return steps_html(words, self.model.states, self.states, picture=self.to_diagram())
+        return steps_html(words, self.model.states, self.states, index=self.steps, picture=self.to_diagram())
 
 
 def predict_distributions(first: np.ndarray, transition: np.ndarray, num_steps: int) -> np.ndarray:

@@ -211,7 +211,8 @@ class StateSpaceBeliefs(OneVariable):
 
     def _repr_html_(self) -> str:
         deviations = np.sqrt(np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1))
-        return intervals_html(repr(self), self.smoothed_mean, deviations, self.to_diagram())
+        index = self.sequence.index
+        return intervals_html(repr(self), self.smoothed_mean, deviations, self.to_diagram(), index=index)
 
     def __repr__(self) -> str:
         steps = f"{number_of(self.num_steps, 'step')} of {number_of(self.model.state_dimension, 'state')}"

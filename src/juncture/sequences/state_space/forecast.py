@@ -63,6 +63,11 @@ class StateSpaceForecast:
         """The lower and upper end (step, state) of the central interval that holds each state with this probability."""
         return central(self.state_mean, self.state_covariance, probability)
 
+    @property
+    def steps(self) -> range:
+        """The numbers of the steps, which go on from those of the sequence."""
+        return range(self.first_step, self.first_step + len(self))
+
     def __len__(self) -> int:
         return len(self.state_mean)
 
@@ -73,11 +78,11 @@ class StateSpaceForecast:
             Panel(name_part("observation", position, low.shape[1]), mean, *ends)
             for position, (mean, *ends) in enumerate(zip(self.observation_mean.T, low.T, high.T, strict=True))
         )
-        return Course(tuple(panels), range(self.first_step, self.first_step + len(self)), KEY)
+        return Course(tuple(panels), self.steps, KEY)
 
     def _repr_html_(self) -> str:
         deviations = np.sqrt(np.diagonal(self.observation_covariance, axis1=-2, axis2=-1))
-        return intervals_html(repr(self), self.observation_mean, deviations, self.to_diagram())
+        return intervals_html(repr(self), self.observation_mean, deviations, self.to_diagram(), index=self.steps)
 
     def __repr__(self) -> str:
         size = number_of(self.observation_mean.shape[1], "observation")

@@ -150,9 +150,12 @@ def plan_elimination(
 
 
 def good_order(
-    scopes: Sequence[Sequence[int]], num_states: Sequence[int] | np.ndarray, late: Collection[int] = ()
+    scopes: Sequence[Sequence[int]],
+    num_states: Sequence[int] | np.ndarray,
+    late: Collection[int] = (),
+    effort: float = 1.0,
 ) -> list[int]:
-    """All nodes in an order that makes small tables, the `late` ones last."""
+    """All nodes in an order that makes small tables, the `late` ones last; `effort` as in `best_tree`."""
     if len(num_states) > MAX_CORE:
         raise TooLarge(f"the search for an elimination order takes up to {MAX_CORE:,} nodes, not {len(num_states):,}")
     starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
@@ -161,7 +164,7 @@ def good_order(
     is_late[list(late)] = True
     sweep = order_by_scopes(len(num_states), starts, nodes)
     graph = moral_graph(len(num_states), starts, nodes)
-    order = best_order(graph, np.log(num_states), [sweep], is_late if late else None)
+    order = best_order(graph, np.log(num_states), [sweep], is_late if late else None, effort)
     return [int(node) for node in order.nodes]
 
 

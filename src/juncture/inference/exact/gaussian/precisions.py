@@ -42,14 +42,21 @@ class PrecisionSystem:
             factor, row, column = np.nonzero(nodes[:, :, None] <= nodes[:, None, :])
             keys.append(nodes[factor, row] * len(names) + nodes[factor, column])
             values.append(precisions[factor, row, column])
-        pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
         log_scale = float(sum(part.log_scale for part in model.factors))
+        return cls.from_entries(names, np.concatenate(keys), np.concatenate(values), loading, log_scale)
+
+    @classmethod
+    def from_entries(
+        cls, names: tuple[str, ...], keys: np.ndarray, values: np.ndarray, loading: np.ndarray, log_scale: float
+    ) -> PrecisionSystem:
+        """From entries of Λ, those of a pair to be summed; a pair has the key first · number of variables + second."""
+        pairs, inverse = np.unique(keys, return_inverse=True)
         first, second = pairs // max(len(names), 1), pairs % max(len(names), 1)
         is_two = first != second
         starts = np.concatenate([[0], np.cumsum(1 + is_two)])
         nodes = np.empty(starts[-1], np.int64)
         nodes[starts[:-1]], nodes[starts[1:] - 1] = first, second
-        entries = np.bincount(inverse.reshape(-1), np.concatenate(values), len(pairs))
+        entries = np.bincount(inverse.reshape(-1), values, len(pairs))
         return cls(names, starts, nodes, first, second, entries, loading, log_scale)
 
     @cached_property
