@@ -11,15 +11,15 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Diagnostics, Request
-from juncture.inference.exact.lowering import HIDDEN
-from juncture.inference.factor_arrays import FactorArrays, node_scope
+from juncture.inference.exact.lowering import lower
+from juncture.inference.factor_arrays import FactorArrays
 from juncture.variables import Scope
 
 
 def check_no_hidden(model: Any, arrays: FactorArrays, engine_name: str) -> None:
     """Raise `Unsupported` for conditionals with hidden variables, over which an engine of modes cannot sum."""
     if arrays.num_nodes > len(model.variables):
-        child = node_scope(model).names[-1].removeprefix(HIDDEN).rpartition(" ")[0]
+        child = next(child for child, part in lower(model).groups.items() if part.stop > part.start + 1)
         raise Unsupported(
             f"the engine {engine_name!r} takes tables; the conditional of {child!r} has hidden causes, which it cannot"
             " sum out: choose another method"

@@ -212,6 +212,8 @@ def test_a_large_grid_makes_few_objects():
     tracemalloc.stop()
     with pytest.raises(jt.TooLarge, match="draw a smaller model"):
         jt.draw(model)
+    with pytest.raises(jt.TooLarge, match="width of at least 1000"):  # at once, without a plan
+        jt.infer(model, method="exact")
 
 
 def test_learning_the_tables_of_a_pairwise_model():

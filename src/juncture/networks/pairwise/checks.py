@@ -1,4 +1,4 @@
-"""Checks of the arrays that a pairwise model is made of."""
+"""The edges of grids, and checks of the arrays that a pairwise model is made of."""
 
 from __future__ import annotations
 
@@ -61,3 +61,18 @@ def check_names(names: Iterable[str] | None, shape: tuple[int, ...]) -> tuple[st
     if len(listed) != int(np.prod(shape)):
         raise InvalidModel(f"there are {int(np.prod(shape))} nodes and {len(listed)} names; give each node a name")
     return listed
+
+
+def grid_edges(shape: tuple[int, ...]) -> np.ndarray:
+    """(edge, 2): each node of a grid and the next one along each axis, the last axis first.
+
+    >>> grid_edges((2, 2)).tolist()
+    [[0, 1], [2, 3], [0, 2], [1, 3]]
+    """
+    nodes = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+    parts = [np.empty((0, 2), dtype=np.int64)]
+    for axis in reversed(range(len(shape))):
+        moved = np.moveaxis(nodes, axis, 0)
+        before, after = np.moveaxis(moved[:-1], 0, axis), np.moveaxis(moved[1:], 0, axis)
+        parts.append(np.stack([before.ravel(), after.ravel()], axis=1))
+    return np.concatenate(parts)

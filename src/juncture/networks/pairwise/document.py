@@ -18,7 +18,7 @@ from juncture.documents.kinds import HEAD, register_kind
 from juncture.documents.node import Node
 from juncture.documents.variables import encode_states, read_states
 from juncture.memory import check_memory
-from juncture.networks.pairwise.ising import grid_edges
+from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import GridNames
 

@@ -10,7 +10,7 @@ import numpy as np
 from juncture.checks import check_array, check_count, check_kind, check_number, check_tuples, is_iterable, shown
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.networks.pairwise.checks import check_shape
+from juncture.networks.pairwise.checks import check_shape, grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import GridNames
 from juncture.numerics import as_logs
@@ -135,21 +135,6 @@ def as_frame(graph: Any) -> Frame:
     nodes = {name: node for node, name in enumerate(graph.nodes)}
     pairs = [(nodes[one], nodes[other]) for one, other in graph.edges]
     return Frame((len(nodes),), graph.nodes, read_only(np.array(pairs, dtype=np.int64).reshape(-1, 2)))
-
-
-def grid_edges(shape: tuple[int, ...]) -> np.ndarray:
-    """(edge, 2): each node of a grid and the next one along each axis, the last axis first.
-
-    >>> grid_edges((2, 2)).tolist()
-    [[0, 1], [2, 3], [0, 2], [1, 3]]
-    """
-    nodes = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
-    parts = [np.empty((0, 2), dtype=np.int64)]
-    for axis in reversed(range(len(shape))):
-        moved = np.moveaxis(nodes, axis, 0)
-        before, after = np.moveaxis(moved[:-1], 0, axis), np.moveaxis(moved[1:], 0, axis)
-        parts.append(np.stack([before.ravel(), after.ravel()], axis=1))
-    return np.concatenate(parts)
 
 
 def as_couplings(coupling: Any, frame: Frame) -> np.ndarray:

@@ -17,7 +17,7 @@ from juncture.factors.factor import Factor
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork, check_complete_row
-from juncture.networks.pairwise.checks import check_edges, check_names, check_pairwise, check_shape
+from juncture.networks.pairwise.checks import check_edges, check_names, check_pairwise, check_shape, grid_edges
 from juncture.networks.pairwise.nodes import NodeScope
 from juncture.numerics import as_logs
 from juncture.values import content_key, format_count, number_of, read_only
@@ -120,6 +120,13 @@ class PairwiseNetwork(FactorProduct):
     def is_image(self) -> bool:
         """Whether answers are shown as an image: a grid of two axes, with too many nodes to read them one by one."""
         return len(self.shape) == 2 and min(self.shape) > 1 and self.num_nodes > MAX_READ
+
+    @cached_property
+    def least_width(self) -> int:
+        """A lower bound of the width of every junction tree: the shorter side of a grid that has all its edges."""
+        is_cut = np.isneginf(self.log_unary).any() or np.isneginf(self.log_pairwise).any()
+        is_grid = not is_cut and np.array_equal(self.edges, grid_edges(self.shape))
+        return sorted(self.shape)[-2] if is_grid and len(self.shape) > 1 else 0
 
     @property
     def has_unary(self) -> bool:

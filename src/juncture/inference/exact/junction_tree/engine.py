@@ -28,6 +28,7 @@ from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import (
     Structure,
     check_cost,
+    check_width,
     find_structure,
     fits,
     lay_out_plan,
@@ -38,6 +39,7 @@ from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 from juncture.inference.exact.junction_tree.sparse.tree import pack_possible
 from juncture.inference.exact.junction_tree.tree_plan import JunctionTreePlan
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_variable_names
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -62,6 +64,8 @@ class JunctionTree:
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
         check_factors(model, "a junction tree")
+        if isinstance(model, PairwiseNetwork) and not observed:
+            check_width(model.least_width, model.num_states)
         keep, gone = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
         return JunctionTreePlan(self, model, self.part_for(model, {*keep, *gone}), tuple(keep))
 

@@ -6,6 +6,7 @@ row of evidence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -159,6 +160,17 @@ def has_room(cost: Cost, memory_limit: int | None) -> bool:
     if memory_limit is None and cost.bytes < SURELY_FREE:
         return True
     return cost.bytes <= (default_memory_limit() if memory_limit is None else memory_limit)
+
+
+def check_width(width: int, num_states: int) -> None:
+    """Raise `TooLarge` for a lower bound of the width that is too large already, before anything is planned."""
+    log_operations = (width + 1) * math.log(num_states)
+    if width > 0 and log_operations > math.log(MOST_OPERATIONS):
+        raise TooLarge(
+            f"exact inference would take more than {num_states}^{width + 1} operations, as every junction tree of this"
+            f" model has a width of at least {width}; the limit is {MOST_OPERATIONS:.2g}: choose method='mean-field',"
+            " 'loopy' or another engine for large models"
+        )
 
 
 def check_cost(cost: Cost, memory_limit: int | None) -> None:
