@@ -57,8 +57,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
         "variable-elimination", "enumeration"), an approximate one ("loopy", "bounded-clique-tree", "mini-bucket",
         "tree-reweighted", "mean-field"), or a configured engine. "auto" is exact where that fits, and otherwise
         approximates with a warning. Further names are "gaussian-elimination" for networks of real variables,
-        "strong-junction-tree" for networks of both kinds, "forward-backward" for a chain, also of labels, "kalman" for a
-        `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
+        "strong-junction-tree" for networks of both kinds, "forward-backward" for a chain, also of labels, "kalman" for
+        a `LinearGaussianStateSpace`, and "enumeration" for a `Mixture`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
         a single one does in any case.
