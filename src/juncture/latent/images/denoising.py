@@ -49,6 +49,18 @@ def flip_noise(image: Any, probability: float, *, rng: Any = None) -> np.ndarray
 def flip_strength(probability: float) -> float:
     """η = ½ ln((1 - ε) / ε), how much a pixel says of the clean one if it flips with probability ε.
 
+    Parameters
+    ----------
+    probability
+        ε, above 0 and below 1.
+
+    Returns
+    -------
+    float
+        η.
+
+    Examples
+    --------
     >>> round(flip_strength(0.014774), 3)
     2.1
     """
@@ -59,6 +71,18 @@ def flip_strength(probability: float) -> float:
 def flip_probability(strength: float) -> float:
     """ε = 1 / (1 + exp(2η)), the inverse of `flip_strength`.
 
+    Parameters
+    ----------
+    strength
+        η.
+
+    Returns
+    -------
+    float
+        ε.
+
+    Examples
+    --------
     >>> round(flip_probability(2.1), 6)
     0.014774
     """

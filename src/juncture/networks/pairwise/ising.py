@@ -218,6 +218,11 @@ def ising_parameters(model: PairwiseNetwork, values: Values = (-1, 1)) -> IsingP
     values
         What x is in the formula, whatever the labels of the states are.
 
+    Returns
+    -------
+    IsingParameters
+        The `coupling` of each edge, the `field` of each node, and the `constant`.
+
     Examples
     --------
     >>> model = ising((1, 2), coupling=4.0, values=(0, 1))
