@@ -198,12 +198,13 @@ def test_compiled_and_interpreted_sweeps_agree():
     model = dense_field(np.random.default_rng(3), zeros=0.3)
     spins = jt.ising((4, 4), coupling=0.3, field=0.2, values=(-1, 1))
     for one in (model, spins):
-        compiled = jt.infer(one, method="mean-field")
-        set_compilation("never")
         try:
+            set_compilation("always")
+            compiled = jt.infer(one, method="mean-field")
+            set_compilation("never")
             interpreted = jt.infer(one, method="mean-field")
         finally:
-            set_compilation("always")
+            set_compilation(None)
         assert interpreted.log_evidence == pytest.approx(compiled.log_evidence, abs=1e-12)
 
 

@@ -136,4 +136,4 @@ def group_looks(looks: Iterable[tuple[str, Look | None]]) -> Iterator[Finding]:
 def warn_text_columns(looks: Iterable[tuple[str, Look | None]]) -> None:
     for finding in group_looks(looks):
         message = f"{finding.describe()}: {finding.advise()}; variables=[…] declares states"
-        warn_user(message, TextColumnWarning, about=finding.names)
+        warn_user(message, TextColumnWarning, about=[finding.describe()])

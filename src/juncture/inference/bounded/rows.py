@@ -13,8 +13,7 @@ from juncture.data.findings import Findings
 from juncture.inference.bounded.reduced_factors import ReducedFactors, reduce_factors
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.exact.elimination.answers import distinct_findings
-from juncture.inference.exact.lowering import lower
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
+from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.factor_beliefs import FactorBeliefs
 
 
@@ -83,7 +82,7 @@ def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, 
     pairs = list(zip(reduced, found, strict=True))
     return FactorBeliefs(
         arrays,
-        lower(model).scope,
+        node_scope(model),
         findings,
         np.stack([node_beliefs(arrays, *pair) for pair in pairs])[which],
         np.array([row.log_evidence for row in found])[which],

@@ -24,7 +24,7 @@ from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.lowering import lower
+from juncture.inference.factor_arrays import node_scope
 from juncture.inference.factor_beliefs import FactorBeliefs
 from juncture.inference.messages.pairwise_graph import PairwiseGraph
 from juncture.inference.messages.reweighted_messages import ReweightedMessages
@@ -115,7 +115,7 @@ class TreeReweightedPlan:
     ) -> FactorBeliefs:
         check_memory(self.cost.bytes, "tree-reweighted messages", "raise memory_limit", self.engine.memory_limit)
         part = relevant_part(model, self.part.variables.names)
-        answer = partial(self.answer_row, lower(part).scope.names)
+        answer = partial(self.answer_row, node_scope(part).names)
         return answer_rows(part, findings, self.engine, answer, StepLimit.of(self.engine.max_steps, budget))
 
     def answer_row(self, names: Sequence[str], reduced: ReducedFactors, limit: StepLimit) -> RowAnswer:

@@ -23,6 +23,7 @@ from juncture.factors.factor import Factor
 from juncture.families.log_factorial import log_factorial
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.exact.enumeration import Enumeration, JointTable
+from juncture.inference.exact.lowering import check_factors
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import as_probabilities
 from juncture.options import as_generator
@@ -160,6 +161,7 @@ def elbo(
     """
     if callable(model) and not hasattr(model, "variables"):
         return estimate_bound(model, q, check_count(num_samples, "num_samples", least=2), rng)
+    check_factors(model, "elbo")
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("elbo takes one row of evidence; ask for each row alone")

@@ -196,7 +196,11 @@ class SiteSweeps:
         """log Z, mean and variance of the cavity times the likelihood: the trapezoidal rule on a fine grid."""
         points = np.linspace(-WIDTH, WIDTH, NUM_POINTS)
         values = mean + np.sqrt(variance) * points
-        logs = np.asarray(self.log_likelihood(values, site), dtype=float)
+        found = self.log_likelihood(values, site)
+        try:
+            logs = np.asarray(found, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidData(f"log_likelihood gives an array of numbers; got {shown(found)}") from error
         if logs.shape != values.shape or np.isnan(logs).any() or not (logs < np.inf).all():
             raise InvalidData(f"log_likelihood gives a number below infinity for each value; for {site} it does not")
         logs = logs - 0.5 * points**2

@@ -139,6 +139,8 @@ def marginal_polytope(model: FactorProduct) -> MarginalPolytope:
     """
     check_kind(model, FactorProduct, "the model of a marginal polytope")
     scope = model.variables
+    if not len(scope):
+        raise InvalidData("a marginal polytope is that of a model with variables; this model has none")
     if scope.size > MAX_VERTICES:
         raise TooLarge(
             f"the marginal polytope has {format_count(scope.size)} vertices; the limit is {MAX_VERTICES:,}: take fewer"

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.exact.elimination.buckets import Elimination, first_step, plan_elimination
@@ -65,12 +66,18 @@ class Semiring:
     lift: Callable[[np.ndarray], np.ndarray] = same
 
     def __post_init__(self) -> None:
-        zero, one = np.asarray(self.zero), np.asarray(self.one)
-        rules = {
-            "zero + one is one": (self.add(zero, one), one),
-            "one · one is one": (self.multiply(one, one), one),
-            "zero · one is zero": (self.multiply(zero, one), zero),
-        }
+        for name in ("add", "multiply", "lift"):
+            if not callable(getattr(self, name)):
+                raise InvalidData(f"{name} of a semiring is a function of arrays; got {shown(getattr(self, name))}")
+        try:
+            zero, one = np.asarray(self.zero), np.asarray(self.one)
+            rules = {
+                "zero + one is one": (self.add(zero, one), one),
+                "one · one is one": (self.multiply(one, one), one),
+                "zero · one is zero": (self.multiply(zero, one), zero),
+            }
+        except (TypeError, ValueError) as error:
+            raise InvalidModel(f"the operations of a semiring take its elements zero and one: {error}") from error
         for rule, (found, wanted) in rules.items():
             if not np.all(np.asarray(found) == wanted):
                 raise InvalidModel(f"a semiring has neutral elements: {rule}; these operations give {found!r}")
@@ -176,6 +183,7 @@ def eliminate(
     [True, False]
     """
     ring = as_semiring(semiring)
+    check_factors(model, "eliminate")
     sizes, names = list(model.variables.shape), model.variables.names
     kept = [model.variables.axis(name) for name in as_variable_names(keep, "keep")]
     given = None if order is None else [model.variables.axis(name) for name in as_variable_names(order, "order")]

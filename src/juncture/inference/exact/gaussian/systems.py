@@ -19,6 +19,7 @@ from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.kernels.gaussian.recursions import find_scales, sum_means
 from juncture.kernels.gaussian.structure import mark_ancestors
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.values import number_of
 
 
@@ -33,7 +34,9 @@ def is_gaussian(model: Any) -> bool:
     """Whether a model is a Bayesian network of linear conditionals, or has Gaussian factors; found once."""
     known = model.derived.get("is gaussian")
     if known is None:
-        if isinstance(model, BayesianNetwork):
+        if isinstance(model, PairwiseNetwork):  # whose factors are not made for this
+            known = False
+        elif isinstance(model, BayesianNetwork):
             known = bool(model.conditionals) and all(map(is_linear, model.conditionals))
         else:
             known = any(isinstance(part, GaussianFactor) for part in getattr(model, "factors", ()))

@@ -26,6 +26,7 @@ from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_variable_names
 
 
@@ -68,7 +69,8 @@ def has_real_variables(model: Any) -> bool:
     if type(derived) is not dict:  # a class, or no value
         return False
     if "has real variables" not in derived:
-        derived["has real variables"] = any(variable.is_real for variable in getattr(model, "variables", ()))
+        variables = () if isinstance(model, PairwiseNetwork) else getattr(model, "variables", ())
+        derived["has real variables"] = any(variable.is_real for variable in variables)
     return bool(derived["has real variables"])
 
 
