@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from juncture.errors import InvalidModel, TooLarge, UnknownVariable
-from juncture.graphs import undirected
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import undirected_graphs
 
@@ -58,17 +57,14 @@ def test_all_cliques_are_the_subsets_that_pass_the_test(graph):
     assert all(graph.is_clique(s) == (s in expected) for s in subsets(graph.nodes))
 
 
-def test_a_complete_graph_has_every_subset_as_a_clique(monkeypatch):
+def test_a_complete_graph_has_every_subset_as_a_clique():
     """S0-088: 2ⁿ - 1; subsets of cliques are cliques (S0-086)."""
     complete = UndirectedGraph(combinations("abcdef", 2))
     assert len(complete.cliques()) == 2**6 - 1
     assert not complete.is_clique([])
     with pytest.raises(UnknownVariable, match="'z'"):
         complete.is_clique(["a", "z"])
-    assert undirected.MAX_CLIQUES == 1_000_000
-    monkeypatch.setattr(undirected, "MAX_CLIQUES", 1_000)
-    assert len(UndirectedGraph(combinations("abcdefghi", 2)).cliques()) == 2**9 - 1
-    with pytest.raises(TooLarge, match="more than 1,000 cliques; maximal_cliques"):
+    with pytest.raises(TooLarge, match="more than 1,000,000 cliques; maximal_cliques"):
         UndirectedGraph(combinations([f"x{i}" for i in range(21)], 2)).cliques()
 
 
@@ -140,7 +136,7 @@ def test_bad_input_is_refused_with_the_reason():
 
 
 def test_a_star_and_a_comb_of_many_nodes():
-    names = [f"n{i}" for i in range(5_000)]
+    names = [f"n{i}" for i in range(20_000)]
     star = UndirectedGraph([("hub", name) for name in names])
     assert star.is_tree()
     assert star.is_chordal()

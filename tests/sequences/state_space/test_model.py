@@ -148,14 +148,14 @@ def test_a_chain_of_linear_gaussians_is_the_same_model():
 def test_samples_have_the_moments_of_the_unrolled_form():
     rng = np.random.default_rng(0)
     model = random_model(rng, 2, 1, inputs=1, offsets=True, length=3)
-    inputs, count = rng.normal(size=(3, 1)), 5_000
+    inputs, count = rng.normal(size=(3, 1)), 20_000
     drawn = jt.sample(model, [3] * count, covariates=[inputs] * count, rng=0)
     rows = np.array([np.concatenate([one.states.ravel(), one.observations.ravel()]) for one in drawn])
     distribution = model.to_gaussian(3, covariates=inputs)
     deviations = np.sqrt(distribution.variance)
-    np.testing.assert_allclose(rows.mean(axis=0) / deviations, distribution.mean / deviations, atol=0.08)
+    np.testing.assert_allclose(rows.mean(axis=0) / deviations, distribution.mean / deviations, atol=0.04)
     found = np.cov(rows.T) / deviations / deviations[:, None]
-    np.testing.assert_allclose(found, distribution.covariance / deviations / deviations[:, None], atol=0.08)
+    np.testing.assert_allclose(found, distribution.covariance / deviations / deviations[:, None], atol=0.04)
 
 
 def test_samples_of_any_length():
