@@ -118,7 +118,7 @@ def test_a_prior_counts_in_the_weights_and_in_the_components():
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_blocks_of_any_size_give_the_same_mixture(size, monkeypatch):
-    rows = TWO.sample(100, rng=0)
+    rows = TWO.sample(300, rng=0)
     whole = jt.fit(TWO, rows)
     monkeypatch.setattr(mixture_fit, "BLOCK", size)
     assert jt.fit(TWO, rows).log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10)
@@ -141,7 +141,7 @@ def test_components_of_every_kind(kind):
 def test_sources_and_functions_of_frames_are_read_block_by_block(tmp_path):
     import pandas as pd
 
-    rows = np.random.default_rng(0).normal(size=(200, 2)) + np.arange(200)[:, None] // 100 * 6  # a few steps
+    rows = np.random.default_rng(0).normal(size=(200, 2)) + np.arange(200)[:, None] // 100 * 3
     frame = pd.DataFrame(rows, columns=["a", "b"])
     start = jt.Mixture([0.5, 0.5], [jt.MultivariateGaussian([m, m], np.eye(2)) for m in (0.0, 1.0)])
     whole = jt.fit(start, rows)
