@@ -12,7 +12,7 @@ import pytest
 import juncture as jt
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Question
-from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS
+from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS, SAMPLING_METHODS
 from support.approximate_engines import ENGINES, MODELS
 from support.command_line import juncture
 from support.loops import loop_over
@@ -186,7 +186,7 @@ def test_impossible_evidence_is_never_exact(engine):
 def test_the_name_of_an_engine_is_a_method_of_the_verbs_and_the_command_line(engine):
     one = ENGINES[engine].engine
     assert type(METHODS[one.name]()) is type(one)
-    assert one.name in {**APPROXIMATE_METHODS, **MODE_METHODS}
+    assert one.name in {**APPROXIMATE_METHODS, **SAMPLING_METHODS, **MODE_METHODS}
     verb = ["query", "asia", "lung"] if Question.MARGINALS in one.answers else ["mpe", "asia"]
     if not ENGINES[engine].takes(MODELS["asia"].model):
         return

@@ -15,6 +15,7 @@ import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.exact.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
+from juncture.inference.sampling.gibbs import Gibbs
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ ENGINES = {
         has_lower=True,
         takes=lambda model: "x2" in model.variables.names,
     ),
+    "gibbs": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20), draws=True),
+    "gibbs random scan": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20, scan="random"), draws=True),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 

@@ -85,8 +85,8 @@ def tabulate(target: Target, block: Block) -> Block:
     shape = [int(target.arrays.num_states[node]) for node in others]
     if prod(shape) * len(block.digits) > TABLE_CELLS:
         return block
-    codes = np.indices(shape).reshape(len(shape), -1)
-    logs = np.broadcast_to(block.local_logs, (codes.shape[1] if shape else 1, len(block.digits))).copy()
+    codes = np.indices(shape).reshape(len(shape), prod(shape))
+    logs = np.broadcast_to(block.local_logs, (prod(shape), len(block.digits))).copy()
     for start, scope, strides, steps in block.entries:
         places = start + sum(codes[others.index(int(node))] * stride for node, stride in zip(scope, strides, strict=True))
         logs += target.arrays.log_values[places[:, np.newaxis] + steps]
