@@ -117,15 +117,36 @@ def anneal(
     counts = np.array([len(block.digits) for block in layout.blocks], np.int64)
     if is_refuted(target) or (counts == 0).any():
         return AnnealedEstimate(np.full(num_particles, -np.inf))
-    particles = [uniform_codes(target, layout, child) for child in rng.spawn(num_particles)]
-    codes = np.array(particles).reshape(num_particles, target.arrays.num_nodes)
-    log_weights = np.full(num_particles, float(np.log(counts).sum()))
     powers = np.linspace(0.0, 1.0, num_temperatures + 1)
-    for index in range(1, num_temperatures + 1):
-        log_weights += soft_logs(target, codes, powers[index]) - soft_logs(target, codes, powers[index - 1])
-        if index < num_temperatures:
-            move_particles(target, layout, codes, powers[index], rng)
-    return AnnealedEstimate(log_weights)
+    logs = np.where(np.isneginf(target.arrays.log_values), -PENALTY, target.arrays.log_values)
+    log_weights = [
+        float(np.log(counts).sum()) + weigh_path(target, powers, logs, anneal_path(target, layout, powers, logs, child))
+        for child in rng.spawn(num_particles)
+    ]
+    return AnnealedEstimate(np.array(log_weights))
+
+
+def anneal_path(
+    target: Target, layout: BlockLayout, powers: np.ndarray, logs: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """(temperature, node): where a particle is after each sweep; `powers` are 0, …, 1."""
+    codes, nodes = uniform_codes(target, layout, rng), np.arange(target.arrays.num_nodes)
+    path = np.empty((len(powers) - 1, len(nodes)), np.int64)
+    path[:] = codes
+    if len(layout.blocks) and len(path) > 1:
+        of_blocks, of_entries, cumulative = layout.arrays
+        order = np.arange(len(layout.blocks))[np.newaxis]
+        uniforms = rng.random((len(path) - 1, len(layout.blocks)))
+        sweep_blocks(
+            of_blocks, of_entries, logs, cumulative, order, powers[1:-1].copy(), uniforms, codes, nodes, path[1:], GIBBS
+        )
+    return path
+
+
+def weigh_path(target: Target, powers: np.ndarray, logs: np.ndarray, path: np.ndarray) -> float:
+    """Σ_t log f_{β_{t+1}}(x_t) - log f_{β_t}(x_t); at β = 1 zeros are zeros."""
+    soft = float(np.dot(np.diff(powers), target.log_joints(path, logs)))
+    return soft if target.log_joint(path[-1]) > -np.inf else -np.inf
 
 
 def uniform_codes(target: Target, layout: BlockLayout, rng: np.random.Generator) -> np.ndarray:
@@ -134,32 +155,3 @@ def uniform_codes(target: Target, layout: BlockLayout, rng: np.random.Generator)
     for block, uniform in zip(layout.blocks, rng.random(len(layout.blocks)), strict=True):
         codes[block.nodes[0]] = block.digits[int(uniform * len(block.digits)), 0]
     return codes
-
-
-def soft_logs(target: Target, codes: np.ndarray, power: float) -> np.ndarray:
-    """(particle,): log f_β, where zeros count as a penalty unless β = 1."""
-    arrays = target.arrays
-    if power == 0.0:
-        return np.zeros(len(codes))
-    cells = np.array([arrays.cells(one) for one in codes]).reshape(len(codes), arrays.num_factors)
-    logs = arrays.log_values[cells]
-    total = target.field[arrays.state_starts[:-1] + codes].sum(axis=1)
-    if power == 1.0:
-        return np.asarray(total + logs.sum(axis=1))
-    return np.asarray(power * (total + np.where(np.isneginf(logs), -PENALTY, logs).sum(axis=1)))
-
-
-def move_particles(
-    target: Target, layout: BlockLayout, codes: np.ndarray, power: float, rng: np.random.Generator
-) -> None:
-    """A sweep of each particle at one β."""
-    of_blocks, of_entries, cumulative = layout.arrays
-    order = np.arange(len(layout.blocks))[np.newaxis]
-    scaled = (*of_blocks[:5], power * of_blocks[5], *of_blocks[6:])
-    logs = power * np.where(np.isneginf(target.arrays.log_values), -PENALTY, target.arrays.log_values)
-    nobody, nothing = np.empty(0, np.int64), np.empty((0, 0), np.int64)
-    uniforms = rng.random((len(codes), 1, len(layout.blocks)))
-    if not len(layout.blocks):
-        return
-    for particle, own in zip(codes, uniforms, strict=True):
-        sweep_blocks(scaled, of_entries, logs, cumulative, order, own, particle, nobody, nothing, GIBBS)

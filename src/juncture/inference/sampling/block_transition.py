@@ -75,16 +75,6 @@ class BlockTransition:
     def num_kept(self) -> int:
         return len(self.kept_nodes)
 
-    @cached_property
-    def scaled(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
-        """The arrays of the kernel: of blocks, of entries, the logs of tables and the running sums."""
-        of_blocks, of_entries, cumulative = self.layout.arrays
-        logs = self.target.arrays.log_values
-        if self.power != 1.0:
-            of_blocks = (*of_blocks[:5], self.power * of_blocks[5], *of_blocks[6:])
-            logs = np.where(np.isneginf(logs), -np.inf, self.power * np.where(np.isneginf(logs), 0.0, logs))
-        return of_blocks, of_entries, logs, cumulative
-
     def start(self, rng: np.random.Generator) -> np.ndarray:
         if is_refuted(self.target) or any(len(block.digits) == 0 for block in self.plain_layout.blocks):
             raise ImpossibleEvidence("the evidence has probability zero")
@@ -106,7 +96,8 @@ class BlockTransition:
 
     def sweep(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
         """So many sweeps by one call of the kernel."""
-        of_blocks, of_entries, logs, cumulative = self.scaled
+        of_blocks, of_entries, cumulative = self.layout.arrays
+        logs, powers = self.target.arrays.log_values, np.full(1, self.power)
         orders, uniforms = self.order[np.newaxis], np.empty(0)
         if self.scan == "random":
             both = chain.rng.random((num_sweeps, 2, len(self.order)))
@@ -115,8 +106,9 @@ class BlockTransition:
         else:
             uniforms = chain.rng.random((num_sweeps, len(self.order)))
         sweep_blocks(
-            of_blocks, of_entries, logs, cumulative, orders, uniforms, chain.codes, self.kept_nodes, kept, self.rule
-        )
+            of_blocks, of_entries, logs, cumulative, orders, powers, uniforms, chain.codes, self.kept_nodes, kept,
+            self.rule,
+        )  # fmt: skip
 
     def log_joint(self, codes: np.ndarray) -> float:
         """Log of the product of factors, to the power of this transition."""

@@ -16,6 +16,7 @@ from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SWEEPS = 5  # at each penalty
 ATTEMPTS = 3
+ONE = np.ones(1)  # the power of the target itself
 
 
 def is_refuted(target: Target) -> bool:
@@ -51,7 +52,7 @@ def find_start(target: Target, layout_arrays: tuple, num_blocks: int, rng: np.ra
             logs = np.where(np.isneginf(target.arrays.log_values), -penalty, target.arrays.log_values)
             uniforms = rng.random((SWEEPS, num_blocks))
             sweep_blocks(
-                of_blocks, of_entries, logs, cumulative, orders, uniforms, codes, nobody, nothing, GIBBS
+                of_blocks, of_entries, logs, cumulative, orders, ONE, uniforms, codes, nobody, nothing, GIBBS
             )
             if target.log_joint(codes) > -np.inf:
                 return codes

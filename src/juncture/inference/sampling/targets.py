@@ -116,5 +116,13 @@ class Target:
 
     def log_joint(self, codes: np.ndarray) -> float:
         """Log of the product of all factors and likelihoods at the codes (node,)."""
-        at = self.field[self.arrays.state_starts[:-1] + codes]
-        return float(self.arrays.log_values[self.arrays.cells(codes)].sum() + at.sum())
+        return float(self.log_joints(codes[np.newaxis])[0])
+
+    def log_joints(self, codes: np.ndarray, log_values: np.ndarray | None = None) -> np.ndarray:
+        """(assignment,): the same at codes (assignment, node), with other logs of the tables if they are given."""
+        arrays = self.arrays
+        logs = arrays.log_values if log_values is None else log_values
+        steps = np.zeros((len(codes), len(arrays.scopes) + 1), np.int64)
+        np.cumsum(codes[:, arrays.scopes] * arrays.strides, axis=1, out=steps[:, 1:])
+        cells = arrays.table_starts + steps[:, arrays.scope_starts[1:]] - steps[:, arrays.scope_starts[:-1]]
+        return np.asarray(logs[cells].sum(axis=1) + self.field[arrays.state_starts[:-1] + codes].sum(axis=1))

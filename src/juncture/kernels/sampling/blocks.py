@@ -13,7 +13,7 @@ GIBBS, METROPOLIS = 0, 1
 
 
 @kernel(work=("uniforms", 10))
-def sweep_blocks(blocks, entries, log_values, cumulative, orders, uniforms, codes, kept_nodes, kept, rule):
+def sweep_blocks(blocks, entries, log_values, cumulative, orders, powers, uniforms, codes, kept_nodes, kept, rule):
     """Visit the blocks of `orders` (sweep, visit), one uniform each, and keep the codes of some nodes after sweeps.
 
     A block has a list of joint states of its nodes, with the sum of the logs of what depends on these nodes alone, and
@@ -21,7 +21,7 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, uniforms, code
     (`context_nodes` with their strides), and a step from there for each state of the block. A block of which
     `is_table` says so has one entry: the running sums of its conditional probabilities for all codes of the others.
     `rule` is `GIBBS`, or `METROPOLIS`: another state is proposed, all alike, and taken with probability min(1, ratio).
-    The codes are kept after every sweep whose number is a multiple of (number of sweeps) / (length of `kept`).
+    In a sweep the target is to its power of `powers`, in turn. The codes are kept after every sweep whose number is a multiple of (number of sweeps) / (length of `kept`).
     """
     node_starts, nodes, state_starts, digit_starts, digits, local_logs, entry_starts, is_table = blocks
     entry_tables, context_starts, context_nodes, context_strides, step_starts, steps = entries
@@ -30,7 +30,7 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, uniforms, code
     num_sweeps, num_kept = len(uniforms), np.int64(0)
     thin = num_sweeps // len(kept) if len(kept) > 0 else num_sweeps + 1
     for sweep in range(num_sweeps):
-        order = orders[sweep % len(orders)]
+        order, power = orders[sweep % len(orders)], powers[sweep % len(powers)]
         for visit in range(len(order)):
             block = order[visit]
             uniform = uniforms[sweep, visit]
@@ -61,7 +61,7 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, uniforms, code
                 for entry in range(first_entry, end_entry):
                     base, step = bases[entry - first_entry], step_starts[entry]
                     ratio += log_values[base + steps[step + state]] - log_values[base + steps[step + present]]
-                if not (ratio >= 0.0 or rest < math.exp(ratio)):
+                if not (ratio >= 0.0 or rest < math.exp(power * ratio)):
                     state = present
             else:
                 top = -np.inf
@@ -72,7 +72,7 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, uniforms, code
                     weights[other] = total
                     top = max(top, total)
                 for other in range(num_states):
-                    weights[other] = math.exp(weights[other] - top)
+                    weights[other] = math.exp(power * (weights[other] - top))
                 state = draw_index(weights[:num_states], uniform)
             for index in range(num_nodes):
                 codes[nodes[first_node + index]] = digits[first_digit + state * num_nodes + index]
