@@ -28,14 +28,20 @@ THREAD_WORK = 1.0e5  # operations of a part, from which threads are worth their 
 
 @dataclass
 class Chain:
-    """Where a chain is: its state, its generator, and how many sweeps it made."""
+    """Where a chain is: its state, its generator, the keys of its random streams, and how many sweeps it made."""
 
     codes: np.ndarray
     rng: np.random.Generator
+    keys: np.ndarray
     num_sweeps: int = 0
 
+    @classmethod
+    def start(cls, transition: Transition, rng: np.random.Generator) -> Chain:
+        keys = rng.integers(0, 2**64, 2, dtype=np.uint64)
+        return cls(transition.start(rng), rng, keys)
+
     def copy(self) -> Chain:
-        return Chain(self.codes.copy(), copy.deepcopy(self.rng), self.num_sweeps)
+        return Chain(self.codes.copy(), copy.deepcopy(self.rng), self.keys, self.num_sweeps)
 
 
 class Transition(Protocol):
@@ -89,7 +95,7 @@ class ChainSet:
         """Chains at their starts; each has a child of the generator."""
         children = [child for row in rng.spawn(len(transitions)) for child in row.spawn(num_chains)]
         owners = [transition for transition in transitions for _ in range(num_chains)]
-        chains = [Chain(owner.start(child), child) for owner, child in zip(owners, children, strict=True)]
+        chains = [Chain.start(owner, child) for owner, child in zip(owners, children, strict=True)]
         return cls(transitions, chains, num_chains, thin, code_type(num_states))
 
     @property

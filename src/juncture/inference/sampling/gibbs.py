@@ -22,10 +22,14 @@ from juncture.inference.factor_arrays import node_scope
 from juncture.inference.sampling.block_transition import SCANS, BlockTransition
 from juncture.inference.sampling.chain_engine import ChainEngine
 from juncture.inference.sampling.chains import Transition
+from juncture.inference.sampling.pair_transition import PairTransition, lay_out_pairs, takes_pairs
+from juncture.inference.sampling.spin_transition import SpinTransition, is_uniform_grid
 from juncture.inference.sampling.support import check_blocks, connecting_blocks, single_blocks
 from juncture.inference.sampling.targets import Target
+from juncture.parallel import num_threads
 
 AUTO, SINGLE = "auto", "single"
+MANY_NODES = 256  # of a pairwise model, from which it is swept by colours
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class Gibbs(ChainEngine):
         The number of sweeps from one draw to the next.
     scan
         "cyclic" visits all blocks in their order, "random" as many blocks drawn at random, "chromatic" all blocks by
-        colours, of which none has two blocks that share a factor.
+        colours, of which none has two blocks that share a factor. A pairwise model of many nodes is swept by colours,
+        unless the scan is random.
     blocks
         "auto" draws single variables, and together those that zeros would keep in place; "single" draws single
         variables; or lists of names, each drawn together, and all other variables alone.
@@ -67,6 +72,12 @@ class Gibbs(ChainEngine):
         object.__setattr__(self, "blocks", as_blocks(self.blocks))
 
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+        if self.blocks in (AUTO, SINGLE) and self.scan != "random" and target.arrays.num_nodes >= MANY_NODES:
+            if is_uniform_grid(model, target):
+                return SpinTransition.of(model, kept_nodes), True
+            if takes_pairs(model, target):
+                uses_threads = self.chains < num_threads()
+                return PairTransition(lay_out_pairs(model, target), kept_nodes, uses_threads), True
         blocks, is_irreducible = self.cover(model, target)
         return BlockTransition(target, blocks, kept_nodes, self.scan), is_irreducible
 
