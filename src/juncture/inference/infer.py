@@ -27,7 +27,9 @@ from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
-from juncture.inference.sampling.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
@@ -49,6 +51,8 @@ APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
 }
 SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
     "gibbs": Gibbs,
+    "metropolis": Metropolis,
+    "swendsen-wang": SwendsenWang,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
     "max-product": MaxProductBP,

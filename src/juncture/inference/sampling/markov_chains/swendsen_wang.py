@@ -19,10 +19,10 @@ import numpy as np
 from juncture.checks import check_choice
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.inference.factor_arrays import offsets
-from juncture.inference.sampling.chain_engine import ChainEngine, ChainPlan
-from juncture.inference.sampling.chains import Chain, Transition
-from juncture.inference.sampling.start_states import random_codes
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine, ChainPlan
+from juncture.inference.sampling.markov_chains.chains import Chain, Transition
+from juncture.inference.sampling.markov_chains.start_states import random_codes
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.clusters import flip_clusters, sweep_clusters
 from juncture.networks.pairwise.model import PairwiseNetwork
 
