@@ -116,7 +116,7 @@ def approximate_mode(query: Query, refusal: TooLarge, budget: float | None = Non
     share = None if budget is None else SHARE * budget / len(SEARCHES)
     runs = [query.run(engine, share, MODE) for engine in SEARCHES if takes(query, engine)]
     bounds = find_bounds(query, None if budget is None else (1.0 - SHARE) * budget)
-    engine = BestOf(tuple(run.engine for run in runs), tuple(run.engine for run in bounds))
+    engine: Any = BestOf(tuple(run.engine for run in runs), tuple(run.engine for run in bounds))
     found, upper = ([run.answers for run in each] for each in (runs, bounds))
     answers = join_best(engine, query.model, query.findings, found, upper)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))

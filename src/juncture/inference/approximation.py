@@ -152,7 +152,7 @@ def approximate(query: Query, refusal: TooLarge, budget: float | None = None) ->
     started = time.monotonic()
     best = find_beliefs(query, None if budget is None else SHARE * budget)
     bounds = find_bounds(query, None if budget is None else budget - (time.monotonic() - started))
-    engine = Bracketed(best.engine, tuple(run.engine for run in bounds))
+    engine: Any = Bracketed(best.engine, tuple(run.engine for run in bounds))
     answers = bracket(query.model, best.answers, [run.answers for run in bounds])
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
     beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
