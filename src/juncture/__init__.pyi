@@ -134,6 +134,9 @@ from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
+from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
+from juncture.inference.sampling.rejection import RejectionSampling as RejectionSampling
 from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.inference.variational.amortized import amortized_variational as amortized_variational
 from juncture.inference.variational.black_box import black_box_variational as black_box_variational

@@ -73,7 +73,6 @@ class ForwardSampler:
         parallel.map(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
         return columns
 
-
     def fill(self, codes: np.ndarray, uniforms: np.ndarray) -> None:
         """Draw the nodes of the order, from uniforms of the same shape (node, row)."""
         draw_in_order(

@@ -15,6 +15,8 @@ import numpy as np
 from juncture import numerics
 
 RELIABLE_K = 0.7
+LEAST_SIZE = 25.0  # effective draws
+SMALL_SHARE = 0.01  # of Σ w², which the largest weight may have
 LEAST_TAIL = 5  # weights, from which on a tail is fitted
 PRIOR_K, PRIOR_COUNT = 0.5, 10.0  # a weak prior of the shape
 TIE = 1e-12  # relative: weights that differ by less are the same but for rounding
@@ -38,6 +40,17 @@ def chi_square(log_weights: np.ndarray) -> float:
     """An estimate of χ²(p ‖ q) = E_q (p/q - 1)²: n / effective sample size - 1."""
     size = effective_sample_size(log_weights)
     return len(log_weights) / size - 1.0 if size > 0 else math.inf
+
+
+def has_reliable_errors(log_weights: np.ndarray) -> bool:
+    """Whether enough draws count, and no single weight matters in a tail that is too heavy.
+
+    The tail of weights that are nearly equal may look heavy; it does no harm while its largest weight is small.
+    """
+    weights = np.exp(log_weights - log_weights.max())
+    if weights.sum() ** 2 < LEAST_SIZE * (weights**2).sum():
+        return len(log_weights) < LEAST_SIZE
+    return bool(SMALL_SHARE * (weights**2).sum() > 1.0) or pareto_k(log_weights) <= RELIABLE_K
 
 
 def tail_of(log_weights: np.ndarray) -> tuple[np.ndarray, float]:

@@ -17,7 +17,8 @@ import numpy as np
 from juncture.checks import check_count, check_kind
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, EnginePlan, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.network_draws import NetworkDraws, network_sources, states_of
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
 from juncture.inference.sampling.weighted_run import BLOCK, Streams, WeightedRun
@@ -60,7 +61,12 @@ class LikelihoodWeighting:
     def with_memory_limit(self, memory_limit: int) -> LikelihoodWeighting:
         return replace(self, memory_limit=memory_limit)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
+    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+        """`n` draws given one row of evidence, with their weights."""
+        plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
+        return plan.run(model, findings, rng=rng).draws()
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> LikelihoodWeightingPlan:
         check_directed(model, self.name)
         return LikelihoodWeightingPlan(self, network_cost(model, self.draws))
 

@@ -12,7 +12,7 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable
 from juncture.inference.sampling.forward import ForwardSampler
-from juncture.inference.sampling.table_draws import Batch, LogTables, Source, TableDraws
+from juncture.inference.sampling.table_draws import Batch, LogTables, Source, TableDraws, as_batch
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope
 
@@ -71,9 +71,7 @@ def share_tables(
     scopes = [[axis(name) for name in table.scope.names] for table in tables]
     sampler = ForwardSampler.from_tables(model.variables.shape, order, scopes, [table.values for table in tables])
     pairs = zip(scopes, tables, strict=True)
-    return sampler, [
-        (scope, numerics.log(table.values)) for scope, table in pairs if table.child.name in set(observed)
-    ]
+    return sampler, [(scope, numerics.log(table.values)) for scope, table in pairs if table.child.name in set(observed)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +99,3 @@ class NetworkDraws:
     def known(self) -> Mapping[str, Any]:
         """The states and numbers of the observed variables."""
         return {name: values[0] for name, values in (self.row.codes | self.row.reals).items()}
-
-
-def as_batch(model: BayesianNetwork, columns: Mapping[str, np.ndarray], log_weights: np.ndarray) -> Batch:
-    """Columns by name as a batch: codes of the variables with states, and the real columns."""
-    scope = states_of(model)
-    codes = np.array([columns[name] for name in scope.names], np.int64).reshape(len(scope), len(log_weights))
-    reals = {one.name: np.asarray(columns[one.name], float) for one in model.variables if one.is_real}
-    return Batch(codes, np.asarray(log_weights, float), reals)

@@ -1,10 +1,10 @@
-"""Weighted draws of nodes with states from tables: x from q(x) = Π q(xᵢ | earlier nodes), log weight from log tables."""
+"""Weighted draws of nodes with states: x from tables q(xᵢ | earlier nodes), its log weight from a sum of log tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,8 +21,26 @@ class Batch:
     reals: Mapping[str, np.ndarray] = field(default_factory=dict)  # (draw,)
 
 
+def as_batch(model: Any, columns: Mapping[str, np.ndarray], log_weights: np.ndarray) -> Batch:
+    """Columns by name as a batch: codes of the variables with states, and the real columns."""
+    states = [columns[one.name] for one in model.variables if not one.is_real]
+    codes = np.array(states, np.int64).reshape(len(states), len(log_weights))
+    reals = {one.name: np.asarray(columns[one.name], float) for one in model.variables if one.is_real}
+    return Batch(codes, np.asarray(log_weights, float), reals)
+
+
+def join_batches(batches: Sequence[Batch]) -> Batch:
+    """One batch after the other."""
+    names = batches[0].reals
+    return Batch(
+        np.ascontiguousarray(np.concatenate([batch.codes for batch in batches], axis=1)),
+        np.concatenate([batch.log_weights for batch in batches]),
+        {name: np.concatenate([batch.reals[name] for batch in batches]) for name in names},
+    )
+
+
 class Source(Protocol):
-    """Where weighted draws given one row of evidence come from: E over draws of weight · f(x) is Σ p(x, evidence) f(x)."""
+    """Where weighted draws given one row of evidence come from: E weight · f(x) = Σ p(x, evidence) f(x)."""
 
     def draw(self, num_draws: int, rng: np.random.Generator) -> Batch: ...
 

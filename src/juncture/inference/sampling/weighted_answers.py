@@ -18,7 +18,9 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Diagnostics, Engine, Request
 from juncture.inference.engines.real_marginal import RealMarginal
-from juncture.inference.sampling.importance_weights import RELIABLE_K, chi_square, pareto_k
+from juncture.inference.sampling.draws import Draws
+from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
+from juncture.inference.sampling.table_draws import join_batches
 from juncture.inference.sampling.weighted_run import Tally, WeightedRun
 from juncture.values import number_of
 from juncture.variables import Scope
@@ -79,21 +81,31 @@ class WeightedAnswers:
 
     def real_draws(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The draws of a real variable, and the logarithms of their weights, (row, draw)."""
-        batches = [list(self.run.batches(row)) for row in range(len(self.tallies))]
-        values = np.array([np.concatenate([batch.reals[name] for batch in each]) for each in batches])
-        return values, np.array([np.concatenate([batch.log_weights for batch in each]) for each in batches])
+        batches = [join_batches(list(self.run.batches(row))) for row in range(len(self.tallies))]
+        values = np.array([batch.reals[name] for batch in batches])
+        return values, np.array([batch.log_weights for batch in batches])
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Rows drawn anew from the weighted draws, with replacement: no more different ones than there are draws."""
         part = self.tallies[0]
         weights = np.exp(part.log_weights - part.log_scale)
         chosen = rng.choice(part.num_draws, num_rows, p=weights / weights.sum())
-        batches = list(self.run.batches(0))
-        codes = np.concatenate([batch.codes for batch in batches], axis=1)[:, chosen]
-        columns = dict(zip(self.scope.names, codes, strict=True))
-        for name in batches[0].reals:
-            columns[name] = np.concatenate([batch.reals[name] for batch in batches])[chosen]
+        batch = join_batches(list(self.run.batches(0)))
+        columns = dict(zip(self.scope.names, batch.codes[:, chosen], strict=True))
+        columns.update({name: values[chosen] for name, values in batch.reals.items()})
         return {variable.name: columns[variable.name] for variable in self.findings.variables}
+
+    def draws(self) -> Draws:
+        """The draws given a single row of evidence, with their weights."""
+        batch = join_batches(list(self.run.batches(0)))
+        columns = {**dict(zip(self.scope.names, batch.codes, strict=True)), **batch.reals}
+        names = [variable.name for variable in self.findings.variables]
+        logs = batch.log_weights
+        return Draws(
+            {name: columns[name][np.newaxis] for name in names},
+            self.findings.variables,
+            None if (logs == logs[0]).all() else logs[np.newaxis],
+        )
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         raise Unsupported(f"the engine {self.engine_name!r} does not answer mode")
@@ -111,12 +123,15 @@ def beliefs_of(part: Tally, state_starts: np.ndarray) -> np.ndarray:
 
 
 def errors_of(part: Tally, beliefs: np.ndarray) -> np.ndarray:
-    """The standard error of each share; of a state that every draw has, or none, what one effective draw counts."""
+    """The standard error of each share, with what one effective draw counts added to it.
+
+    So a state that no draw has, or only draws of little weight, has an error that allows for those that were missed.
+    """
     if part.is_empty:
         return np.full(len(beliefs), np.nan)
     variances = ((1.0 - 2.0 * beliefs) * part.squares + beliefs**2 * part.square) / part.total**2
-    is_sure = (beliefs <= 0.0) | (beliefs >= 1.0)
-    return np.where(is_sure, part.square / part.total**2, np.sqrt(np.maximum(variances, 0.0)))
+    one_draw = part.square / part.total**2
+    return np.asarray(np.sqrt(np.maximum(variances, 0.0) + one_draw**2))
 
 
 def make_answers(
@@ -128,9 +143,9 @@ def make_answers(
     found = diagnose(answers, repeat)
     if not found.converged:
         warn_user(
-            f"the weights of {engine.name!r} vary too much for their errors to be trusted: Pareto's k is"
-            f" {found.pareto_k:.2g}, above {RELIABLE_K}, and {number_of(tallies[0].num_draws, 'draw')} count as"
-            f" {found.effective_sample_size:.3g}; take more draws, or a better proposal",
+            f"the weights of {engine.name!r} vary too much for their errors to be trusted:"
+            f" {number_of(tallies[0].num_draws, 'draw')} count as {found.effective_sample_size:.3g}, and Pareto's k is"
+            f" {found.pareto_k:.2g}; take more draws, or a better proposal",
             NotConvergedWarning,
         )
     return replace(answers, diagnostics=found)
@@ -140,10 +155,11 @@ def diagnose(answers: WeightedAnswers, repeat: Engine | None) -> Diagnostics:
     """Of many rows the smallest effective sample size, and the largest chi-square and Pareto's k."""
     parts = [part for part in answers.tallies if not part.is_empty]
     worst = max((pareto_k(part.log_weights) for part in parts), default=-math.inf)
+    is_reliable = all(has_reliable_errors(part.log_weights) for part in parts)
     errors = np.array([part.log_evidence_error for part in answers.tallies])
     return Diagnostics(
         exact=False,
-        converged=worst <= RELIABLE_K,
+        converged=is_reliable,
         steps=max((part.num_draws for part in answers.tallies), default=0),
         standard_errors=standard_errors(answers),
         effective_sample_size=min((part.effective_sample_size for part in parts), default=0.0),

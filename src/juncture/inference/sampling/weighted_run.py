@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -154,6 +154,3 @@ class WeightedRun:
         found = parallel.map(lambda pair: self.tally(*pair), pairs, is_worth_threads=self.is_threaded)
         for (row, _), part in zip(pairs, found, strict=True):
             parts[row].append(part)
-
-
-Bind = Callable[[int], Source]
