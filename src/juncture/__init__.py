@@ -191,6 +191,7 @@ _MODULES = {
     "LoopyBP": "inference.messages.loopy",
     "LikelihoodWeighting": "inference.sampling.likelihood_weighting",
     "ImportanceSampling": "inference.sampling.importance",
+    "CutsetSampling": "inference.sampling.cutset",
     "RejectionSampling": "inference.sampling.rejection",
     "to_bayesian_network": "inference.exact.elimination.directed_form",
     "Semiring": "inference.exact.elimination.semiring",

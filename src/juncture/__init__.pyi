@@ -134,6 +134,7 @@ from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sampling.cutset import CutsetSampling as CutsetSampling
 from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
 from juncture.inference.sampling.rejection import RejectionSampling as RejectionSampling

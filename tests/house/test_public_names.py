@@ -37,6 +37,7 @@ PUBLIC_NAMES = [
     "ConditionalRandomField",
     "Constant",
     "CurvedFamily",
+    "CutsetSampling",
     "Dataset",
     "Density",
     "Deterministic",

@@ -31,13 +31,15 @@ SHARE_OF_BELIEF = 0.01  # of the node's own belief in its table, where beliefs a
 MESSAGES = LoopyBP(tolerance=1e-4, max_steps=30)
 
 
-def loopy_proposals(model: Any, findings: Findings, engine: LoopyBP = MESSAGES) -> list[TableProposal]:
-    """A proposal for each row of evidence."""
+def loopy_proposals(
+    model: Any, findings: Findings, engine: LoopyBP = MESSAGES, nodes: Sequence[int] | None = None
+) -> list[TableProposal]:
+    """A proposal for each row of evidence, of all nodes or of some in an order."""
     arrays = factor_arrays(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)  # a proposal may be rough
         answers = engine.compile(model, findings.names).run(model, findings)
-    order = draw_order(model, arrays)
+    order = draw_order(model, arrays) if nodes is None else nodes
     factor_beliefs = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
     rows = range(findings.num_rows)
     return [RowProposal.of(arrays, findings.row(row), answers, factor_beliefs, row).proposal(order) for row in rows]
@@ -90,7 +92,7 @@ class RowProposal:
         free = [node for node in order if node not in self.target.fixed]
         neighbours: dict[int, list[int]] = {node: [] for node in free}
         for index, (scope, _) in enumerate(self.factors):
-            for node in scope:
+            for node in neighbours.keys() & set(scope):
                 neighbours[node].append(index)
         scopes, tables, drawn = {}, {}, set[int]()
         for node in free:
