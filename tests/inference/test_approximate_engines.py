@@ -68,6 +68,22 @@ def test_marginals_are_distributions_and_exact_where_that_is_said(pair):
                 assert beliefs[name].values == pytest.approx(exact[name].values, abs=ROUNDING)
 
 
+@loop_over("pair", {name: some for name, some in pairs(Question.MARGINALS).items() if ENGINES[name].draws})
+def test_draws_are_as_near_to_the_exact_answers_as_their_standard_errors_say(pair):
+    engine, model = pair
+    small = MODELS[model]
+    for row in small.rows:
+        beliefs, exact = ask(engine, small.model, row), jt.infer(small.model, row)
+        if not beliefs.converged:
+            continue
+        for name in small.model.variables.names:
+            errors = beliefs.diagnostics.standard_error(name)
+            assert (np.abs(beliefs[name].values - exact[name].values) <= 5.0 * errors + ROUNDING).all(), (name, row)
+        error = beliefs.diagnostics.log_evidence_error
+        if error is not None:
+            assert abs(beliefs.log_evidence - exact.log_evidence) <= 5.0 * error + ROUNDING
+
+
 @loop_over("pair", pairs(Question.MARGINALS))
 def test_bounds_hold(pair):
     engine, model = pair
