@@ -257,11 +257,16 @@ _MODULES = {
     "write_result": "formats.uai.results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
+    # draws
+    "Draws": "inference.sampling.draws",
     # threads and compiled loops
     "set_num_threads": "parallel",
     "set_compilation": "kernels.compilation",
     # plots
     "plot_density": "plotting.density",
+    "plot_trace": "plotting.draws",
+    "plot_rank": "plotting.draws",
+    "plot_autocorrelation": "plotting.draws",
     # errors and warnings
     "JunctureError": "errors",
     "UnknownVariable": "errors",

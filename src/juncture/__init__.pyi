@@ -134,6 +134,7 @@ from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sampling.draws import Draws as Draws
 from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.inference.variational.amortized import amortized_variational as amortized_variational
 from juncture.inference.variational.black_box import black_box_variational as black_box_variational
@@ -231,6 +232,9 @@ from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
 from juncture.plotting.density import plot_density as plot_density
+from juncture.plotting.draws import plot_autocorrelation as plot_autocorrelation
+from juncture.plotting.draws import plot_rank as plot_rank
+from juncture.plotting.draws import plot_trace as plot_trace
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast

@@ -15,6 +15,7 @@ from support import value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
+    DRAWS,
     FIELD,
     FOLDER,
     GAUSSIAN,
@@ -80,6 +81,7 @@ def add(*instances: Any) -> None:
 
 
 add(
+    DRAWS,
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),

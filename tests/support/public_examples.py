@@ -40,6 +40,7 @@ X, Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 1]] * 3), np.array([0, 1, 1
 STEPS = [0, 1, 1, 0, 1, 1]
 BELL = value_kinds.bell
 GAUSSIAN, WIDER = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
+DRAWS = jt.Draws({"a": [[0, 1, 1, 0, 1], [1, 1, 0, 0, 0]]}, [A])
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
 jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
@@ -251,6 +252,12 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "example": [{"name": "asia"}],
     "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
     "plot_density": [{"family": GAUSSIAN}],
+    "plot_trace": [{"draws": DRAWS, "names": ["a"]}],
+    "plot_rank": [{"draws": DRAWS, "bins": 4}],
+    "plot_autocorrelation": [{"draws": DRAWS, "max_lag": 3}],
+    "Draws": [{"values": {"a": [[0, 1]]}, "variables": [A], "log_weights": [[0.0, -1.0]]}],
+    "Draws.quantities": [{"names": ["a"]}],
+    "Draws.summary": [{"names": ["a"]}],
     "read_result": [{"path": FOLDER / "result"}],
     "statistics_from_json": [{"text": jt.Poisson.statistics([1, 2]).to_json()}],
     "Beta.from_sample_size": [{"mean": 0.5, "size": 2.0}],
