@@ -259,6 +259,10 @@ _MODULES = {
     "examples": "formats.bundled",
     # draws
     "Draws": "inference.sampling.draws",
+    "StateSpace": "inference.sampling.particles.state_space",
+    "Proposal": "inference.sampling.particles.state_space",
+    "particle_filter": "inference.sampling.particles.particle_filter",
+    "ParticleBeliefs": "inference.sampling.particles.beliefs",
     # threads and compiled loops
     "set_num_threads": "parallel",
     "set_compilation": "kernels.compilation",

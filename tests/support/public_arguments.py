@@ -31,6 +31,7 @@ from support.public_examples import (
     STEPS,
     TAGGER,
     TREE,
+    WALK,
     WIDER,
     A,
     B,
@@ -81,7 +82,7 @@ def add(*instances: Any) -> None:
 
 
 add(
-    DRAWS,
+    DRAWS, WALK, jt.particle_filter(WALK, [0.5, 1.0], particles=9, repeats=2, rng=0),
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),
