@@ -245,6 +245,8 @@ _MODULES = {
     "GraphComparison": "learning.structure.comparison",
     "edge_strengths": "learning.structure.strength",
     "EdgeStrengths": "learning.structure.strength",
+    "edge_posteriors": "learning.structure.edge_posteriors",
+    "EdgePosteriors": "learning.structure.edge_posteriors",
     "missingness": "data.missingness",
     "Discretizer": "data.bins.discretizer",
     "FittedDiscretizer": "data.bins.discretizer",

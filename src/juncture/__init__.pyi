@@ -190,6 +190,8 @@ from juncture.learning.networks.standard_errors import standard_errors as standa
 from juncture.learning.networks.statistics import NetworkStatistics as NetworkStatistics
 from juncture.learning.structure.comparison import GraphComparison as GraphComparison
 from juncture.learning.structure.comparison import compare_graphs as compare_graphs
+from juncture.learning.structure.edge_posteriors import EdgePosteriors as EdgePosteriors
+from juncture.learning.structure.edge_posteriors import edge_posteriors as edge_posteriors
 from juncture.learning.structure.independence.single_test import independence_test as independence_test
 from juncture.learning.structure.independence.tests import ChiSquaredTest as ChiSquaredTest
 from juncture.learning.structure.independence.tests import FisherZTest as FisherZTest

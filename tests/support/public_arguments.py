@@ -83,6 +83,7 @@ def add(*instances: Any) -> None:
 
 add(
     DRAWS, WALK, jt.particle_filter(WALK, [0.5, 1.0], particles=9, repeats=2, rng=0),
+    jt.edge_posteriors(ROWS, draws=9, rng=0),
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),

@@ -267,6 +267,8 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "StateSpace": [{name: getattr(WALK, name) for name in ("initial", "transition", "log_observation")}],
     "Proposal": [{"initial": WALK.initial, "transition": WALK.transition}],
     "particle_filter": [{"space": WALK, "observations": [0.5, 1.0], "particles": 9, "repeats": 2, "rng": 0}],
+    "edge_posteriors": [{"data": ROWS, "draws": 5, "warmup": 5, "rng": 0, "prior": "graphs"}],
+    "EdgePosteriors.__getitem__": [{"edge": ("a", "b")}],
     "ParticleBeliefs.filtered": [{"function": np.square}],
     "ParticleBeliefs.smoothed": [{"function": np.square}],
     "read_result": [{"path": FOLDER / "result"}],
