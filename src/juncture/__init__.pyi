@@ -135,10 +135,13 @@ from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeRe
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sampling.draws import Draws as Draws
+from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
+from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
 from juncture.inference.sampling.particles.beliefs import ParticleBeliefs as ParticleBeliefs
 from juncture.inference.sampling.particles.particle_filter import particle_filter as particle_filter
 from juncture.inference.sampling.particles.state_space import Proposal as Proposal
 from juncture.inference.sampling.particles.state_space import StateSpace as StateSpace
+from juncture.inference.sampling.rejection import RejectionSampling as RejectionSampling
 from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.inference.variational.amortized import amortized_variational as amortized_variational
 from juncture.inference.variational.black_box import black_box_variational as black_box_variational

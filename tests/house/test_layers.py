@@ -23,8 +23,8 @@ ORDERS = {
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
-        "variational", "approximation", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
-        "edge_information", "verbs",
+        "variational", "sampling", "approximation", "infer", "most_probable", "log_prob", "sample", "planning",
+        "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",

@@ -44,6 +44,10 @@ def has_pairs(model: Any) -> bool:
     return all(len(part.scope) <= 2 for part in lower(model).factors)
 
 
+def is_directed(model: Any) -> bool:
+    return isinstance(model, jt.BayesianNetwork)
+
+
 ENGINES = {
     "loopy": ApproximateEngine(LoopyBP(), is_exact_on_trees=True),
     "loopy flooding": ApproximateEngine(LoopyBP(schedule="flooding"), is_exact_on_trees=True),
@@ -65,6 +69,10 @@ ENGINES = {
         has_lower=True,
         takes=lambda model: "x2" in model.variables.names,
     ),
+    "likelihood-weighting": ApproximateEngine(jt.LikelihoodWeighting(draws=2000), takes=is_directed, draws=True),
+    "importance": ApproximateEngine(jt.ImportanceSampling(draws=2000), draws=True),
+    "importance adaptive": ApproximateEngine(jt.ImportanceSampling(draws=1000, proposal="adaptive"), draws=True),
+    "rejection": ApproximateEngine(jt.RejectionSampling(draws=300, max_tries=30_000), takes=is_directed, draws=True),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 
