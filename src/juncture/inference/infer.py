@@ -27,6 +27,7 @@ from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
+from juncture.inference.sampling.gibbs import Gibbs
 from juncture.inference.sampling.importance import ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
 from juncture.inference.sampling.rejection import RejectionSampling
@@ -53,6 +54,7 @@ SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
     "importance": ImportanceSampling,
     "likelihood-weighting": LikelihoodWeighting,
     "rejection": RejectionSampling,
+    "gibbs": Gibbs,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
     "max-product": MaxProductBP,
