@@ -268,6 +268,7 @@ _MODULES = {
     "Proposal": "inference.sampling.particles.state_space",
     "particle_filter": "inference.sampling.particles.particle_filter",
     "ParticleBeliefs": "inference.sampling.particles.beliefs",
+    "sample_log_density": "inference.sampling.log_density",
     # threads and compiled loops
     "set_num_threads": "parallel",
     "set_compilation": "kernels.compilation",

@@ -137,6 +137,7 @@ from juncture.inference.planning import cost as cost
 from juncture.inference.sampling.draws import Draws as Draws
 from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
+from juncture.inference.sampling.log_density import sample_log_density as sample_log_density
 from juncture.inference.sampling.particles.beliefs import ParticleBeliefs as ParticleBeliefs
 from juncture.inference.sampling.particles.particle_filter import particle_filter as particle_filter
 from juncture.inference.sampling.particles.state_space import Proposal as Proposal

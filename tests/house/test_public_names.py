@@ -259,6 +259,7 @@ PUBLIC_NAMES = [
     "read_result",
     "redundancy",
     "sample",
+    "sample_log_density",
     "samples_needed",
     "schur_complement",
     "search_structure",

@@ -31,7 +31,11 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "set_params", "get_params", "initial_states", "next_states", "log_likelihoods", "log_transitions", "draw_initial",
     "draw_next", "combine",
 }  # fmt: skip
-OF_EXTRAS = {"amortized_variational", "black_box_variational"}  # which need JAX, and have tests of their own
+OF_EXTRAS = {
+    "amortized_variational",
+    "black_box_variational",
+    "sample_log_density",
+}  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
