@@ -15,7 +15,7 @@ import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.exact.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
-from juncture.inference.sampling.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 
 
 @dataclass(frozen=True)

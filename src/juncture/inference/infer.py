@@ -27,9 +27,11 @@ from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
-from juncture.inference.sampling.gibbs import Gibbs
 from juncture.inference.sampling.importance import ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.rejection import RejectionSampling
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
@@ -55,6 +57,8 @@ SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
     "likelihood-weighting": LikelihoodWeighting,
     "rejection": RejectionSampling,
     "gibbs": Gibbs,
+    "metropolis": Metropolis,
+    "swendsen-wang": SwendsenWang,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
     "max-product": MaxProductBP,

@@ -16,8 +16,8 @@ import numpy as np
 from juncture import parallel
 from juncture.errors import ImpossibleEvidence
 from juncture.inference.factor_arrays import offsets
-from juncture.inference.sampling.chains import Chain
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.pairs import LIMIT, SCALE, sweep_pairs
 from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork

@@ -15,11 +15,11 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.sampling.chain_answers import ChainAnswers, diagnose, warn_of_chains
-from juncture.inference.sampling.chains import ChainSet, Transition
+from juncture.inference.sampling.markov_chains.chain_answers import ChainAnswers, diagnose, warn_of_chains
+from juncture.inference.sampling.markov_chains.chains import ChainSet, Transition
 from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.start_states import is_refuted
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.start_states import is_refuted
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.options import as_generator
 from juncture.values import number_of
@@ -169,7 +169,7 @@ class ChainPlan:
         seed = generator.spawn(1)[0]
 
         def estimate(row: int) -> float:
-            from juncture.inference.sampling.annealed import anneal
+            from juncture.inference.sampling.markov_chains.annealed import anneal
 
             return anneal(model, targets[row], seed.spawn(1)[0]).log_evidence
 

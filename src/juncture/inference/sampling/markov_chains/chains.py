@@ -138,7 +138,7 @@ class ChainSet:
             self.parts.append(self.run_round(step * self.thin, step))
             done, size = done + step, 4 * size
             if progress is not None:
-                from juncture.inference.sampling.chain_diagnostics import worst_r_hat
+                from juncture.inference.sampling.markov_chains.chain_diagnostics import worst_r_hat
 
                 progress(self.num_draws, worst_r_hat(self.draws))
 

@@ -16,7 +16,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnostics, Engine, Request
 from juncture.inference.engines.expected import names_of, sum_rows
 from juncture.inference.factor_arrays import FactorArrays
-from juncture.inference.sampling.chain_diagnostics import (
+from juncture.inference.sampling.markov_chains.chain_diagnostics import (
     HIGH_R_HAT,
     LEAST_SIZE,
     LazyErrors,

@@ -15,9 +15,9 @@ from juncture.checks import check_count
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.sampling.block_layout import BlockLayout, make_block
-from juncture.inference.sampling.start_states import is_refuted
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.block_layout import BlockLayout, make_block
+from juncture.inference.sampling.markov_chains.start_states import is_refuted
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 from juncture.options import as_generator
 from juncture.values import Value, read_only

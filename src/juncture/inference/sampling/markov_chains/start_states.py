@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.inference.variational.starts import find_assignment
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 

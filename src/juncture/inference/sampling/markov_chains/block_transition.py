@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from juncture.errors import ImpossibleEvidence
-from juncture.inference.sampling.block_layout import Block, BlockLayout, make_block, tabulate
-from juncture.inference.sampling.chains import Chain
-from juncture.inference.sampling.start_states import find_start, is_refuted
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.block_layout import Block, BlockLayout, make_block, tabulate
+from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.start_states import find_start, is_refuted
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 
 SCANS = ("cyclic", "random", "chromatic")

@@ -19,13 +19,13 @@ import numpy as np
 from juncture.checks import check_choice, shown
 from juncture.errors import InvalidData
 from juncture.inference.factor_arrays import node_scope
-from juncture.inference.sampling.block_transition import SCANS, BlockTransition
-from juncture.inference.sampling.chain_engine import ChainEngine
-from juncture.inference.sampling.chains import Transition
-from juncture.inference.sampling.pair_transition import PairTransition, lay_out_pairs, takes_pairs
-from juncture.inference.sampling.spin_transition import SpinTransition, is_uniform_grid
-from juncture.inference.sampling.support import check_blocks, connecting_blocks, single_blocks
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.block_transition import SCANS, BlockTransition
+from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
+from juncture.inference.sampling.markov_chains.chains import Transition
+from juncture.inference.sampling.markov_chains.pair_transition import PairTransition, lay_out_pairs, takes_pairs
+from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition, is_uniform_grid
+from juncture.inference.sampling.markov_chains.support import check_blocks, connecting_blocks, single_blocks
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.parallel import num_threads
 
 AUTO, SINGLE = "auto", "single"

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.factor_arrays import offsets
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.values import format_count
 
 MAX_CELLS = 2**18  # joint states of the nodes of a block, of which those are kept that are possible

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from juncture.inference.sampling.chains import Chain
-from juncture.inference.sampling.targets import Target
+from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.spins import NUM_DIGITS, sweep_spins
 from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
