@@ -56,7 +56,7 @@ SAMPLERS: dict[str, Sampler] = {
     "likelihood-weighting": Sampler(jt.LikelihoodWeighting(draws=1000), models=DIRECTED),
     "importance": Sampler(jt.ImportanceSampling(draws=1000)),
     "importance adaptive": Sampler(jt.ImportanceSampling(draws=1000, proposal="adaptive")),
-    "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=30_000), models=DIRECTED),
+    "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=10**7), models=DIRECTED),
     "gibbs": Sampler(Gibbs(draws=500, warmup=100), is_chain=True),
     "gibbs random scan": Sampler(Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
     "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True),
