@@ -255,6 +255,8 @@ _MODULES = {
     "GraphComparison": "learning.structure.comparison",
     "edge_strengths": "learning.structure.strength",
     "EdgeStrengths": "learning.structure.strength",
+    "edge_posteriors": "learning.structure.edge_posteriors",
+    "EdgePosteriors": "learning.structure.edge_posteriors",
     "missingness": "data.missingness",
     "Discretizer": "data.bins.discretizer",
     "FittedDiscretizer": "data.bins.discretizer",
@@ -267,11 +269,21 @@ _MODULES = {
     "write_result": "formats.uai.results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
+    # draws
+    "Draws": "inference.sampling.draws",
+    "StateSpace": "inference.sampling.particles.state_space",
+    "Proposal": "inference.sampling.particles.state_space",
+    "particle_filter": "inference.sampling.particles.particle_filter",
+    "ParticleBeliefs": "inference.sampling.particles.beliefs",
+    "sample_log_density": "inference.sampling.log_density",
     # threads and compiled loops
     "set_num_threads": "parallel",
     "set_compilation": "kernels.compilation",
     # plots
     "plot_density": "plotting.density",
+    "plot_trace": "plotting.draws",
+    "plot_rank": "plotting.draws",
+    "plot_autocorrelation": "plotting.draws",
     # errors and warnings
     "JunctureError": "errors",
     "UnknownVariable": "errors",

@@ -44,6 +44,7 @@ ORDERS = {
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
+        "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",

@@ -27,12 +27,12 @@ from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
-from juncture.inference.sampling.markov_chains.gibbs import Gibbs
-from juncture.inference.sampling.markov_chains.metropolis import Metropolis
-from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.cutset import CutsetSampling
 from juncture.inference.sampling.importance import ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.rejection import RejectionSampling
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit

@@ -7,14 +7,13 @@ Z / Z_0. Zeros of f are small numbers until β = 1, so that particles find their
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from juncture.checks import check_count
-from juncture.evidence import as_findings
 from juncture.errors import InvalidData
+from juncture.evidence import as_findings
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains.block_layout import BlockLayout, make_block
 from juncture.inference.sampling.markov_chains.start_states import is_refuted

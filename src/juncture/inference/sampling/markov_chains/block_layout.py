@@ -88,7 +88,9 @@ def tabulate(target: Target, block: Block) -> Block:
     codes = np.indices(shape).reshape(len(shape), prod(shape))
     logs = np.broadcast_to(block.local_logs, (prod(shape), len(block.digits))).copy()
     for start, scope, strides, steps in block.entries:
-        places = start + sum(codes[others.index(int(node))] * stride for node, stride in zip(scope, strides, strict=True))
+        places = start + sum(
+            codes[others.index(int(node))] * stride for node, stride in zip(scope, strides, strict=True)
+        )
         logs += target.arrays.log_values[places[:, np.newaxis] + steps]
     tops = logs.max(axis=1, keepdims=True)
     weights = np.exp(logs - np.where(tops > -np.inf, tops, 0.0))

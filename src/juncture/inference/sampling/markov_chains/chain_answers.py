@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
+from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnostics, Engine, Request
 from juncture.inference.engines.expected import names_of, sum_rows
 from juncture.inference.factor_arrays import FactorArrays
@@ -23,7 +24,6 @@ from juncture.inference.sampling.markov_chains.chain_diagnostics import (
     worst_r_hat,
     worst_size,
 )
-from juncture.factors.factor import Factor
 from juncture.variables import Scope
 
 

@@ -188,9 +188,7 @@ class ChainPlan:
         repeat = replace(engine, draws=chains.num_draws, warmup=chains.num_warmup) if is_cut else None
         names = tuple(self.scope.names[node] for node in nodes)
         sizes = self.arrays.num_states[nodes].tolist()
-        return diagnose(
-            draws, names, range(len(nodes)), sizes, is_free, is_single, repeat, started.is_irreducible
-        )
+        return diagnose(draws, names, range(len(nodes)), sizes, is_free, is_single, repeat, started.is_irreducible)
 
 
 @dataclass

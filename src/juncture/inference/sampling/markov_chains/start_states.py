@@ -51,9 +51,7 @@ def find_start(target: Target, layout_arrays: tuple, num_blocks: int, rng: np.ra
         for penalty in PENALTIES:
             logs = np.where(np.isneginf(target.arrays.log_values), -penalty, target.arrays.log_values)
             uniforms = rng.random((SWEEPS, num_blocks))
-            sweep_blocks(
-                of_blocks, of_entries, logs, cumulative, orders, ONE, uniforms, codes, nobody, nothing, GIBBS
-            )
+            sweep_blocks(of_blocks, of_entries, logs, cumulative, orders, ONE, uniforms, codes, nobody, nothing, GIBBS)
             if target.log_joint(codes) > -np.inf:
                 return codes
         codes = random_codes(target, rng)
