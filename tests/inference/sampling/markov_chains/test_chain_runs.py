@@ -34,7 +34,7 @@ def test_draws_do_not_depend_on_rounds_threads_or_processes(name, monkeypatch):
     whole = jt.sample(SPINS, 180, method=engine, rng=5)
     run = jt.start_chains(SPINS, method=engine, rng=5)
     run.extend(7)
-    run = pickle.loads(pickle.dumps(run))
+    run = pickle.loads(pickle.dumps(run))  # noqa: S301 (its own)
     run.extend(20, budget=1e6)
     assert same(run.extend(33), whole)
     monkeypatch.setattr(chains, "ROUND_WORK", 1.0)
@@ -83,7 +83,9 @@ def test_an_interruption_leaves_all_chains_after_the_same_round(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
-@pytest.mark.parametrize("engine", [jt.Gibbs(draws=10**7), jt.Gibbs(draws=10**7, warmup=10**8)], ids=["draws", "warmup"])
+@pytest.mark.parametrize(
+    "engine", [jt.Gibbs(draws=10**7), jt.Gibbs(draws=10**7, warmup=10**8)], ids=["draws", "warmup"]
+)
 def test_a_budget_stops_and_is_repeated(engine):
     model = MODELS["grid"].model
     short = jt.infer(model, method=engine, rng=0, budget=0.02)
