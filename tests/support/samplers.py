@@ -41,6 +41,7 @@ COVERAGE_MODELS: dict[str, tuple[Any, dict[str, Any]]] = {  # a model and one ro
 EVERY_MODEL = tuple(COVERAGE_MODELS)
 DIRECTED = ("asia", "student")
 SPINS = ("spins",)
+WITHOUT_ZEROS = ("tree", "triangle", "grid", "student", "spins")  # on which single states can change one by one
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ SAMPLERS: dict[str, Sampler] = {
     "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=10**7), models=DIRECTED),
     "gibbs": Sampler(Gibbs(draws=500, warmup=100), is_chain=True),
     "gibbs random scan": Sampler(Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
-    "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True),
+    "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True, models=WITHOUT_ZEROS),
     "swendsen-wang": Sampler(SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
 }
 CELLS = [(sampler, model) for sampler, entry in SAMPLERS.items() for model in entry.models]

@@ -15,9 +15,9 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
+from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.markov_chains.chain_answers import ChainAnswers, diagnose, warn_of_chains
 from juncture.inference.sampling.markov_chains.chains import ChainSet, Transition
-from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.markov_chains.start_states import is_refuted
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.iteration import ProgressCallback, check_progress
