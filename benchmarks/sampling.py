@@ -128,7 +128,8 @@ def compare(name: str, path: Path, options: argparse.Namespace) -> None:
         found = measure(run, exact, options.repeats)
         products[label] = float(np.median(found[:, 0] * found[:, 1] ** 2))
         seconds, error = np.median(found, axis=0)
-        print(f"  {label:24s} {seconds:8.4f} s, error {error:.2e}, {products[label] / 1e-6:10.4f} s for the error 0.001")
+        needed = products[label] / 1e-6
+        print(f"  {label:24s} {seconds:8.4f} s, error {error:.2e}, {needed:10.4f} s for the error 0.001")
     peers = {"likelihood-weighting": "WeightedSampling", "importance": "ImportanceSampling"}
     for ours, theirs in peers.items():
         print(f"  {ours} takes 1/{products[theirs] / products[ours]:.0f} of the seconds of {theirs}")
