@@ -134,10 +134,16 @@ from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sampling.cutset import CutsetSampling as CutsetSampling
 from juncture.inference.sampling.draws import Draws as Draws
 from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
 from juncture.inference.sampling.log_density import sample_log_density as sample_log_density
+from juncture.inference.sampling.monte_carlo import importance_estimate as importance_estimate
+from juncture.inference.sampling.monte_carlo import monte_carlo as monte_carlo
+from juncture.inference.sampling.one_dimension import inverse_transform as inverse_transform
+from juncture.inference.sampling.one_dimension import rejection_sample as rejection_sample
+from juncture.inference.sampling.one_dimension import slice_sample as slice_sample
 from juncture.inference.sampling.particles.beliefs import ParticleBeliefs as ParticleBeliefs
 from juncture.inference.sampling.particles.particle_filter import particle_filter as particle_filter
 from juncture.inference.sampling.particles.state_space import Proposal as Proposal
@@ -192,6 +198,7 @@ from juncture.learning.networks.gradient import GradientAscent as GradientAscent
 from juncture.learning.networks.posterior import posterior as posterior
 from juncture.learning.networks.standard_errors import standard_errors as standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics as NetworkStatistics
+from juncture.learning.networks.uncertain_beliefs import infer_posterior as infer_posterior
 from juncture.learning.structure.comparison import GraphComparison as GraphComparison
 from juncture.learning.structure.comparison import compare_graphs as compare_graphs
 from juncture.learning.structure.edge_posteriors import EdgePosteriors as EdgePosteriors

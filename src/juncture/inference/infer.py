@@ -27,6 +27,7 @@ from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
+from juncture.inference.sampling.cutset import CutsetSampling
 from juncture.inference.sampling.importance import ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
@@ -53,6 +54,7 @@ APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mean-field": MeanField,
 }
 SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
+    "cutset": CutsetSampling,
     "importance": ImportanceSampling,
     "likelihood-weighting": LikelihoodWeighting,
     "rejection": RejectionSampling,

@@ -16,10 +16,10 @@ from juncture import numerics
 
 RELIABLE_K = 0.7
 LEAST_SIZE = 25.0  # effective draws
-SMALL_SHARE = 0.01  # of Σ w², which the largest weight may have
+SMALL_SHARE = 0.05  # of Σ w², which the largest weight may have
 LEAST_TAIL = 5  # weights, from which on a tail is fitted
 PRIOR_K, PRIOR_COUNT = 0.5, 10.0  # a weak prior of the shape
-TIE = 1e-12  # relative: weights that differ by less are the same but for rounding
+TIE = 1e-12  # of logarithms: weights that differ by less are the same but for rounding
 
 
 def log_mean(log_weights: np.ndarray) -> float:
@@ -54,30 +54,30 @@ def has_reliable_errors(log_weights: np.ndarray) -> bool:
 
 
 def tail_of(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
-    """Which weights are the largest, in increasing order, and the logarithm of the largest of the others."""
+    """Which weights are the largest, in increasing order, and the logarithm of the largest of the others.
+
+    Weights that are equal to the largest of the others do not count among the largest.
+    """
     num_draws = len(log_weights)
-    size = min(math.ceil(0.2 * num_draws), math.ceil(3 * math.sqrt(num_draws)), num_draws - 1)
+    size = min(int(0.2 * num_draws), int(3 * math.sqrt(num_draws)), num_draws - 1)
     if size < LEAST_TAIL:
         return np.empty(0, np.int64), math.inf
     largest = np.argpartition(log_weights, num_draws - size - 1)[num_draws - size - 1 :]
     ordered = largest[np.argsort(log_weights[largest], kind="stable")]
-    return ordered[1:], float(log_weights[ordered[0]])
+    cut = float(log_weights[ordered[0]])
+    return ordered[log_weights[ordered] > cut + TIE], cut
 
 
 def pareto_k(log_weights: np.ndarray) -> float:
     """The shape of the tail of the weights; -inf where the largest weights are equal, inf for too few draws."""
     tail, cut = tail_of(log_weights)
-    if not len(tail):
-        return math.inf
-    return fit_tail(log_weights[tail], cut)[0]
+    return math.inf if cut == math.inf else fit_tail(log_weights[tail], cut)[0]
 
 
 def smooth_weights(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
     """The logarithms of weights whose largest are smoothed, none above the largest; and Pareto's k."""
     tail, cut = tail_of(log_weights)
-    if not len(tail):
-        return log_weights, math.inf
-    k, scale = fit_tail(log_weights[tail], cut)
+    k, scale = (math.inf, 0.0) if cut == math.inf else fit_tail(log_weights[tail], cut)
     if not math.isfinite(k):
         return log_weights, k
     top = float(log_weights[tail[-1]])
@@ -93,11 +93,9 @@ def fit_tail(log_tail: np.ndarray, log_cut: float) -> tuple[float, float]:
 
     The scale is in units of the largest weight.
     """
-    top = float(log_tail[-1])
-    excess = np.exp(log_tail - top) - np.exp(log_cut - top)
-    excess = excess[excess > TIE]
-    if top == -math.inf or len(excess) < LEAST_TAIL or excess[-1] - excess[0] <= TIE:
+    if len(log_tail) < LEAST_TAIL or log_tail[-1] - log_tail[0] <= TIE:
         return -math.inf, 0.0
+    excess = np.exp(log_tail - log_tail[-1]) - np.exp(log_cut - log_tail[-1])
     k, scale = fit_generalized_pareto(excess)
     weight = len(excess) / (len(excess) + PRIOR_COUNT)
     return weight * k + (1 - weight) * PRIOR_K, scale

@@ -27,17 +27,19 @@ from juncture.networks.bayesian_network import BayesianNetwork
 
 LARGEST_TABLE = 2**12  # entries of the table of a node
 LEAST_INFORMATION = 1e-4  # nats: what a factor must say about a node to be part of its table
-SHARE_OF_BELIEF = 0.01  # of the node's own belief in its table
+SHARE_OF_BELIEF = 0.01  # of the node's own belief in its table, where beliefs are approximate
 MESSAGES = LoopyBP(tolerance=1e-4, max_steps=30)
 
 
-def loopy_proposals(model: Any, findings: Findings, engine: LoopyBP = MESSAGES) -> list[TableProposal]:
-    """A proposal for each row of evidence."""
+def loopy_proposals(
+    model: Any, findings: Findings, engine: LoopyBP = MESSAGES, nodes: Sequence[int] | None = None
+) -> list[TableProposal]:
+    """A proposal for each row of evidence, of all nodes or of some in an order."""
     arrays = factor_arrays(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)  # a proposal may be rough
         answers = engine.compile(model, findings.names).run(model, findings)
-    order = draw_order(model, arrays)
+    order = draw_order(model, arrays) if nodes is None else nodes
     factor_beliefs = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
     rows = range(findings.num_rows)
     return [RowProposal.of(arrays, findings.row(row), answers, factor_beliefs, row).proposal(order) for row in rows]
@@ -67,6 +69,7 @@ class RowProposal:
     target: TargetTables
     beliefs: Sequence[np.ndarray]  # (node,) of (state,)
     factors: Sequence[tuple[tuple[int, ...], np.ndarray]]  # scope without observed nodes, and belief
+    share: float  # of a node's own belief in its table
 
     @classmethod
     def of(
@@ -76,19 +79,20 @@ class RowProposal:
         nodes = [answers.node_belief(node)[row] for node in range(arrays.num_nodes)]
         if np.isneginf(answers.log_evidence[row]):  # which messages prove: any draws will do
             nodes = [np.full(size, 1.0 / size) for size in arrays.num_states]
-            return cls(target, nodes, ())
+            return cls(target, nodes, (), 0.0)
         reduced = []
         for factor, belief in enumerate(factors):
             scope = arrays.scope(factor).tolist()
             index = tuple(target.fixed.get(node, slice(None)) for node in scope)
             reduced.append((tuple(node for node in scope if node not in target.fixed), belief[row][index]))
-        return cls(target, nodes, [part for part in reduced if len(part[0]) > 1])
+        share = 0.0 if answers.diagnostics.exact else SHARE_OF_BELIEF
+        return cls(target, nodes, [part for part in reduced if len(part[0]) > 1], share)
 
     def proposal(self, order: Sequence[int]) -> TableProposal:
         free = [node for node in order if node not in self.target.fixed]
         neighbours: dict[int, list[int]] = {node: [] for node in free}
         for index, (scope, _) in enumerate(self.factors):
-            for node in scope:
+            for node in neighbours.keys() & set(scope):
                 neighbours[node].append(index)
         scopes, tables, drawn = {}, {}, set[int]()
         for node in free:
@@ -109,7 +113,7 @@ class RowProposal:
         totals = values.sum(axis=-1, keepdims=True)
         values = np.where(totals > 0.0, values, belief)
         own = np.where(values > 0.0, belief, 0.0)
-        mixed = (1.0 - SHARE_OF_BELIEF) * scaled(values) + SHARE_OF_BELIEF * scaled(own)
+        mixed = (1.0 - self.share) * scaled(values) + self.share * scaled(own)
         return scope, np.ascontiguousarray(scaled(mixed))
 
 
