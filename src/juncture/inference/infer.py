@@ -54,13 +54,13 @@ APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mean-field": MeanField,
 }
 SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
+    "gibbs": Gibbs,
+    "metropolis": Metropolis,
+    "swendsen-wang": SwendsenWang,
     "cutset": CutsetSampling,
     "importance": ImportanceSampling,
     "likelihood-weighting": LikelihoodWeighting,
     "rejection": RejectionSampling,
-    "gibbs": Gibbs,
-    "metropolis": Metropolis,
-    "swendsen-wang": SwendsenWang,
 }
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
     "max-product": MaxProductBP,

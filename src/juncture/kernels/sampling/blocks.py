@@ -50,9 +50,15 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, powers, unifor
                 while uniform >= cumulative[bases[0] + state]:
                     state += 1
             elif rule == METROPOLIS:
-                present = np.int64(0)
-                while digits[first_digit + present * num_nodes] != codes[nodes[first_node]]:
+                present, matches = np.int64(-1), np.int64(0)
+                while matches < num_nodes:
                     present += 1
+                    matches = np.int64(0)
+                    while (
+                        matches < num_nodes
+                        and digits[first_digit + present * num_nodes + matches] == codes[nodes[first_node + matches]]
+                    ):
+                        matches += 1
                 scaled = uniform * (num_states - 1)
                 state = np.int64(scaled)
                 rest = scaled - state

@@ -74,10 +74,10 @@ class Gibbs(ChainEngine):
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         if self.blocks in (AUTO, SINGLE) and self.scan != "random" and target.arrays.num_nodes >= MANY_NODES:
             if is_uniform_grid(model, target):
-                return SpinTransition.of(model, kept_nodes), True
+                return SpinTransition.of(model, target, kept_nodes), True
             if takes_pairs(model, target):
                 uses_threads = self.chains < num_threads()
-                return PairTransition(lay_out_pairs(model, target), kept_nodes, uses_threads), True
+                return PairTransition(target, lay_out_pairs(model, target), kept_nodes, uses_threads), True
         blocks, is_irreducible = self.cover(model, target)
         return BlockTransition(target, blocks, kept_nodes, self.scan), is_irreducible
 

@@ -20,7 +20,7 @@ from juncture.inference.sampling.markov_chains.block_transition import BlockTran
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Transition
 from juncture.inference.sampling.markov_chains.independence import IndependenceTransition
-from juncture.inference.sampling.markov_chains.support import single_blocks
+from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.variables import State
@@ -48,7 +48,8 @@ class Metropolis(ChainEngine):
     draws, chains, warmup, thin, progress, memory_limit
         As in `Gibbs`.
     proposal
-        "single": each variable in turn is proposed another state; a model over the same variables, whose draws are
+        "single": each variable in turn is proposed another state, and together those that zeros would keep in place;
+        a model over the same variables, whose draws are
         proposed whatever the present state is (an independence chain); or an object with the methods
         `sample(present, rng)`, an assignment drawn from T(present, ·), and `log_prob(proposed, present)`, log T. Both
         take mappings from the names of the unobserved variables to states. A step that cannot be taken back,
@@ -77,7 +78,7 @@ class Metropolis(ChainEngine):
             )
 
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
-        cover = single_blocks(target)
+        cover = connecting_blocks(target)
         steps = BlockTransition(target, cover.blocks, kept_nodes, rule=METROPOLIS)
         if isinstance(self.proposal, str):
             return steps, cover.is_irreducible

@@ -142,6 +142,7 @@ def colour_greedily(num_nodes: int, edges: np.ndarray) -> np.ndarray:
 class PairTransition:
     """A sweep over all colours of a pairwise model; a chain's codes are bytes in the order of the layout."""
 
+    target: Target
     layout: PairLayout
     kept_nodes: np.ndarray
     uses_threads: bool = False  # within a chain

@@ -35,16 +35,17 @@ def is_uniform_grid(model: object, target: Target) -> bool:
 class SpinTransition:
     """Sweeps over both colours of a grid; a chain's codes are planes of words (colour, row, word)."""
 
+    target: Target
     shape: tuple[int, int]
     gains: tuple[float, float, float]  # of state 1 over 0: of the field, of a neighbour in state 0, of one in state 1
     kept_nodes: np.ndarray
     power: float = 1.0
 
     @classmethod
-    def of(cls, model: PairwiseNetwork, kept_nodes: np.ndarray) -> SpinTransition:
+    def of(cls, model: PairwiseNetwork, target: Target, kept_nodes: np.ndarray) -> SpinTransition:
         table, unary = model.log_pairwise[0], model.log_unary[0]
         gains = (unary[1] - unary[0], table[1, 0] - table[0, 0], table[1, 1] - table[0, 1])
-        return cls((model.shape[0], model.shape[1]), tuple(map(float, gains)), kept_nodes)  # type: ignore[arg-type]
+        return cls(target, (model.shape[0], model.shape[1]), tuple(map(float, gains)), kept_nodes)  # type: ignore[arg-type]
 
     @property
     def work(self) -> float:
