@@ -139,6 +139,17 @@ from juncture.inference.sampling.draws import Draws as Draws
 from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
 from juncture.inference.sampling.log_density import sample_log_density as sample_log_density
+from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate as AnnealedEstimate
+from juncture.inference.sampling.markov_chains.annealed import annealed_importance_sampling as annealed_importance_sampling
+from juncture.inference.sampling.markov_chains.chain_engine import ChainRun as ChainRun
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs as Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis as Metropolis
+from juncture.inference.sampling.markov_chains.random_walk import random_walk as random_walk
+from juncture.inference.sampling.markov_chains.start_chains import start_chains as start_chains
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang as SwendsenWang
+from juncture.inference.sampling.markov_chains.tempering import ParallelTempering as ParallelTempering
+from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix as TransitionMatrix
+from juncture.inference.sampling.markov_chains.transition_matrix import transition_matrix as transition_matrix
 from juncture.inference.sampling.monte_carlo import importance_estimate as importance_estimate
 from juncture.inference.sampling.monte_carlo import monte_carlo as monte_carlo
 from juncture.inference.sampling.one_dimension import inverse_transform as inverse_transform

@@ -33,6 +33,7 @@ from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
+from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 from juncture.inference.sampling.rejection import RejectionSampling
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
@@ -57,6 +58,7 @@ SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
     "gibbs": Gibbs,
     "metropolis": Metropolis,
     "swendsen-wang": SwendsenWang,
+    "parallel-tempering": ParallelTempering,
     "cutset": CutsetSampling,
     "importance": ImportanceSampling,
     "likelihood-weighting": LikelihoodWeighting,

@@ -58,7 +58,7 @@ class Gibbs(ChainEngine):
     --------
     >>> import juncture as jt
     >>> beliefs = jt.infer(jt.example("asia"), {"xray": "yes"}, method=jt.Gibbs(draws=500), rng=0)
-    >>> round(beliefs["lung"]["yes"], 1), beliefs.exact, beliefs.diagnostics.standard_error("lung").max() < 0.05
+    >>> round(beliefs["lung"]["yes"], 1), beliefs.exact, beliefs.diagnostics.r_hat < 1.05
     (0.5, False, True)
     """
 

@@ -12,28 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import shown
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains.block_layout import Block, joint_states
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
-from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.cluster_matrix import cluster_kernel, wolff_kernel
-from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.independence import IndependenceTransition
-from juncture.inference.sampling.markov_chains.metropolis import Metropolis, ProposalTransition
+from juncture.inference.sampling.markov_chains.metropolis import ProposalTransition
 from juncture.inference.sampling.markov_chains.pair_transition import PairTransition
 from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition
-from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTransition, SwendsenWang
+from juncture.inference.sampling.markov_chains.start_chains import chain_engine
+from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTransition
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.numerics import softmax
-from juncture.options import resolve
 from juncture.values import Value, format_count, read_only
 
 MOST_STATES = 2**11
-CHAINS = {engine.name: engine for engine in (Gibbs, Metropolis, SwendsenWang)}
 
 
 class TransitionMatrix(Value):
@@ -100,9 +96,7 @@ def transition_matrix(model: Any, evidence: Any = None, *, method: Any = "gibbs"
     >>> bool(np.allclose(kernel.target @ kernel.matrix, kernel.target)), kernel.is_reversible
     (True, True)
     """
-    engine = resolve(method, CHAINS, what="Markov chain")
-    if not isinstance(engine, ChainEngine):
-        raise Unsupported(f"a transition matrix is that of a Markov chain engine; got {shown(method)}")
+    engine = chain_engine(method)
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("a transition matrix is that of one row of evidence")
