@@ -165,12 +165,16 @@ def find_beliefs(query: Query, seconds: float | None) -> Run:
     """Beliefs by clique trees of bounded tables, the larger the more time there is; of large models by messages."""
     best = query.run(LoopyBP(), seconds)
     if seconds is None:
-        sizes = SIZES if is_small(query, math.inf) else ()
-        return next((run for size in sizes if (run := run_trees(query, size)) is not None), best)
+        trees = (try_run(query, BoundedCliqueTree(size)) for size in SIZES if is_small(query, math.inf))
+        return next((run for run in trees if run is not None), best)
     deadline, last = time.monotonic() + seconds, 0.0
     for size in RISING_SIZES:
         left = deadline - time.monotonic()
-        run = run_trees(query, size, left / 2) if is_small(query, left) and GROWTH * last <= left else None
+        run = (
+            try_run(query, BoundedCliqueTree(size), left / 2)
+            if is_small(query, left) and GROWTH * last <= left
+            else None
+        )
         if run is None:
             break
         best, last = run, run.seconds
@@ -179,10 +183,10 @@ def find_beliefs(query: Query, seconds: float | None) -> Run:
     return best
 
 
-def run_trees(query: Query, size: int, seconds: float | None = None) -> Run | None:
-    """Clique trees of tables of some size; None where they keep neither to the limit of memory nor to that of time."""
+def try_run(query: Query, engine: Engine, seconds: float | None = None) -> Run | None:
+    """A run of an engine; None where it does not keep to the limit of memory or of time."""
     try:
-        return query.run(BoundedCliqueTree(size=size), seconds)
+        return query.run(engine, seconds)
     except TooLarge:
         return None
 
@@ -199,7 +203,8 @@ def find_bounds(query: Query, seconds: float | None) -> list[Run]:
             pass
     engines: list[Engine] = [] if np.isneginf(factor_arrays(query.model).log_values).any() else [MeanField()]
     engines += [TreeReweighted()] if is_pairwise(query) else []
-    return [query.run(engine, None if seconds is None else max(seconds, 0.0) / len(engines)) for engine in engines]
+    share = None if seconds is None else max(seconds, 0.0) / max(len(engines), 1)
+    return [run for engine in engines if (run := try_run(query, engine, share)) is not None]
 
 
 def is_pairwise(query: Query) -> bool:
