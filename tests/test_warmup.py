@@ -27,6 +27,7 @@ OF_SEQUENCES = {
 OF_MESSAGES = {
     "messages.schedules": ("run_rows", "flood_nodes"),
     "variational.mean_field": ("sweep_rows", "sweep_binary_rows"),
+    "tables.weighing": ("add_log_values", "tally_states"),
 }
 SCRIPT = f"""
 from importlib import import_module

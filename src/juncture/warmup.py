@@ -141,6 +141,7 @@ def ask_network() -> None:
     most_probable(model, k=2)
     sample(model, 2, given={"a": 1}, rng=0)
     sample(model, 2, rng=0)
+    infer(model, {"b": 1}, method="likelihood-weighting", rng=0)
     infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
     large = MarkovNetwork([Factor([Variable(name, 12) for name in "abc"], np.ones((12, 12, 12)))])

@@ -15,6 +15,7 @@ import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.exact.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ def has_pairs(model: Any) -> bool:
     return all(len(part.scope) <= 2 for part in lower(model).factors)
 
 
+def is_directed(model: Any) -> bool:
+    return isinstance(model, jt.BayesianNetwork)
+
+
 ENGINES = {
     "loopy": ApproximateEngine(LoopyBP(), is_exact_on_trees=True),
     "loopy flooding": ApproximateEngine(LoopyBP(schedule="flooding"), is_exact_on_trees=True),
@@ -65,6 +70,13 @@ ENGINES = {
         has_lower=True,
         takes=lambda model: "x2" in model.variables.names,
     ),
+    "likelihood-weighting": ApproximateEngine(jt.LikelihoodWeighting(draws=2000), takes=is_directed, draws=True),
+    "importance": ApproximateEngine(jt.ImportanceSampling(draws=2000), draws=True),
+    "importance adaptive": ApproximateEngine(jt.ImportanceSampling(draws=1000, proposal="adaptive"), draws=True),
+    "cutset": ApproximateEngine(jt.CutsetSampling(draws=500, width=1), is_exact_if_small=True, draws=True),
+    "rejection": ApproximateEngine(jt.RejectionSampling(draws=300, max_tries=30_000), takes=is_directed, draws=True),
+    "gibbs": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20), draws=True),
+    "gibbs random scan": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20, scan="random"), draws=True),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 
