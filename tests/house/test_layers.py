@@ -22,9 +22,9 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
-        "variational", "sampling", "approximation", "infer", "most_probable", "log_prob", "sample", "planning",
-        "sensitivity", "edge_information", "verbs",
+        "engines", "exact", "factor_arrays", "factor_beliefs", "factor_maxima", "most_probable_codes", "bounded",
+        "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
+        "log_prob", "sample", "planning", "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
@@ -44,6 +44,7 @@ ORDERS = {
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
+        "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",

@@ -15,6 +15,7 @@ import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.exact.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ ENGINES = {
     "importance adaptive": ApproximateEngine(jt.ImportanceSampling(draws=1000, proposal="adaptive"), draws=True),
     "cutset": ApproximateEngine(jt.CutsetSampling(draws=500, width=1), is_exact_if_small=True, draws=True),
     "rejection": ApproximateEngine(jt.RejectionSampling(draws=300, max_tries=30_000), takes=is_directed, draws=True),
+    "gibbs": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20), draws=True),
+    "gibbs random scan": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20, scan="random"), draws=True),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 

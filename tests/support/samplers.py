@@ -1,25 +1,47 @@
 """The registry of samplers, and the models on which their error bars are proved.
 
 A new sampler is one entry of `SAMPLERS`: the laws of `tests/inference/sampling/` hold for it then: the coverage of its
-intervals, simulation-based calibration and Geweke's joint test.
+intervals (`test_coverage.py`), simulation-based calibration (`test_calibration.py`) and, for Markov chains, Geweke's
+joint test (`test_joint_distributions.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+import numpy as np
+
+import juncture as jt
 from juncture.inference.engines.contract import Engine
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from support.approximate_engines import MODELS
+
+LEAST, MOST = 0.05, 0.95  # probabilities whose estimates have a normal distribution for some hundreds of draws
+WIDTH = 1.6448536269514722  # standard errors from the middle of a 90 % interval to its end
+RESERVED = 190_000_000  # seeds from here on are for coverage alone
+
+
+def attracting_spins() -> jt.MarkovNetwork:
+    """Three by four spins that attract their neighbours, in a field."""
+    return jt.ising((3, 4), coupling=0.3, field=0.2)
+
 
 COVERAGE_MODELS: dict[str, tuple[Any, dict[str, Any]]] = {  # a model and one row of evidence
     "tree": (MODELS["tree"].model, {"x4": 2}),
     "triangle": (MODELS["triangle"].model, {"x0": [0.4, 0.6]}),
     "grid": (MODELS["grid"].model, {"x0": 2}),
     "asia": (MODELS["asia"].model, {"xray": "yes"}),
+    "student": (jt.example("student"), {}),
+    "spins": (attracting_spins(), {}),
 }
 EVERY_MODEL = tuple(COVERAGE_MODELS)
-DIRECTED = ("asia",)
+DIRECTED = ("asia", "student")
+SPINS = ("spins",)
+WITHOUT_ZEROS = ("tree", "triangle", "grid", "student", "spins")  # on which single states can change one by one
 
 
 @dataclass(frozen=True)
@@ -31,4 +53,57 @@ class Sampler:
     models: tuple[str, ...] = EVERY_MODEL  # names of `COVERAGE_MODELS` that it answers
 
 
-SAMPLERS: dict[str, Sampler] = {}
+SAMPLERS: dict[str, Sampler] = {
+    "likelihood-weighting": Sampler(jt.LikelihoodWeighting(draws=1000), models=DIRECTED),
+    "importance": Sampler(jt.ImportanceSampling(draws=1000)),
+    "importance adaptive": Sampler(jt.ImportanceSampling(draws=1000, proposal="adaptive")),
+    "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=10**7), models=DIRECTED),
+    "gibbs": Sampler(Gibbs(draws=500, warmup=100), is_chain=True),
+    "gibbs random scan": Sampler(Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
+    "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True, models=WITHOUT_ZEROS),
+    "swendsen-wang": Sampler(SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
+}
+CELLS = [(sampler, model) for sampler, entry in SAMPLERS.items() for model in entry.models]
+
+
+@cache
+def true_probabilities(model: str) -> tuple[tuple[str, int, float], ...]:
+    """(variable, state, probability) by the exact engine, of those that are not rare."""
+    network, evidence = COVERAGE_MODELS[model]
+    exact = jt.infer(network, evidence)
+    return tuple(
+        (name, state, float(value))
+        for name in network.variables.names
+        for state, value in enumerate(np.asarray(exact[name].values))
+        if LEAST < value < MOST
+    )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Over repetitions: whether each interval holds the truth, and whether the engine says that it converged."""
+
+    hits: np.ndarray  # (repetition, quantity)
+    converged: np.ndarray  # (repetition,)
+
+    @property
+    def single_hits(self) -> np.ndarray:
+        """(repetition,): of another quantity in each repetition, so that they are independent; of converged ones."""
+        repetitions = np.flatnonzero(self.converged)
+        return self.hits[repetitions, repetitions % self.hits.shape[1]]
+
+
+def measure_coverage(sampler: str, model: str, repetitions: int, first: int = 0) -> Coverage:
+    """Infer again and again with seeds of its own, and compare the 90 % intervals with the truth."""
+    network, evidence = COVERAGE_MODELS[model]
+    truth = true_probabilities(model)
+    engine = SAMPLERS[sampler].engine
+    hits, converged = np.zeros((repetitions, len(truth)), bool), np.zeros(repetitions, bool)
+    seed = RESERVED + 10_000 * CELLS.index((sampler, model)) + first
+    for repetition in range(repetitions):
+        beliefs = jt.infer(network, evidence, method=engine, rng=seed + repetition)
+        converged[repetition] = beliefs.converged
+        for place, (name, state, value) in enumerate(truth):
+            error = beliefs.diagnostics.standard_error(name)[state]
+            hits[repetition, place] = abs(np.asarray(beliefs[name].values)[state] - value) <= WIDTH * error
+    return Coverage(hits, converged)

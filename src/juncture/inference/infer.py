@@ -30,6 +30,10 @@ from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.sampling.cutset import CutsetSampling
 from juncture.inference.sampling.importance import ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
+from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 from juncture.inference.sampling.rejection import RejectionSampling
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
@@ -51,6 +55,10 @@ APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "mean-field": MeanField,
 }
 SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
+    "gibbs": Gibbs,
+    "metropolis": Metropolis,
+    "swendsen-wang": SwendsenWang,
+    "parallel-tempering": ParallelTempering,
     "cutset": CutsetSampling,
     "importance": ImportanceSampling,
     "likelihood-weighting": LikelihoodWeighting,

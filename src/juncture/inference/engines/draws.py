@@ -21,6 +21,9 @@ def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: 
     """`n` rows from p(all variables | evidence), given one row of evidence that is possible."""
     if not findings.is_single:
         raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")
+    if hasattr(engine, "draw"):
+        drawn: Dataset = engine.draw(model, findings, check_num_rows(n), as_generator(rng)).to_dataset()
+        return drawn
     if Question.DRAWS not in engine.answers:
         raise Unsupported(f"the engine {engine.name!r} does not draw rows; infer again with another method")
     count = check_num_rows(n, BYTES_PER_CELL * len(model.variables))

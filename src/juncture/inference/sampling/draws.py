@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_mapping
+from juncture.checks import check_array, check_mapping
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, MissingExtra, UnknownVariable, Unsupported
 from juncture.inference.sampling.draws_summary import DrawsSummary, summarize
@@ -219,7 +219,7 @@ def as_log_weights(values: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     """Logarithms of weights, (chain, draw), of which some are above -∞."""
     if values is None:
         return None
-    array = read_only(values, float)
+    array = read_only(check_array(values, "log_weights"))
     if array.shape != shape:
         raise InvalidData(f"log_weights must have the shape (chain, draw) = {shape}; got {array.shape}")
     if array.size and (np.isnan(array).any() or array.max() in (np.inf, -np.inf)):
