@@ -31,6 +31,7 @@ def test_error_bars_are_not_far_off(sampler):
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_intervals_cover_the_truth(sampler):
+    """S3-038, for every sampler."""
     found = {model: measure_coverage(sampler, model, REPETITIONS, QUICK) for model in SAMPLERS[sampler].models}
     shares = {model: round(float(one.hits[one.converged].mean()), 4) for model, one in found.items()}
     for model, one in found.items():

@@ -132,7 +132,7 @@ class Draws(Value):
         for name in kept:
             array = self[name]
             if name in known:
-                states = enumerate(known[name].states)
+                states = enumerate(known[name].labels)
                 found |= {f"{name}={state}": (array == code).astype(float) for code, state in states}
             else:
                 places = np.ndindex(array.shape[2:])
@@ -181,7 +181,7 @@ class Draws(Value):
             import arviz
         except ImportError:
             raise MissingExtra.named("arviz", "arviz") from None
-        groups = {"posterior": dict(self.values)}
+        groups: dict[str, Any] = {"posterior": dict(self.values)}
         if self.log_weights is not None:
             groups["sample_stats"] = {"log_weight": self.log_weights}
         if int(arviz.__version__.partition(".")[0]) == 0:
