@@ -85,7 +85,7 @@ class CutsetSampling:
 def find_cutset(model: Any, observed: Sequence[str], width: int) -> tuple[str, ...]:
     """Variables to remove, one after the other the one in most of the cliques that are too wide."""
     scopes, removed = [part.scope.names for part in lower(model).factors], set(observed)
-    named, found = set(model.variables.names), []
+    named, found = set(model.variables.names), list[str]()
     while True:
         kept = [[name for name in scope if name not in removed] for scope in scopes]
         edges = {(a, b) for scope in kept for a in scope for b in scope if a < b}
