@@ -55,11 +55,12 @@ def worst_size(draws: np.ndarray) -> float | None:
     return float(min(sizes))
 
 
-def standard_errors(codes: np.ndarray, num_states: int) -> np.ndarray:
+def standard_errors(codes: np.ndarray, num_states: int, least_size: float | None = None) -> np.ndarray:
     """(state,): standard errors of the shares of the states, from codes (chain, draw) of one variable.
 
     √(p (1 - p) / ESS), with half a draw of each kind added to the effective ones: a state that was never drawn has a
-    standard error too. States that were always or never drawn have the least effective sample size of the others.
+    standard error too. States that were always or never drawn have the least effective sample size of the others, and
+    at most `least_size`, that of the slowest variable.
     """
     indicators = (codes[:, :, np.newaxis] == np.arange(num_states)).astype(float)
     shares = indicators.mean(axis=(0, 1))
@@ -67,7 +68,7 @@ def standard_errors(codes: np.ndarray, num_states: int) -> np.ndarray:
         return np.full(num_states, np.inf)
     sizes = effective_sample_size(indicators, "mean")
     is_seen = (shares > 0) & (shares < 1)
-    sizes[~is_seen] = sizes[is_seen].min(initial=codes.size)
+    sizes[~is_seen] = sizes[is_seen].min(initial=codes.size if least_size is None else min(least_size, codes.size))
     smoothed = (shares * sizes + 0.5) / (sizes + 1.0)
     return np.sqrt(smoothed * (1.0 - smoothed) / sizes)
 
