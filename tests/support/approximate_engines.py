@@ -84,9 +84,7 @@ ENGINES = {
         takes=lambda model: isinstance(model, jt.PairwiseNetwork),
         draws=True,
     ),
-    "parallel-tempering": ApproximateEngine(
-        jt.ParallelTempering(draws=20, chains=2, warmup=5, replicas=2), draws=True
-    ),
+    "parallel-tempering": ApproximateEngine(jt.ParallelTempering(draws=20, chains=2, warmup=5, replicas=2), draws=True),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 
@@ -178,4 +176,6 @@ def noisy() -> SmallModel:
     return SmallModel(jt.BayesianNetwork(parts), rows, is_tree=False, has_hidden=True)
 
 
-MODELS = {build.__name__: build() for build in (tree, chain_with_zeros, triangle, grid, wide_factors, asia, noisy, spins)}
+MODELS = {
+    build.__name__: build() for build in (tree, chain_with_zeros, triangle, grid, wide_factors, asia, noisy, spins)
+}

@@ -15,9 +15,6 @@ import numpy as np
 
 import juncture as jt
 from juncture.inference.engines.contract import Engine
-from juncture.inference.sampling.markov_chains.gibbs import Gibbs
-from juncture.inference.sampling.markov_chains.metropolis import Metropolis
-from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from support.approximate_engines import MODELS
 
 LEAST, MOST = 0.05, 0.95  # probabilities whose estimates have a normal distribution for some hundreds of draws
@@ -51,6 +48,12 @@ class Sampler:
     engine: Engine  # some hundreds of draws
     is_chain: bool = False  # whether it is a Markov chain, with R-hat
     models: tuple[str, ...] = EVERY_MODEL  # names of `COVERAGE_MODELS` that it answers
+    has_plain_state: bool = True  # whether the state of a chain is the codes of all nodes
+    is_quick: bool = True  # whether it is tested in every run
+
+    @property
+    def draws_rows(self) -> bool:
+        return hasattr(self.engine, "draw")
 
 
 SAMPLERS: dict[str, Sampler] = {
@@ -58,11 +61,22 @@ SAMPLERS: dict[str, Sampler] = {
     "importance": Sampler(jt.ImportanceSampling(draws=1000)),
     "importance adaptive": Sampler(jt.ImportanceSampling(draws=1000, proposal="adaptive")),
     "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=10**7), models=DIRECTED),
-    "gibbs": Sampler(Gibbs(draws=500, warmup=100), is_chain=True),
-    "gibbs random scan": Sampler(Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
-    "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True, models=WITHOUT_ZEROS),
-    "swendsen-wang": Sampler(SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
+    "gibbs": Sampler(jt.Gibbs(draws=500, warmup=100), is_chain=True),
+    "gibbs random scan": Sampler(jt.Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
+    "metropolis": Sampler(jt.Metropolis(draws=800, warmup=100), is_chain=True, models=WITHOUT_ZEROS),
+    "swendsen-wang": Sampler(jt.SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
+    "wolff": Sampler(jt.SwendsenWang(draws=800, warmup=200, clusters="single"), is_chain=True, models=SPINS),
+    "gibbs chromatic": Sampler(jt.Gibbs(draws=500, warmup=100, scan="chromatic"), is_chain=True),
+    "cutset": Sampler(jt.CutsetSampling(draws=300, width=1), models=("grid", "spins")),
+    "parallel-tempering": Sampler(
+        jt.ParallelTempering(draws=400, warmup=100, replicas=3),
+        is_chain=True,
+        models=("grid", "spins"),
+        has_plain_state=False,
+        is_quick=False,
+    ),
 }
+QUICK_SAMPLERS = [name for name, entry in SAMPLERS.items() if entry.is_quick]
 CELLS = [(sampler, model) for sampler, entry in SAMPLERS.items() for model in entry.models]
 
 

@@ -19,7 +19,7 @@ from juncture.inference.sampling.markov_chains.chains import Chain
 from juncture.inference.sampling.markov_chains.targets import Target
 from support.samplers import COVERAGE_MODELS, SAMPLERS
 
-CHAINS = [name for name, entry in SAMPLERS.items() if entry.is_chain]
+CHAINS = [name for name, entry in SAMPLERS.items() if entry.is_chain and entry.has_plain_state]
 NUM_OBSERVED = 2
 LEVEL = 0.001
 

@@ -85,9 +85,7 @@ def bond_energies(draws, model):
 def test_the_energy_of_the_ising_model(coupling):
     """Onsager's energy at three temperatures, by clusters on a torus; far from the critical point 0.4407."""
     size = 24 if coupling != 0.4 else 40
-    model = jt.PairwiseNetwork(
-        np.zeros((size * size, 2)), torus(size), coupling * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    )
+    model = jt.PairwiseNetwork(np.zeros((size * size, 2)), torus(size), coupling * np.array([[1.0, -1.0], [-1.0, 1.0]]))
     draws = jt.sample(model, 240, method=jt.SwendsenWang(warmup=40, chains=2), rng=0)
     energies = bond_energies(draws, model)
     error = float(jt.Draws({"energy": energies}).summary()["energy"].standard_error)

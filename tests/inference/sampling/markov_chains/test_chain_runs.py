@@ -83,7 +83,9 @@ def test_an_interruption_leaves_all_chains_after_the_same_round(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
-@pytest.mark.parametrize("engine", [jt.Gibbs(draws=10**7), jt.Gibbs(draws=10**7, warmup=10**8)], ids=["draws", "warmup"])
+@pytest.mark.parametrize(
+    "engine", [jt.Gibbs(draws=10**7), jt.Gibbs(draws=10**7, warmup=10**8)], ids=["draws", "warmup"]
+)
 def test_a_budget_stops_and_is_repeated(engine):
     model = MODELS["grid"].model
     short = jt.infer(model, method=engine, rng=0, budget=0.02)

@@ -209,7 +209,10 @@ def test_large_pairwise_models_take_the_quick_kernels(monkeypatch):
         (jt.ising((4, 70), 0.2), {}),  # two words a row
         (jt.ising((3, 4), rng.normal(0, 0.4, 17), rng.normal(0, 0.3, (3, 4))), {"x0_1": 1}),
         (jt.potts((3, 4), 3, 0.5, field=rng.normal(0, 0.5, (3, 4, 3))), {"x1_1": 2, "x0_0": [1.0, 0.0, 0.5]}),
-        (jt.ising(jt.UndirectedGraph([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]), 0.4, [0.1, 0.2, -0.3, 0.4]), {}),
+        (
+            jt.ising(jt.UndirectedGraph([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]), 0.4, [0.1, 0.2, -0.3, 0.4]),
+            {},
+        ),
     ]
     for model, row in cases:
         few = list(model.names[:3]) + [model.names[-1]]
