@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from support.samplers import CELLS, QUICK_SAMPLERS, SAMPLERS, measure_coverage
 
 pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
-REPETITIONS, QUICK = 400, 20
+REPETITIONS, QUICK = 400, 10
 LEVEL = 0.001  # over the number of cells
 POOLED = (0.885, 0.915)
 MOST_FLAGGED = 0.05  # the share of repetitions that say they did not converge

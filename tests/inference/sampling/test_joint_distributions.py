@@ -81,7 +81,7 @@ def joint_scores(sampler, num_steps, seed):
 
 @pytest.mark.parametrize("sampler", CHAINS)
 def test_the_joint_distribution_is_stationary(sampler):
-    scores = joint_scores(sampler, 2000, seed=7)
+    scores = joint_scores(sampler, 1200, seed=7)
     assert np.abs(scores).max() < norm.ppf(1 - LEVEL / (2 * len(scores) * len(CHAINS))), scores
 
 
