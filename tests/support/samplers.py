@@ -58,6 +58,7 @@ SAMPLERS: dict[str, Sampler] = {
     "importance": Sampler(jt.ImportanceSampling(draws=1000)),
     "importance adaptive": Sampler(jt.ImportanceSampling(draws=1000, proposal="adaptive")),
     "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=10**7), models=DIRECTED),
+    "cutset": Sampler(jt.CutsetSampling(draws=400, width=1), models=("grid", "asia", "spins")),
     "gibbs": Sampler(Gibbs(draws=500, warmup=100), is_chain=True),
     "gibbs random scan": Sampler(Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
     "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True, models=WITHOUT_ZEROS),
