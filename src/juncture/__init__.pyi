@@ -140,7 +140,9 @@ from juncture.inference.sampling.importance import ImportanceSampling as Importa
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
 from juncture.inference.sampling.log_density import sample_log_density as sample_log_density
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate as AnnealedEstimate
-from juncture.inference.sampling.markov_chains.annealed import annealed_importance_sampling as annealed_importance_sampling
+from juncture.inference.sampling.markov_chains.annealed import (
+    annealed_importance_sampling as annealed_importance_sampling,
+)
 from juncture.inference.sampling.markov_chains.chain_engine import ChainRun as ChainRun
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs as Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis as Metropolis

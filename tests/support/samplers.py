@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from support.approximate_engines import MODELS
 
 LEAST, MOST = 0.05, 0.95  # probabilities whose estimates have a normal distribution for some hundreds of draws
 WIDTH = 1.6448536269514722  # standard errors from the middle of a 90 % interval to its end
-RESERVED = 190_000_000  # seeds from here on are for coverage alone
+RESERVED = 190_000_000  # the start of seeds that are for coverage alone
 
 
 def attracting_spins() -> jt.MarkovNetwork:
@@ -67,7 +68,7 @@ SAMPLERS: dict[str, Sampler] = {
     "swendsen-wang": Sampler(jt.SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
     "wolff": Sampler(jt.SwendsenWang(draws=800, warmup=200, clusters="single"), is_chain=True, models=SPINS),
     "gibbs chromatic": Sampler(jt.Gibbs(draws=500, warmup=100, scan="chromatic"), is_chain=True),
-    "cutset": Sampler(jt.CutsetSampling(draws=300, width=1), models=("grid", "spins")),
+    "cutset": Sampler(jt.CutsetSampling(draws=400, width=1), models=("grid", "asia", "spins")),
     "parallel-tempering": Sampler(
         jt.ParallelTempering(draws=400, warmup=100, replicas=3),
         is_chain=True,
@@ -113,9 +114,10 @@ def measure_coverage(sampler: str, model: str, repetitions: int, first: int = 0)
     truth = true_probabilities(model)
     engine = SAMPLERS[sampler].engine
     hits, converged = np.zeros((repetitions, len(truth)), bool), np.zeros(repetitions, bool)
-    seed = RESERVED + 10_000 * CELLS.index((sampler, model)) + first
+    cell = crc32(f"{sampler}, {model}".encode())
     for repetition in range(repetitions):
-        beliefs = jt.infer(network, evidence, method=engine, rng=seed + repetition)
+        rng = np.random.default_rng([RESERVED, cell, first + repetition])
+        beliefs = jt.infer(network, evidence, method=engine, rng=rng)
         converged[repetition] = beliefs.converged
         for place, (name, state, value) in enumerate(truth):
             error = beliefs.diagnostics.standard_error(name)[state]

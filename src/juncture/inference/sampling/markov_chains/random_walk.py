@@ -77,8 +77,7 @@ def random_walk(
         return value
 
     walks = [
-        walk(log_prob, first.ravel(), (draws, warmup, thin), scale, child)
-        for child in as_generator(rng).spawn(chains)
+        walk(log_prob, first.ravel(), (draws, warmup, thin), scale, child) for child in as_generator(rng).spawn(chains)
     ]
     return Draws({NAME: np.array(walks).reshape(chains, draws, *first.shape)})
 
@@ -129,7 +128,9 @@ def find_start(
 def covariance_root(points: np.ndarray, root: np.ndarray) -> np.ndarray:
     """A root of 2.38² / d times the covariance of some points, with a little of the former one for safety."""
     size = points.shape[1]
-    covariance = np.atleast_2d(np.cov(points.T)) + 1e-3 * root @ root.T / max(1.0, float(np.trace(root @ root.T)) / size)
+    covariance = np.atleast_2d(np.cov(points.T)) + 1e-3 * root @ root.T / max(
+        1.0, float(np.trace(root @ root.T)) / size
+    )
     try:
         return np.asarray(2.38 / np.sqrt(size) * np.linalg.cholesky(covariance))
     except np.linalg.LinAlgError:
