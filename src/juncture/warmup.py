@@ -38,6 +38,9 @@ from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
 from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
+from juncture.inference.sampling.markov_chains.gibbs import MANY_NODES, Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.kernels.compilation import compiling
 from juncture.kernels.messages.layout import SUM
 from juncture.kernels.messages.schedules import FLOODING
@@ -48,7 +51,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.networks.pairwise.ising import ising
+from juncture.networks.pairwise.ising import ising, potts
 from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -206,6 +209,15 @@ def ascend_mean_field() -> None:
     infer(MarkovNetwork(factors), method="mean-field")
 
 
+def run_markov_chains() -> None:
+    """A few draws by every kind of chain, also those of grids that are just large enough."""
+    for model in (ising((1, MANY_NODES), 0.5), potts((1, MANY_NODES), 3, 0.5)):
+        sample(model, 1, method=Gibbs(1, 1, 1), rng=0)
+    for single in ("all", "single"):
+        sample(ising((2, 2), 0.5), 1, method=SwendsenWang(1, 1, 1, clusters=single), rng=0)
+    sample(ising((2, 2), 0.5), 1, method=Metropolis(1, 1, 1), rng=0)
+
+
 def ask_gaussian_network() -> None:
     """Ask small Gaussian networks, directed and undirected, every kind of question; plan a long one."""
     x, y, z = Variable("x"), Variable("y"), Variable("z")
@@ -287,6 +299,7 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "networks with zeros": ask_sparse_network,
     "messages on any graph": pass_messages,
     "mean field": ascend_mean_field,
+    "Markov chains": run_markov_chains,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from support.samplers import CELLS, SAMPLERS, measure_coverage
+from support.samplers import CELLS, QUICK_SAMPLERS, SAMPLERS, measure_coverage
 
 pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
-REPETITIONS, QUICK = 400, 25
+REPETITIONS, QUICK = 400, 10
 LEVEL = 0.001  # over the number of cells
 POOLED = (0.885, 0.915)
 MOST_FLAGGED = 0.05  # the share of repetitions that say they did not converge
@@ -19,7 +19,7 @@ def p_value(hits: np.ndarray) -> float:
     return float(binomtest(int(hits.sum()), len(hits), 0.9).pvalue)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", QUICK_SAMPLERS)
 def test_error_bars_are_not_far_off(sampler):
     """A few repetitions on one model: bars that are half as wide, or twice, are seen."""
     model = SAMPLERS[sampler].models[-1]

@@ -102,9 +102,9 @@ class Draws(Value):
     def weights(self) -> np.ndarray:
         """The weights of the draws, (chain, draw); they sum to 1 over all chains."""
         if self.log_weights is None:
-            return np.full((self.num_chains, self.num_draws), 1.0 / max(1, len(self)))
+            return read_only(np.full((self.num_chains, self.num_draws), 1.0 / max(1, len(self))))
         weights = np.exp(self.log_weights - self.log_weights.max())
-        return weights / weights.sum()
+        return read_only(weights / weights.sum())
 
     def quantities(self, names: Iterable[str] | None = None) -> Mapping[str, np.ndarray]:
         """Every single quantity, (chain, draw), by a label.

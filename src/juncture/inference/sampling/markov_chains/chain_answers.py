@@ -110,7 +110,7 @@ def diagnose(
 
     def errors(name: str) -> np.ndarray:
         column, num_states = places[name]
-        rows = np.array([standard_errors(row[:, :, column], num_states) for row in draws])
+        rows = np.array([standard_errors(row[:, :, column], num_states, size) for row in draws])
         rows[~is_free[:, column]] = 0.0
         return rows[0] if is_single else rows
 

@@ -14,7 +14,7 @@ from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sampl
 
 HIGH_R_HAT = 1.05  # above it, chains disagree
 LEAST_SIZE = 25  # effective draws a chain, below which standard errors are not to be trusted
-MOST_COLUMNS = 256  # indicators whose effective sample size is computed: those of the largest R-hat
+MOST_NODES = 32  # whose effective sample size is computed: those of the largest R-hat
 
 
 def indicator_r_hat(codes: np.ndarray, num_states: int) -> np.ndarray:
@@ -42,24 +42,26 @@ def worst_r_hat(draws: np.ndarray) -> float:
 
 
 def worst_size(draws: np.ndarray) -> float | None:
-    """The smallest effective sample size of a state's indicator, of those whose R-hat is largest."""
+    """The smallest effective sample size of a state's indicator, one of each of the nodes whose R-hat is largest."""
     if draws.shape[2] < LEAST_DRAWS or not draws.size:
         return None
     num_states = int(draws.max(initial=0)) + 1
     sizes = []
     for row in draws:
         values = indicator_r_hat(row, num_states)
-        worst = np.argsort(values, axis=None)[::-1][:MOST_COLUMNS]
-        states, nodes = np.unravel_index(worst, values.shape)
+        states = values.argmax(axis=0)
+        nodes = np.argsort(values.max(axis=0))[::-1][:MOST_NODES]
+        states = states[nodes]
         sizes.append(effective_sample_size((row[:, :, nodes] == states).astype(float), "mean").min())
     return float(min(sizes))
 
 
-def standard_errors(codes: np.ndarray, num_states: int) -> np.ndarray:
+def standard_errors(codes: np.ndarray, num_states: int, least_size: float | None = None) -> np.ndarray:
     """(state,): standard errors of the shares of the states, from codes (chain, draw) of one variable.
 
     √(p (1 - p) / ESS), with half a draw of each kind added to the effective ones: a state that was never drawn has a
-    standard error too. States that were always or never drawn have the least effective sample size of the others.
+    standard error too. States that were always or never drawn have the least effective sample size of the others, and
+    at most `least_size`, that of the slowest variable.
     """
     indicators = (codes[:, :, np.newaxis] == np.arange(num_states)).astype(float)
     shares = indicators.mean(axis=(0, 1))
@@ -67,7 +69,7 @@ def standard_errors(codes: np.ndarray, num_states: int) -> np.ndarray:
         return np.full(num_states, np.inf)
     sizes = effective_sample_size(indicators, "mean")
     is_seen = (shares > 0) & (shares < 1)
-    sizes[~is_seen] = sizes[is_seen].min(initial=codes.size)
+    sizes[~is_seen] = sizes[is_seen].min(initial=codes.size if least_size is None else min(least_size, codes.size))
     smoothed = (shares * sizes + 0.5) / (sizes + 1.0)
     return np.sqrt(smoothed * (1.0 - smoothed) / sizes)
 

@@ -165,7 +165,8 @@ class ChainPlan:
         draws[started.is_possible] = chains.draws if chains.transitions else 0
         is_free = np.array([target.fixed[nodes] < 0 for target in targets]).reshape(len(targets), len(nodes))
         diagnostics = self.diagnose(started, draws, nodes, is_free, findings.is_single)
-        warn_of_chains(diagnostics, started.is_irreducible, engine.name)
+        if chains.transitions:
+            warn_of_chains(diagnostics, started.is_irreducible, engine.name)
         seed = generator.spawn(1)[0]
 
         def estimate(row: int) -> float:

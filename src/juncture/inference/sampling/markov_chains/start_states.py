@@ -13,9 +13,9 @@ from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.inference.variational.starts import find_assignment
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 
-PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-SWEEPS = 5  # at each penalty
-ATTEMPTS = 3
+PENALTIES = 2.0 ** np.arange(0.0, 6.5, 0.5)
+SWEEPS = 10  # at each penalty
+ATTEMPTS = 5
 ONE = np.ones(1)  # the power of the target itself
 
 
