@@ -7,6 +7,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
+from juncture.inference import approximation
 from juncture.inference.approximation import Bracketed, Query, approximate, find_beliefs
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
@@ -145,6 +146,19 @@ def test_other_models_have_the_best_of_several_searches_below_a_bound(budget):
     again = jt.most_probable(grid, method=found.diagnostics.engine)
     assert np.array_equal(again.array, found.array)
     assert again.bound == found.bound
+
+
+def test_large_models_have_a_bound_of_all_assignments(monkeypatch):
+    monkeypatch.setattr(approximation, "MOST_NODES", 10)
+    rng = np.random.default_rng(5)
+    grid = jt.potts((8, 8), num_states=3, coupling=rng.normal(size=112), field=rng.normal(size=(8, 8, 3)))
+    with pytest.warns(jt.ApproximationWarning):
+        found = jt.most_probable(grid, memory_limit=2 * LIMIT)
+    assert [engine.name for engine in found.diagnostics.engine.bounding] == ["tree-reweighted"]
+    with pytest.warns(jt.ApproximationWarning):  # the messages do not fit
+        crude = jt.most_probable(grid, memory_limit=LIMIT)
+    assert (crude.diagnostics.engine.bounding, crude.bound >= found.bound) == ((), True)
+    assert found.log_joint <= jt.most_probable(grid).log_joint + 1e-9 <= found.bound + 2e-9
 
 
 def test_several_assignments_or_sums_are_refused_and_not_approximated():

@@ -10,19 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 import juncture as jt
 from juncture.inference.engines.contract import Engine
-from juncture.inference.sampling.markov_chains.gibbs import Gibbs
-from juncture.inference.sampling.markov_chains.metropolis import Metropolis
-from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from support.approximate_engines import MODELS
 
 LEAST, MOST = 0.05, 0.95  # probabilities whose estimates have a normal distribution for some hundreds of draws
 WIDTH = 1.6448536269514722  # standard errors from the middle of a 90 % interval to its end
-RESERVED = 190_000_000  # seeds from here on are for coverage alone
+RESERVED = 190_000_000  # the start of seeds that are for coverage alone
 
 
 def attracting_spins() -> jt.MarkovNetwork:
@@ -41,6 +39,7 @@ COVERAGE_MODELS: dict[str, tuple[Any, dict[str, Any]]] = {  # a model and one ro
 EVERY_MODEL = tuple(COVERAGE_MODELS)
 DIRECTED = ("asia", "student")
 SPINS = ("spins",)
+WITHOUT_ZEROS = ("tree", "triangle", "grid", "student", "spins")  # on which single states can change one by one
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,12 @@ class Sampler:
     engine: Engine  # some hundreds of draws
     is_chain: bool = False  # whether it is a Markov chain, with R-hat
     models: tuple[str, ...] = EVERY_MODEL  # names of `COVERAGE_MODELS` that it answers
+    has_plain_state: bool = True  # whether the state of a chain is the codes of all nodes
+    is_quick: bool = True  # whether it is tested in every run
+
+    @property
+    def draws_rows(self) -> bool:
+        return hasattr(self.engine, "draw")
 
 
 SAMPLERS: dict[str, Sampler] = {
@@ -57,11 +62,22 @@ SAMPLERS: dict[str, Sampler] = {
     "importance": Sampler(jt.ImportanceSampling(draws=1000)),
     "importance adaptive": Sampler(jt.ImportanceSampling(draws=1000, proposal="adaptive")),
     "rejection": Sampler(jt.RejectionSampling(draws=300, max_tries=10**7), models=DIRECTED),
-    "gibbs": Sampler(Gibbs(draws=500, warmup=100), is_chain=True),
-    "gibbs random scan": Sampler(Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
-    "metropolis": Sampler(Metropolis(draws=800, warmup=100), is_chain=True),
-    "swendsen-wang": Sampler(SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
+    "gibbs": Sampler(jt.Gibbs(draws=500, warmup=100), is_chain=True),
+    "gibbs random scan": Sampler(jt.Gibbs(draws=500, warmup=100, scan="random"), is_chain=True),
+    "metropolis": Sampler(jt.Metropolis(draws=800, warmup=100), is_chain=True, models=WITHOUT_ZEROS),
+    "swendsen-wang": Sampler(jt.SwendsenWang(draws=500, warmup=100), is_chain=True, models=SPINS),
+    "wolff": Sampler(jt.SwendsenWang(draws=800, warmup=200, clusters="single"), is_chain=True, models=SPINS),
+    "gibbs chromatic": Sampler(jt.Gibbs(draws=500, warmup=100, scan="chromatic"), is_chain=True),
+    "cutset": Sampler(jt.CutsetSampling(draws=400, width=1), models=("grid", "asia", "spins")),
+    "parallel-tempering": Sampler(
+        jt.ParallelTempering(draws=400, warmup=100, replicas=3),
+        is_chain=True,
+        models=("grid", "spins"),
+        has_plain_state=False,
+        is_quick=False,
+    ),
 }
+QUICK_SAMPLERS = [name for name, entry in SAMPLERS.items() if entry.is_quick]
 CELLS = [(sampler, model) for sampler, entry in SAMPLERS.items() for model in entry.models]
 
 
@@ -98,9 +114,10 @@ def measure_coverage(sampler: str, model: str, repetitions: int, first: int = 0)
     truth = true_probabilities(model)
     engine = SAMPLERS[sampler].engine
     hits, converged = np.zeros((repetitions, len(truth)), bool), np.zeros(repetitions, bool)
-    seed = RESERVED + 10_000 * CELLS.index((sampler, model)) + first
+    cell = crc32(f"{sampler}, {model}".encode())
     for repetition in range(repetitions):
-        beliefs = jt.infer(network, evidence, method=engine, rng=seed + repetition)
+        rng = np.random.default_rng([RESERVED, cell, first + repetition])
+        beliefs = jt.infer(network, evidence, method=engine, rng=rng)
         converged[repetition] = beliefs.converged
         for place, (name, state, value) in enumerate(truth):
             error = beliefs.diagnostics.standard_error(name)[state]

@@ -374,6 +374,25 @@ def search_results():
     ]
 
 
+def draws():
+    codes = [[0, 1, 1, 0], [1, 1, 0, 1]]
+    return [
+        jt.Draws({"x": codes}),
+        jt.Draws({"y": codes}),
+        jt.Draws({"x": codes}, [two()]),
+        jt.Draws({"x": codes}, [two(states=("no", "yes"))]),
+        jt.Draws({"x": codes[::-1]}, [two()]),
+        jt.Draws({"x": codes}, [two()], log_weights=[[0.0] * 4, [0.5] * 4]),
+    ]
+
+
+def edge_posteriors():
+    rows = {"x": [0, 1, 1, 0, 1], "y": [0, 1, 1, 0, 0]}
+    return [
+        jt.edge_posteriors(rows, draws=4, rng=seed, prior=prior) for seed in (1, 2) for prior in ("orders", "graphs")
+    ]
+
+
 KINDS = [
     search_results,
     variables,
@@ -412,6 +431,8 @@ KINDS = [
     discretizers,
     fitted_discretizers,
     edge_strengths,
+    draws,
+    edge_posteriors,
     *sequence_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]

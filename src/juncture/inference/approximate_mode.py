@@ -116,6 +116,7 @@ def approximate_mode(query: Query, refusal: TooLarge, budget: float | None = Non
     share = None if budget is None else SHARE * budget / len(SEARCHES)
     runs = [query.run(engine, share, MODE) for engine in SEARCHES if takes(query, engine)]
     bounds = find_bounds(query, None if budget is None else (1.0 - SHARE) * budget)
+    bounds = [run for run in bounds if run.answers.diagnostics.upper is not None]
     engine: Any = BestOf(tuple(run.engine for run in runs), tuple(run.engine for run in bounds))
     found, upper = ([run.answers for run in each] for each in (runs, bounds))
     answers = join_best(engine, query.model, query.findings, found, upper)

@@ -38,6 +38,7 @@ MAX_BOUND = 40
 OPERATIONS_PER_NODE = 10_000  # what a step of mini-buckets takes for each node, besides its tables
 SECONDS_PER_NODE = 5e-3  # what engines of bounded tables take at the least for each node
 MOST_NODES = 2000  # for which they are asked where there is no budget
+FACTORS_PER_NODE = 3  # more of them take as much time as more nodes
 MOST_PAIRS = 20_000  # for which tree-reweighted messages are asked then
 SHARE = 0.5  # of the budget, for the beliefs; the rest is for the bounds
 
@@ -103,7 +104,7 @@ def bracket(model: Any, answers: Any, bounds: Sequence[Answers]) -> Any:
     crude = float(largest[0]) if answers.findings.is_single else largest
     lower = tightest(np.maximum, [found.diagnostics.lower for found in bounds])
     upper = tightest(np.minimum, [crude, *(found.diagnostics.upper for found in bounds)])
-    upper = upper if lower is None else np.maximum(upper, lower)  # both are the same number, but for rounding
+    upper = upper if lower is None else tightest(np.maximum, [upper, lower])  # equal, but for rounding
     estimate = np.clip(answers.log_evidence, lower, upper)
     diagnostics = replace(answers.diagnostics, lower=lower, upper=upper)
     return replace(answers, log_evidence=estimate, diagnostics=diagnostics)
@@ -164,12 +165,16 @@ def find_beliefs(query: Query, seconds: float | None) -> Run:
     """Beliefs by clique trees of bounded tables, the larger the more time there is; of large models by messages."""
     best = query.run(LoopyBP(), seconds)
     if seconds is None:
-        sizes = SIZES if is_small(query, math.inf) else ()
-        return next((run for size in sizes if (run := run_trees(query, size)) is not None), best)
+        trees = (try_run(query, BoundedCliqueTree(size)) for size in SIZES if is_small(query, math.inf))
+        return next((run for run in trees if run is not None), best)
     deadline, last = time.monotonic() + seconds, 0.0
     for size in RISING_SIZES:
         left = deadline - time.monotonic()
-        run = run_trees(query, size) if is_small(query, left) and GROWTH * last <= left else None
+        run = (
+            try_run(query, BoundedCliqueTree(size), left / 2)
+            if is_small(query, left) and GROWTH * last <= left
+            else None
+        )
         if run is None:
             break
         best, last = run, run.seconds
@@ -178,10 +183,10 @@ def find_beliefs(query: Query, seconds: float | None) -> Run:
     return best
 
 
-def run_trees(query: Query, size: int) -> Run | None:
-    """Clique trees of tables of some size; None where they do not keep to the limit of memory."""
+def try_run(query: Query, engine: Engine, seconds: float | None = None) -> Run | None:
+    """A run of an engine; None where it does not keep to the limit of memory or of time."""
     try:
-        return query.run(BoundedCliqueTree(size=size))
+        return query.run(engine, seconds)
     except TooLarge:
         return None
 
@@ -198,7 +203,8 @@ def find_bounds(query: Query, seconds: float | None) -> list[Run]:
             pass
     engines: list[Engine] = [] if np.isneginf(factor_arrays(query.model).log_values).any() else [MeanField()]
     engines += [TreeReweighted()] if is_pairwise(query) else []
-    return [query.run(engine, None if seconds is None else max(seconds, 0.0) / len(engines)) for engine in engines]
+    share = None if seconds is None else max(seconds, 0.0) / max(len(engines), 1)
+    return [run for engine in engines if (run := try_run(query, engine, share)) is not None]
 
 
 def is_pairwise(query: Query) -> bool:
@@ -210,7 +216,8 @@ def is_pairwise(query: Query) -> bool:
 
 def is_small(query: Query, seconds: float) -> bool:
     """Whether engines of bounded tables answer in so many seconds; where there is no limit, within a few."""
-    num_nodes = len(query.model.variables) * query.findings.num_rows
+    arrays = factor_arrays(query.model)
+    num_nodes = max(arrays.num_nodes, arrays.num_factors / FACTORS_PER_NODE) * query.findings.num_rows
     return num_nodes <= (MOST_NODES if seconds == math.inf else seconds / SECONDS_PER_NODE)
 
 
@@ -264,4 +271,6 @@ def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
     parts = [str(refusal).split(";", 1)[0], f"the answer is an approximation by {beliefs.method!r}{converged}"]
     if beliefs.is_single and found.lower is not None and math.isfinite(found.upper - found.lower):
         parts.append(f"log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}")
+    elif beliefs.is_single and math.isfinite(found.upper):
+        parts.append(f"log p(evidence) is at most {found.upper:.6g}")
     return "; ".join([*parts, 'method="exact" refuses instead'])

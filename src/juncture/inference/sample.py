@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -61,7 +61,10 @@ def sample_posterior(
         drawn: Draws = engine.draw(model, findings, check_num_rows(n, len(model.variables)), as_generator(rng))
         return drawn
     names = tuple(model.variables.names)
-    beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS, model=model), findings, names, DRAWS)
+    try:
+        beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS, model=model), findings, names, DRAWS)
+    except TooLarge as refusal:
+        raise TooLarge(f"{refusal}; method='gibbs' draws from an approximation") from refusal
     check_possible(beliefs)
     columns = beliefs.answers.sample(check_num_rows(n, BYTES_PER_CELL * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)

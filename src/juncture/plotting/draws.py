@@ -65,12 +65,8 @@ def plot_rank(draws: Draws, names: Iterable[str] | None = None, axes: Any = None
 
     Parameters
     ----------
-    draws
-        What a sampler drew.
-    names
-        Of these; all by default.
-    axes
-        The axes of matplotlib to draw in, one for each quantity; by default those of a new figure.
+    draws, names, axes
+        As in `plot_trace`.
     bins
         The number of bins. Equal draws share their ranks evenly.
 
@@ -111,12 +107,8 @@ def plot_autocorrelation(
 
     Parameters
     ----------
-    draws
-        What a sampler drew.
-    names
-        Of these; all by default.
-    axes
-        The axes of matplotlib to draw in, one for each quantity; by default those of a new figure.
+    draws, names, axes
+        As in `plot_trace`.
     max_lag
         The largest lag to show.
 

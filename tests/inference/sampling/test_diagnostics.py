@@ -88,6 +88,15 @@ def test_effective_sample_size_of_an_autoregression():
         assert np.isclose(effective_sample_size(draws, "mean"), 32000 * (1 - rho) / (1 + rho), rtol=0.15)
 
 
+def test_thinning_lowers_the_autocorrelation():
+    """S2-174, S3-061: of every d-th draw of an AR(1) it is ρ^d; the mean of fewer draws is no better."""
+    draws = autoregressive(0.8, (4, 12_000), np.random.default_rng(6))
+    for step in (1, 2, 5):
+        assert np.allclose(autocorrelation(draws[:, ::step])[:, 1], 0.8**step, atol=0.05)
+    assert standard_error(draws) <= standard_error(draws[:, ::5])
+    assert abs(draws.mean()) < 4 * standard_error(draws)
+
+
 def test_autocovariances_are_the_sums_of_products():
     array = RNG.normal(size=(2, 11, 3))
     centred = array - array.mean(axis=1, keepdims=True)

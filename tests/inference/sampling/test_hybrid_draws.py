@@ -119,9 +119,15 @@ def test_a_grid_too_wide_for_its_memory():
     engine = jt.CutsetSampling(draws=40, width=4, memory_limit=40_000)
     beliefs, exact = jt.infer(grid, method=engine, rng=0), jt.infer(grid)
     assert abs(beliefs.log_evidence - exact.log_evidence) < 4.5 * beliefs.diagnostics.log_evidence_error
-    plan = engine.compile(grid)
-    assert 3 <= len(plan.cutset) <= 20
-    findings = as_findings({"x0_0": grid.states[0]}, grid.variables)
-    assert "x0_0" not in jt.CutsetSampling(cutset=["x0_0", "x3_3"]).compile(grid, findings.names).cutset
+    assert 3 <= len(engine.compile(grid).cutset(grid, as_findings(None, grid.variables))) <= 20
+    findings = as_findings({"x0_0": grid.states[0], "x1_1": [0.5, 0.6]}, grid.variables)
+    named = jt.CutsetSampling(cutset=["x0_0", "x1_1", "x3_3"])
+    assert named.compile(grid).cutset(grid, findings) == ("x1_1", "x3_3")
+    assert jt.infer(grid, method=jt.CutsetSampling(width=12)).exact
+    drawn = jt.sample(grid, 60, given={"x0_0": grid.states[0]}, method=jt.CutsetSampling(width=4), rng=0)
+    assert drawn["x7_7"].shape == (1, 60)
+    assert drawn.log_weights is not None
+    rows = jt.infer(jt.example("asia"), {"xray": "yes"}, method="cutset", rng=0).sample(2000, rng=0)
+    assert (rows.columns["lung"] == 0).mean() == pytest.approx(0.489, abs=0.05)
     with pytest.raises(jt.Unsupported, match="takes variables with states"):
         jt.infer(logistic_network(), method="cutset")

@@ -179,6 +179,7 @@ def test_draws_and_rows():
         assert draws["lung"].shape == (1, 500)
         assert draws.log_weights is not None
         rows = jt.infer(asia, XRAY, method=engine, rng=0).sample(2000, rng=1)
+        assert rows == jt.infer(asia, XRAY, method=engine, rng=7).sample(2000, rng=1)
         assert set(rows.columns["xray"]) == {0}
         share = float((rows.columns["lung"] == 0).mean())
         assert share == pytest.approx(jt.infer(asia, XRAY)["lung"]["yes"], abs=0.08)

@@ -19,7 +19,7 @@ from juncture.inference.sampling.markov_chains.chains import Chain
 from juncture.inference.sampling.markov_chains.targets import Target
 from support.samplers import COVERAGE_MODELS, SAMPLERS
 
-CHAINS = [name for name, entry in SAMPLERS.items() if entry.is_chain]
+CHAINS = [name for name, entry in SAMPLERS.items() if entry.is_chain and entry.has_plain_state]
 NUM_OBSERVED = 2
 LEVEL = 0.001
 
@@ -81,7 +81,7 @@ def joint_scores(sampler, num_steps, seed):
 
 @pytest.mark.parametrize("sampler", CHAINS)
 def test_the_joint_distribution_is_stationary(sampler):
-    scores = joint_scores(sampler, 2000, seed=7)
+    scores = joint_scores(sampler, 1200, seed=7)
     assert np.abs(scores).max() < norm.ppf(1 - LEVEL / (2 * len(scores) * len(CHAINS))), scores
 
 

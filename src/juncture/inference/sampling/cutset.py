@@ -9,7 +9,7 @@ wide for exact inference (Bidyuk and Dechter 2007).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,15 +21,19 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Diagnostics, Question, Request
+from juncture.inference.engines.draws import DRAWS
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.exact.lowering import check_factors, lower
+from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
 from juncture.inference.sampling.proposals.loopy import loopy_proposals
 from juncture.inference.sampling.table_draws import Batch
 from juncture.inference.sampling.weighted_answers import check_weights
 from juncture.inference.sampling.weighted_run import Streams, Tally
 from juncture.options import as_variable_names
+
+ROUNDING = 1e-14  # of probabilities that no draw changes
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class CutsetSampling:
     cutset: tuple[str, ...] | None = None
     memory_limit: int | None = None
     name: ClassVar[str] = "cutset"
-    answers: ClassVar[frozenset[Question]] = BELIEFS
+    answers: ClassVar[frozenset[Question]] = BELIEFS | {Question.DRAWS}
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)
@@ -78,14 +82,21 @@ class CutsetSampling:
             raise Unsupported("the engine 'cutset' takes variables with states; use method='likelihood-weighting'")
         for name in self.cutset or ():
             model.variable(name)
-        names = find_cutset(model, observed, self.width) if self.cutset is None else self.cutset
-        return CutsetPlan(self, tuple(name for name in names if name not in observed))
+        return CutsetPlan(self)
+
+    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+        """`n` draws of the cut-set given one row of evidence, with their weights, and of the rest given each."""
+        (part,) = replace(self, draws=n).compile(model).run(model, findings, rng=rng).rows
+        possible = part.log_weights > -math.inf
+        columns = part.sample(np.where(possible, part.counts, 0), rng)
+        logs = np.repeat(part.log_weights[possible], part.counts[possible])
+        return Draws({name: column[np.newaxis] for name, column in columns.items()}, model.variables, logs[np.newaxis])
 
 
 def find_cutset(model: Any, observed: Sequence[str], width: int) -> tuple[str, ...]:
     """Variables to remove, one after the other the one in most of the cliques that are too wide."""
     scopes, removed = [part.scope.names for part in lower(model).factors], set(observed)
-    named, found = set(model.variables.names), []
+    named, found = set(model.variables.names), list[str]()
     while True:
         kept = [[name for name in scope if name not in removed] for scope in scopes]
         edges = {(a, b) for scope in kept for a in scope for b in scope if a < b}
@@ -100,10 +111,9 @@ def find_cutset(model: Any, observed: Sequence[str], width: int) -> tuple[str, .
 
 @dataclass(frozen=True, eq=False)
 class CutsetPlan:
-    """The cut-set, and a run of draws of it."""
+    """A run of draws of a cut-set."""
 
     engine: CutsetSampling
-    cutset: tuple[str, ...]
 
     @property
     def cost(self) -> Cost:
@@ -112,6 +122,12 @@ class CutsetPlan:
 
     def prepare(self) -> None:
         """Nothing is shared between runs of different models."""
+
+    def cutset(self, model: Any, findings: Findings) -> tuple[str, ...]:
+        """The variables to draw: those that were named, or as many as the width asks for."""
+        observed = [name for name in findings.codes if findings.is_observed(name).all()]
+        names = find_cutset(model, observed, self.engine.width) if self.engine.cutset is None else self.engine.cutset
+        return tuple(name for name in names if name not in observed)
 
     def run(
         self,
@@ -123,7 +139,7 @@ class CutsetPlan:
         budget: float | None = None,
     ) -> CutsetAnswers:
         streams, rows = Streams.of(rng), []
-        nodes = [model.variables.axis(name) for name in self.cutset]
+        nodes = [model.variables.axis(name) for name in self.cutset(model, findings)]
         for row, proposal in enumerate(loopy_proposals(model, findings, nodes=nodes)):
             log_q = replace(proposal, target=replace(proposal.target, factors=(), log_constant=0.0))
             batch = log_q.source().draw(self.engine.draws, streams.generator(row))
@@ -138,6 +154,8 @@ class CutsetPlan:
 class CutsetDraws:
     """The different draws of the cut-set for one row of evidence, with exact answers given each of them."""
 
+    model: Any
+    given: Findings  # evidence and draw, a row for each draw
     exact: Sequence[Answers]  # one of many rows, or one for each draw
     counts: np.ndarray  # (draw,): how often each was drawn
     log_weights: np.ndarray  # (draw,)
@@ -148,9 +166,13 @@ class CutsetDraws:
         _, first, counts = np.unique(batch.codes[list(nodes)], axis=1, return_index=True, return_counts=True)
         names = [model.variables.names[node] for node in nodes]
         columns = {name: batch.codes[node][first] for name, node in zip(names, nodes, strict=True)}
-        exact = answer_exactly(model, row, columns, len(first), engine)
+        repeated = row.repeat(len(first))
+        given = Findings(
+            row.variables, {**repeated.codes, **columns}, {}, dict(repeated.likelihoods), num_rows=len(first)
+        )
+        exact = answer_exactly(model, given, engine.memory_limit)
         log_joint = np.concatenate([answers.log_evidence for answers in exact])
-        return cls(exact, counts, log_joint + batch.log_weights[first], frozenset(names))
+        return cls(model, given, exact, counts, log_joint + batch.log_weights[first], frozenset(names))
 
     @cached_property
     def tally(self) -> Tally:
@@ -182,21 +204,26 @@ class CutsetDraws:
         tables, mean = self.marginals((name,)), self.mean((name,))
         variance = (self.counts * self.weights**2) @ (tables - mean) ** 2
         spread = 1.0 if name in self.names else np.ptp(tables, axis=0)
-        return np.asarray(np.sqrt(variance + (spread / self.tally.effective_sample_size) ** 2))
+        return np.asarray(np.sqrt(variance + (spread / self.tally.effective_sample_size) ** 2 + ROUNDING**2))
+
+    def sample(self, counts: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """So many rows given each draw, one draw after the other."""
+        names = self.model.variables.names
+        plan = JunctionTree().compile(self.model, self.given.names, names)
+        rows = [
+            plan.run(self.model, self.given.row(int(draw)), questions=DRAWS).sample(int(counts[draw]), rng)
+            for draw in np.flatnonzero(counts)
+        ]
+        return {name: np.concatenate([row[name] for row in rows]) for name in names}
 
 
-def answer_exactly(
-    model: Any, row: Findings, columns: Mapping[str, np.ndarray], num_draws: int, engine: CutsetSampling
-) -> list[Answers]:
-    """The junction tree given each draw: all at once, or one by one where only the reduced tables fit in memory."""
-    tree, repeated = JunctionTree(engine.memory_limit), row.repeat(num_draws)
-    findings = Findings(
-        row.variables, {**repeated.codes, **columns}, {}, dict(repeated.likelihoods), num_rows=num_draws
-    )
-    plan = tree.compile(model, findings.names, model.variables.names)
-    if fits(tree.cost(model), engine.memory_limit):
-        return [plan.run(model, findings)]
-    return [plan.run(model, findings.row(draw)) for draw in range(num_draws)]
+def answer_exactly(model: Any, given: Findings, memory_limit: int | None) -> list[Answers]:
+    """The junction tree given each row: all at once, or one by one where only the reduced tables fit in memory."""
+    tree = JunctionTree(memory_limit)
+    plan = tree.compile(model, given.names, model.variables.names)
+    if fits(tree.cost(model), memory_limit):
+        return [plan.run(model, given)]
+    return [plan.run(model, given.row(row)) for row in range(given.num_rows)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +249,7 @@ class CutsetAnswers:
         names = [variable.name for variable in self.findings.variables]
         by_name = {name: np.array([part.standard_error(name) for part in self.rows]) for name in names}
         return Diagnostics(
-            exact=False,
+            exact=not any(part.names for part in self.rows),
             converged=all(has_reliable_errors(part.log_weights) for part in parts),
             steps=max(part.num_draws for part in parts),
             standard_errors={name: array[0] if is_single else array for name, array in by_name.items()},
@@ -236,7 +263,10 @@ class CutsetAnswers:
         raise Unsupported(f"the engine {self.engine_name!r} does not answer mode")
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        raise Unsupported(f"the engine {self.engine_name!r} does not answer draws")
+        (part,) = self.rows
+        counts = rng.multinomial(num_rows, part.counts * part.weights)
+        order = rng.permutation(num_rows)
+        return {name: column[order] for name, column in part.sample(counts, rng).items()}
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
         raise Unsupported(f"the engine {self.engine_name!r} does not answer expected")

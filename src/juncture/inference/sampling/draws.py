@@ -102,9 +102,9 @@ class Draws(Value):
     def weights(self) -> np.ndarray:
         """The weights of the draws, (chain, draw); they sum to 1 over all chains."""
         if self.log_weights is None:
-            return np.full((self.num_chains, self.num_draws), 1.0 / max(1, len(self)))
+            return read_only(np.full((self.num_chains, self.num_draws), 1.0 / max(1, len(self))))
         weights = np.exp(self.log_weights - self.log_weights.max())
-        return weights / weights.sum()
+        return read_only(weights / weights.sum())
 
     def quantities(self, names: Iterable[str] | None = None) -> Mapping[str, np.ndarray]:
         """Every single quantity, (chain, draw), by a label.
@@ -132,7 +132,7 @@ class Draws(Value):
         for name in kept:
             array = self[name]
             if name in known:
-                states = enumerate(known[name].states)
+                states = enumerate(known[name].labels)
                 found |= {f"{name}={state}": (array == code).astype(float) for code, state in states}
             else:
                 places = np.ndindex(array.shape[2:])
@@ -181,7 +181,7 @@ class Draws(Value):
             import arviz
         except ImportError:
             raise MissingExtra.named("arviz", "arviz") from None
-        groups = {"posterior": dict(self.values)}
+        groups: dict[str, Any] = {"posterior": dict(self.values)}
         if self.log_weights is not None:
             groups["sample_stats"] = {"log_weight": self.log_weights}
         if int(arviz.__version__.partition(".")[0]) == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,13 +63,22 @@ class ForwardSampler:
         """A column of codes for every variable."""
         columns = [np.empty(num_rows, code_type(int(states))) for states in self.num_states]
         blocks = blocks_of(num_rows, BLOCK)
+        unused: deque[tuple[np.ndarray, np.ndarray]] = deque()  # arrays of finished blocks: fresh ones cost page faults
 
         def fill(part: tuple[slice, np.random.Generator]) -> None:
             block, child = part
-            codes = np.empty((len(columns), block.stop - block.start), np.int64)
-            self.fill(codes, child.random(codes.shape))
+            shape = (len(columns), block.stop - block.start)
+            try:
+                codes, uniforms = unused.pop()
+            except IndexError:
+                codes, uniforms = np.empty(shape, np.int64), np.empty(shape)
+            if codes.shape != shape:  # the last block is shorter
+                codes, uniforms = np.empty(shape, np.int64), np.empty(shape)
+            child.random(out=uniforms)
+            self.fill(codes, uniforms)
             for column, drawn in zip(columns, codes, strict=True):
                 column[block] = drawn
+            unused.append((codes, uniforms))
 
         parallel.map(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
         return columns

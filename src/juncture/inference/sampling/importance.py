@@ -25,7 +25,7 @@ from juncture.inference.sampling.importance_weights import smooth_weights
 from juncture.inference.sampling.likelihood_weighting import ANSWERS, check_directed, check_rows, scope_starts
 from juncture.inference.sampling.network_draws import network_sources
 from juncture.inference.sampling.proposals.adaptive import adapt
-from juncture.inference.sampling.proposals.loopy import loopy_proposals
+from juncture.inference.sampling.proposals.loopy import MESSAGES, loopy_proposals
 from juncture.inference.sampling.proposals.models import Function, FunctionDraws, ModelDraws
 from juncture.inference.sampling.table_draws import Source, TableDraws
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
@@ -117,7 +117,8 @@ class ImportanceSampling:
             raise Unsupported(
                 f"the proposal {self.proposal!r} takes variables with states; use 'prior', or a function of your own"
             )
-        proposals = loopy_proposals(model, findings, *([self.proposal] if isinstance(self.proposal, LoopyBP) else []))
+        messages = self.proposal if isinstance(self.proposal, LoopyBP) else MESSAGES
+        proposals = loopy_proposals(model, findings, messages)
         if self.proposal == "adaptive":
             proposals = [adapt(one, streams, row) for row, one in enumerate(proposals)]
         return [one.source() for one in proposals], node_scope(model)

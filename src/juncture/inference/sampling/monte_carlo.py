@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_count, check_flag, check_function, check_number, shown
+from juncture.checks import check_array, check_count, check_flag, check_function, check_number, shown
 from juncture.errors import InvalidData
 from juncture.inference.sampling import importance_weights
 from juncture.numerics import plain
@@ -172,7 +172,7 @@ def importance_estimate(
     check_flag(self_normalized, "self_normalized")
     check_flag(smoothing, "smoothing")
     count = check_count(n, "n", least=2)
-    draws = draw_from(proposal, count, as_generator(rng))
+    draws = draw_from(check_proposal(proposal), count, as_generator(rng))
     values = as_values(function(draws), count)
     logs = as_log_weights(log_target(draws), proposal.log_prob(draws), count)
     if smoothing:
@@ -204,15 +204,26 @@ def weighted_mean(values: np.ndarray, log_weights: np.ndarray, *, is_normalized:
 
 
 def draw_from(sampler: Any, n: int, rng: np.random.Generator) -> Any:
-    """Draws of a distribution, or of a function of (n, rng)."""
-    if hasattr(sampler, "sample"):
-        return sampler.sample(n, rng=rng)
-    return check_function(sampler, "sampler")(n, rng)
+    """Draws of a distribution, or of a function of (n, rng), the first axis one for each."""
+    if isinstance(sampler, type):
+        raise InvalidData(f"a sampler is a distribution or a function of (n, rng); got the class {sampler.__name__}")
+    drawn = sampler.sample(n, rng=rng) if hasattr(sampler, "sample") else check_function(sampler, "sampler")(n, rng)
+    array = check_array(drawn, "what the sampler gives")
+    if array.shape[:1] != (n,):
+        raise InvalidData(f"the sampler must give {n} draws; got {shown(drawn)}")
+    return np.asarray(drawn)
+
+
+def check_proposal(proposal: Any) -> Any:
+    """A distribution that can be drawn from and has a density."""
+    if isinstance(proposal, type) or not (hasattr(proposal, "sample") and hasattr(proposal, "log_prob")):
+        raise InvalidData(f"a proposal is a distribution with sample and log_prob; got {shown(proposal)}")
+    return proposal
 
 
 def as_values(values: Any, n: int) -> np.ndarray:
     """Finite numbers, the first axis one for each draw."""
-    array = np.asarray(values, float) if np.ndim(values) else np.empty(0)
+    array = check_array(values, "what the function gives")
     if array.shape[:1] != (n,):
         raise InvalidData(f"the function must give a number for each of {n} draws; got {shown(values)}")
     if not np.isfinite(array).all():
@@ -221,13 +232,17 @@ def as_values(values: Any, n: int) -> np.ndarray:
     return array
 
 
+def as_logs(values: Any, n: int, what: str) -> np.ndarray:
+    """The logarithm of a density at each draw, below infinity."""
+    array = check_array(values, f"what {what} gives")
+    if array.shape != (n,) or np.isnan(array).any() or np.isposinf(array).any():
+        raise InvalidData(f"{what} must give a number below infinity for each of {n} draws; got {shown(values)}")
+    return array
+
+
 def as_log_weights(log_target: Any, log_proposal: Any, n: int) -> np.ndarray:
     """Log p - log q; -inf where p is zero, but not everywhere."""
-    logs = np.asarray(log_target, float) - np.asarray(log_proposal, float)
-    if logs.shape != (n,) or np.isnan(logs).any() or np.isposinf(logs).any():
-        raise InvalidData(
-            f"log_target must give a number below infinity for each of {n} draws; got {shown(log_target)}"
-        )
+    logs = as_logs(log_target, n, "log_target") - as_logs(log_proposal, n, "log_prob of the proposal")
     if np.isneginf(logs).all():
         raise InvalidData("the target is zero at every draw of the proposal: they have nothing in common")
     return logs

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_function, check_number, shown
+from juncture.checks import check_array, check_count, check_function, check_kind, check_number, shown
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.monte_carlo import draw_from
+from juncture.inference.sampling.monte_carlo import as_logs, check_proposal, draw_from
 from juncture.numerics import as_probabilities
 from juncture.options import as_generator
 
 HALVINGS = 200  # of an interval that is narrowed to the last digit
 BLOCK = 2**14  # tries at a time
 ROUNDING = 1e-9  # by which a density may exceed its bound
+FAR = 1e300  # where the search for an end of an interval stops
 MOST_STEPS = 1000  # of widening or narrowing a slice
 
 
@@ -63,23 +64,23 @@ def inverse_transform(
         raise InvalidData(f"give one of quantile=, cdf= and probabilities=; got {len(given)} of them")
     uniforms = as_generator(rng).random(count)
     if probabilities is not None:
-        shares = as_probabilities(probabilities, np.shape(probabilities), name="probabilities")
-        if shares.ndim != 1:
-            raise InvalidData(f"probabilities are of one variable, (state,); got {shares.shape}")
+        given_shares = check_array(probabilities, "probabilities", ndim=1)
+        shares = as_probabilities(given_shares, given_shares.shape, name="probabilities")
         sums = np.cumsum(shares)
         return np.minimum(np.searchsorted(sums / sums[-1], uniforms, side="right"), np.flatnonzero(shares)[-1])
     open_uniforms = np.clip(uniforms, np.finfo(float).tiny, None)  # (0, 1): F⁻¹(0) may be -inf
     if quantile is not None:
-        return check_array(check_function(quantile, "quantile")(open_uniforms), "what quantile gives")
+        return check_array(check_function(quantile, "quantile")(open_uniforms), "what quantile gives", ndim=1)
     return invert(check_function(cdf, "cdf"), open_uniforms)
 
 
 def invert(cdf: Callable[[Any], Any], levels: np.ndarray) -> np.ndarray:
     """The smallest x with cdf(x) ≥ level, by bisection of an interval that is doubled until it holds x."""
     low, high = np.full(levels.shape, -1.0), np.full(levels.shape, 1.0)
-    for end, is_short in ((low, lambda x: cdf(x) >= levels), (high, lambda x: cdf(x) < levels)):
+    for end, is_low in ((low, True), (high, False)):
         for _ in range(1024):
-            wrong = np.asarray(is_short(end)) & (np.abs(end) < 1e300)
+            is_below = check_array(cdf(end), "what cdf gives") < levels
+            wrong = (is_below != is_low) & (np.abs(end) < FAR)
             if not wrong.any():
                 break
             end[wrong] *= 2.0
@@ -159,7 +160,8 @@ def rejection_sample(
     0.7
     """
     check_function(log_density, "log_density")
-    bound, count = check_number(log_bound, "log_bound"), check_count(n, "n", least=1)
+    check_proposal(proposal)
+    bound, count = check_number(log_bound, "log_bound", finite=True), check_count(n, "n", least=1)
     limit, stream = check_count(max_tries, "max_tries", least=1), as_generator(rng)
     kept: list[np.ndarray] = []
     num_kept = num_tries = 0
@@ -182,9 +184,8 @@ def is_accepted(
     log_density: Callable[[Any], Any], proposal: Any, log_bound: float, draws: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """(draw,): whether each is kept; a density above the bound is refused."""
-    logs = np.asarray(log_density(draws), float) - log_bound - np.asarray(proposal.log_prob(draws), float)
-    if logs.shape != draws.shape[:1] or np.isnan(logs).any():
-        raise InvalidData(f"log_density must give a number for each draw; got {shown(logs)}")
+    log_q = as_logs(proposal.log_prob(draws), len(draws), "log_prob of the proposal")
+    logs = as_logs(log_density(draws), len(draws), "log_density") - log_bound - log_q
     if (logs > ROUNDING).any():
         worst = int(np.argmax(logs))
         raise InvalidData(
@@ -242,9 +243,10 @@ def slice_sample(
     """
     check_function(log_density, "log_density")
     count, skipped = check_count(n, "n", least=1), check_count(warmup, "warmup")
-    step, stream = check_number(width, "width", above=0), as_generator(rng)
+    step, stream = check_number(width, "width", above=0, finite=True), as_generator(rng)
+    check_kind(name, str, "name")
     x = np.atleast_1d(check_array(start, "start")).astype(float)
-    if x.ndim != 1 or not np.isfinite(np.asarray(log_density(x), float)).all():
+    if x.ndim != 1 or not np.isfinite(as_logs(log_density(x), len(x), "log_density")).all():
         raise InvalidData(f"start is a number, or one a chain, where log_density is finite; got {shown(start)}")
     values = np.empty((len(x), count))
     for turn in range(skipped + count):
@@ -256,7 +258,7 @@ def slice_sample(
 
 def slice_step(log_density: Callable[[Any], Any], x: np.ndarray, width: float, rng: np.random.Generator) -> np.ndarray:
     """The next draw of each chain."""
-    level = np.asarray(log_density(x), float) + np.log1p(-rng.random(x.shape))
+    level = as_logs(log_density(x), len(x), "log_density") + np.log1p(-rng.random(x.shape))
     low = x - width * rng.random(x.shape)
     high = low + width
     for end, step in ((low, -width), (high, width)):

@@ -32,9 +32,7 @@ class Streams:
         return cls(generator.spawn(1)[0].bit_generator.seed_seq)  # type: ignore[arg-type]
 
     def generator(self, *keys: int) -> np.random.Generator:
-        return np.random.default_rng(
-            np.random.SeedSequence(self.root.entropy, spawn_key=(*self.root.spawn_key, *keys))  # type: ignore[arg-type]
-        )
+        return np.random.default_rng(np.random.SeedSequence(self.root.entropy, spawn_key=(*self.root.spawn_key, *keys)))
 
 
 @dataclass(frozen=True, eq=False)

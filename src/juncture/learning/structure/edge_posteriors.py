@@ -10,6 +10,8 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count
 from juncture.data.dataset import Dataset
+from juncture.drawing.diagram import Diagram
+from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, warn_user
 from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, r_hat, standard_error
 from juncture.inference.sampling.draws import Draws
@@ -90,8 +92,12 @@ class EdgePosteriors(Value):
     def _key(self) -> Hashable:
         return content_key((self.names, self.draws))
 
+    def to_diagram(self) -> Diagram:
+        """What is drawn: that of `strengths`."""
+        return self.strengths().to_diagram()
+
     def _repr_html_(self) -> str:
-        return self.strengths()._repr_html_()
+        return diagram_html(repr(self), self.to_diagram())
 
 
 def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)

@@ -148,9 +148,16 @@ class ChainSet:
             self.parts.append(self.run_round(step * self.thin, step))
             done, size = done + step, 4 * size
             if progress is not None:
-                from juncture.inference.sampling.markov_chains.chain_diagnostics import worst_r_hat
+                self.report(progress)
 
-                progress(self.num_draws, worst_r_hat(self.draws))
+    def report(self, progress: ProgressCallback) -> None:
+        """Call with the number of draws and R-hat; a callback with a method `watch` first sees all draws so far."""
+        from juncture.inference.sampling.markov_chains.chain_diagnostics import worst_r_hat
+
+        draws = self.draws
+        if hasattr(progress, "watch"):
+            progress.watch(draws)
+        progress(self.num_draws, worst_r_hat(draws))
 
     def run_round(self, num_sweeps: int, num_draws: int) -> np.ndarray:
         """Move every chain; an interruption leaves all of them where they were."""

@@ -189,8 +189,8 @@ class ParticleBeliefs:
         self, weights: list[np.ndarray], function: Callable[[np.ndarray], Any] | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """The mean over the filters by their shares, and its standard error by the delta method for a ratio."""
-        apply = (lambda states: states) if function is None else check_function(function, "function")
-        answers = []
+        apply: Callable[[np.ndarray], Any] = np.asarray if function is None else check_function(function, "function")
+        answers: list[list[np.ndarray]] = []
         for run, rows in zip(self.alive, weights, strict=True):
             values = [as_states(apply(states), len(states), "the function") for states in run.states]
             answers.append([np.tensordot(row, one, axes=1) for row, one in zip(rows, values, strict=True)])

@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def loopy_proposals(
     arrays = factor_arrays(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)  # a proposal may be rough
-        answers = engine.compile(model, findings.names).run(model, findings)
+        answers = cast("FactorBeliefs", engine.compile(model, findings.names).run(model, findings))
     order = draw_order(model, arrays) if nodes is None else nodes
     factor_beliefs = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
     rows = range(findings.num_rows)
@@ -137,7 +137,7 @@ def ratio_to(belief: np.ndarray, node: int, scope: Sequence[int], table: np.ndar
 
 def choose(node: int, num_states: int, ratios: Sequence[Ratio]) -> tuple[tuple[int, ...], list[Ratio]]:
     """The factors that say most about a node, as many as its table has room for, and the scope of the table."""
-    sizes, chosen = {node: num_states}, []
+    sizes, chosen = {node: num_states}, list[Ratio]()
     for ratio in sorted(ratios, key=lambda one: -one[0]):
         wider = {**dict(zip(ratio[1], ratio[2].shape, strict=True)), **sizes}
         if math.prod(wider.values()) <= LARGEST_TABLE or not chosen:
