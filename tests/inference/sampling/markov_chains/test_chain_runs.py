@@ -34,7 +34,7 @@ def test_draws_do_not_depend_on_rounds_threads_or_processes(name, monkeypatch):
     whole = jt.sample(SPINS, 180, method=engine, rng=5)
     run = jt.start_chains(SPINS, method=engine, rng=5)
     run.extend(7)
-    run = pickle.loads(pickle.dumps(run))
+    run = pickle.loads(pickle.dumps(run))  # noqa: S301 (its own)
     run.extend(20, budget=1e6)
     assert same(run.extend(33), whole)
     monkeypatch.setattr(chains, "ROUND_WORK", 1.0)

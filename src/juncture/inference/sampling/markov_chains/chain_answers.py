@@ -1,4 +1,4 @@
-"""`ChainAnswers`: the answers of Markov chains: shares of the draws, with standard errors from the chains themselves."""
+"""`ChainAnswers`: the answers of Markov chains: shares of the draws, with standard errors from the chains."""
 
 from __future__ import annotations
 

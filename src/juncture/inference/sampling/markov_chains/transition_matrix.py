@@ -7,6 +7,7 @@ several blocks does not in general.
 
 from __future__ import annotations
 
+import itertools
 from functools import singledispatch
 from typing import Any
 
@@ -188,7 +189,7 @@ def _(move: IndependenceTransition, codes: np.ndarray) -> np.ndarray:
 def likelihood_scale(move: IndependenceTransition) -> float:
     """The log of what the likelihoods of the evidence were divided by for the proposing model."""
     starts = move.target.arrays.state_starts
-    return float(sum(move.target.field[start:stop].max() for start, stop in zip(starts, starts[1:], strict=False)))
+    return float(sum(move.target.field[start:stop].max() for start, stop in itertools.pairwise(starts)))
 
 
 @kernel_of.register
