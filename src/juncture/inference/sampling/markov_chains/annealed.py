@@ -15,6 +15,7 @@ from juncture import parallel
 from juncture.checks import check_count
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
+from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains.block_layout import BlockLayout, make_block
 from juncture.inference.sampling.markov_chains.chains import Chain
@@ -105,6 +106,7 @@ def annealed_importance_sampling(
     """
     check_count(particles, "particles", least=1)
     check_count(temperatures, "temperatures", least=1)
+    check_factors(model, "annealed importance sampling")
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("annealed importance sampling takes one row of evidence; ask once for each row")

@@ -14,6 +14,7 @@ from juncture.checks import check_count
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
+from juncture.inference.engines.options import as_budget
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
@@ -44,10 +45,8 @@ class ChainEngine:
     answers: ClassVar[frozenset[Question]] = ANSWERS
 
     def __post_init__(self) -> None:
-        check_count(self.draws, "draws", least=1)
-        check_count(self.chains, "chains", least=1)
-        check_count(self.warmup, "warmup")
-        check_count(self.thin, "thin", least=1)
+        for name, least in (("draws", 1), ("chains", 1), ("warmup", 0), ("thin", 1)):
+            object.__setattr__(self, name, check_count(getattr(self, name), name, least=least))
         check_progress(self.progress)
 
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
@@ -226,10 +225,11 @@ class ChainRun:
         Draws
             All draws so far.
         """
-        deadline = np.inf if budget is None else time.perf_counter() + budget
+        seconds, count = as_budget(budget), check_count(draws, "draws", least=1)
+        deadline = np.inf if seconds is None else time.perf_counter() + seconds
         chains = self.chain_set
         chains.warm_up(self.warmup - chains.num_warmup, deadline)
-        chains.extend(check_count(draws, "draws", least=1), deadline)
+        chains.extend(count, deadline)
         return self.draws
 
     @property

@@ -10,13 +10,12 @@ of images".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_choice, shown
+from juncture.checks import check_choice, is_iterable, shown
 from juncture.errors import InvalidData
 from juncture.inference.factor_arrays import node_scope
 from juncture.inference.sampling.markov_chains.block_transition import SCANS, BlockTransition
@@ -103,7 +102,7 @@ def as_blocks(blocks: Any) -> Any:
     """A word, or tuples of names."""
     if isinstance(blocks, str):
         return check_choice(blocks, (AUTO, SINGLE), "blocks")
-    if not isinstance(blocks, Iterable) or any(isinstance(one, str) or not isinstance(one, Iterable) for one in blocks):
+    if not is_iterable(blocks) or any(isinstance(one, str) or not is_iterable(one) for one in blocks):
         raise InvalidData(f'blocks is "auto", "single" or a list of lists of names; got {shown(blocks)}')
     listed = tuple(tuple(block) for block in blocks)
     if any(not isinstance(name, str) for block in listed for name in block):

@@ -15,6 +15,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
+from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains.block_layout import Block, joint_states
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
@@ -98,6 +99,7 @@ def transition_matrix(model: Any, evidence: Any = None, *, method: Any = "gibbs"
     (True, True)
     """
     engine = chain_engine(method)
+    check_factors(model, "transition_matrix")
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("a transition matrix is that of one row of evidence")
