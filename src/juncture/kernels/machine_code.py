@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba.core import compiler
@@ -28,7 +28,7 @@ def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
     dispatcher: Any = make_dispatcher(**options(reorders_sums))(function)
     if dispatcher is not function:  # else compilation is switched off in Numba
-        dispatcher._compiler._customize_flags = KernelFlags
+        dispatcher._compiler._compile_core = partial(compile_entry, dispatcher._compiler)
         keep_on_disk(dispatcher, folder_stamp())
     return dispatcher
 
@@ -48,41 +48,67 @@ def options(reorders_sums: bool) -> dict[str, Any]:
     return {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
 
 
+def compile_entry(settings: Any, args: Any, return_type: Any) -> Any:
+    """Compile a kernel that Python calls."""
+    return compile_with(settings, args, return_type, KernelLibrary, no_compile=False)
+
+
 def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
     """Compile a kernel as far as those that call it need it: their machine code will hold its own."""
-    flags: Any = KernelFlags()
-    settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
-    flags.no_compile = True
-    target = settings.targetdescr.target_context
-    library = CalleeLibrary(target.codegen(), settings.py_func.__qualname__)
-    result = compiler.compile_extra(
-        settings.targetdescr.typing_context, target, settings.py_func, args, return_type, flags, settings.locals,
-        library=library, pipeline_class=settings.pipeline_class,
-    )  # fmt: skip
+    result = compile_with(settings, args, return_type, CalleeLibrary, no_compile=True)
     key = object()  # by which callers find it, in place of a function
-    target.insert_user_function(key, result.fndesc, [library])
+    settings.targetdescr.target_context.insert_user_function(key, result.fndesc, [result.library])
     return result._replace(entry_point=key)
 
 
+def compile_with(settings: Any, args: Any, return_type: Any, library: Any, *, no_compile: bool) -> Any:
+    """What Numba does for a dispatcher, with settings and a library of our own."""
+    flags: Any = KernelFlags()
+    settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
+    flags.no_compile = no_compile
+    target = settings.targetdescr.target_context
+    code = library(target.codegen(), settings.py_func.__qualname__)
+    code.enable_object_caching()
+    return compiler.compile_extra(
+        settings.targetdescr.typing_context, target, settings.py_func, args, return_type, flags, settings.locals,
+        library=code, pipeline_class=settings.pipeline_class,
+    )  # fmt: skip
+
+
 class KernelFlags(compiler.Flags):
-    """The settings of a kernel, compared by those that are set.
+    """The settings of a kernel, compared by those that are set, without those of how the kernel itself is called.
 
     Numba compares them for every call that it finds the types of, by a walk over all settings that there are: a tenth
-    of the time that compiling takes. The hash of all settings is the same, whatever their values are.
+    of the time that compiling takes. What compares equal shares the compiled functions of NumPy. The hash of all
+    settings is the same, whatever their values are.
     """
 
     __slots__ = ()
     HASH = hash(compiler.Flags())
+    OF_CALLS: ClassVar = frozenset({"no_compile", "no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"})
 
     def __hash__(self) -> int:
         return self.HASH
 
     def __eq__(self, other: object) -> bool:
-        is_same = isinstance(other, TargetConfig) and self._values == other._values
-        return is_same or bool(super().__eq__(other))
+        if not isinstance(other, TargetConfig):
+            return NotImplemented
+        names = (self._values.keys() | other._values.keys()) - self.OF_CALLS
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
-class CalleeLibrary(JITCodeLibrary):
+class KernelLibrary(JITCodeLibrary):
+    """Code of a kernel; functions that are only declared are not optimized one by one, as Numba does."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+
+class CalleeLibrary(KernelLibrary):
     """Intermediate code that is optimized, and turned into machine code, only as part of a caller."""
 
     def _optimize_final_module(self) -> None:
