@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba.core import compiler
+from numba.core import compiler, types, typing
 from numba.core.codegen import JITCodeLibrary
-from numba.core.targetconfig import TargetConfig
+from numba.core.registry import cpu_target
+from numba.core.sigutils import normalize_signature
+from numba.core.targetconfig import ConfigStack, TargetConfig
 
 from juncture.kernels.kernel_cache import keep_on_disk
 
@@ -38,7 +40,7 @@ def compile_for_kernels(function: Any, *, reorders_sums: bool) -> Any:
     dispatcher: Any = make_dispatcher(**options(reorders_sums), no_cpython_wrapper=True)(function)
     if dispatcher is not function:
         dispatcher._compiler._compile_core = partial(compile_callee, dispatcher._compiler)
-        dispatcher.add_overload = partial(add_callee, dispatcher)
+        dispatcher.compile = partial(find_or_compile_callee, dispatcher)
     return dispatcher
 
 
@@ -70,7 +72,7 @@ def compile_with(settings: Any, args: Any, return_type: Any, library: Any, *, no
     code = library(target.codegen(), settings.py_func.__qualname__)
     code.enable_object_caching()
     return compiler.compile_extra(
-        settings.targetdescr.typing_context, target, settings.py_func, args, return_type, flags, settings.locals,
+        call_types(), target, settings.py_func, args, return_type, flags, settings.locals,
         library=code, pipeline_class=settings.pipeline_class,
     )  # fmt: skip
 
@@ -118,9 +120,46 @@ class CalleeLibrary(KernelLibrary):
         self._finalized = True
 
 
-def add_callee(dispatcher: Any, result: Any) -> None:
-    """What `add_overload` does, for code that Python cannot call."""
-    dispatcher.overloads[tuple(result.signature.args)] = result
+def find_or_compile_callee(dispatcher: Any, signature: Any) -> Any:
+    """What the method `compile` does, without timers and without a cache, for code that Python cannot call."""
+    args, return_type = normalize_signature(signature)
+    if args not in dispatcher.overloads:
+        with dispatcher._compiling_counter:
+            result = dispatcher._compiler.compile(args, return_type)
+        dispatcher.overloads[tuple(result.signature.args)] = result
+    return dispatcher.overloads[args].entry_point
+
+
+class CallTypes(typing.Context):
+    """Numba's rules for the types of calls, which remembers what was found.
+
+    Without this Numba goes, for every addition in a kernel, through all kinds of addition that it knows.
+    """
+
+    found: dict[Any, Any]
+
+    def _resolve_user_function_type(self, func: Any, args: Any, kws: Any, literals: Any = None) -> Any:
+        function = self._lookup_global(func) or func
+        if kws or not isinstance(function, types.Function):
+            return super()._resolve_user_function_type(func, args, kws, literals)
+        key = function, tuple(args), ConfigStack.top_or_none()
+        if key not in self.found:
+            signature = super()._resolve_user_function_type(func, args, kws, literals)
+            if signature is None:
+                return None
+            self.found[key] = signature, function.get_impl_key(signature)
+        signature, implementation = self.found[key]
+        function._impl_keys[signature.args] = implementation
+        return signature
+
+
+@cache
+def call_types() -> CallTypes:
+    """The rules of Numba for this machine, shared with its own functions."""
+    rules = CallTypes.__new__(CallTypes)
+    vars(rules).update(vars(cpu_target.typing_context))
+    rules.found = {}
+    return rules
 
 
 @cache
