@@ -70,7 +70,9 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
 
     `begin` is called before each subject of `SUBJECTS`, or of those that are given, with its name.
     """
-    with compiling():
+    from juncture.kernels.kernel_cache import without_collection  # which imports Numba
+
+    with compiling(), without_collection():
         for subject in SUBJECTS if subjects is None else subjects:
             begin(subject)
             SUBJECTS[subject]()
