@@ -27,6 +27,11 @@ OF_SEQUENCES = {
 OF_MESSAGES = {
     "messages.schedules": ("run_rows", "flood_nodes"),
     "variational.mean_field": ("sweep_rows", "sweep_binary_rows"),
+    "sampling.blocks": ("sweep_blocks",),
+    "sampling.pairs": ("sweep_pairs",),
+    "sampling.spins": ("sweep_spins",),
+    "sampling.clusters": ("sweep_clusters", "flip_clusters"),
+    "tables.weighing": ("add_log_values", "tally_states"),
 }
 SCRIPT = f"""
 from importlib import import_module

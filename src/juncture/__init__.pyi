@@ -134,6 +134,34 @@ from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sampling.cutset import CutsetSampling as CutsetSampling
+from juncture.inference.sampling.draws import Draws as Draws
+from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
+from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
+from juncture.inference.sampling.log_density import sample_log_density as sample_log_density
+from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate as AnnealedEstimate
+from juncture.inference.sampling.markov_chains.annealed import (
+    annealed_importance_sampling as annealed_importance_sampling,
+)
+from juncture.inference.sampling.markov_chains.chain_engine import ChainRun as ChainRun
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs as Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis as Metropolis
+from juncture.inference.sampling.markov_chains.random_walk import random_walk as random_walk
+from juncture.inference.sampling.markov_chains.start_chains import start_chains as start_chains
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang as SwendsenWang
+from juncture.inference.sampling.markov_chains.tempering import ParallelTempering as ParallelTempering
+from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix as TransitionMatrix
+from juncture.inference.sampling.markov_chains.transition_matrix import transition_matrix as transition_matrix
+from juncture.inference.sampling.monte_carlo import importance_estimate as importance_estimate
+from juncture.inference.sampling.monte_carlo import monte_carlo as monte_carlo
+from juncture.inference.sampling.one_dimension import inverse_transform as inverse_transform
+from juncture.inference.sampling.one_dimension import rejection_sample as rejection_sample
+from juncture.inference.sampling.one_dimension import slice_sample as slice_sample
+from juncture.inference.sampling.particles.beliefs import ParticleBeliefs as ParticleBeliefs
+from juncture.inference.sampling.particles.particle_filter import particle_filter as particle_filter
+from juncture.inference.sampling.particles.state_space import Proposal as Proposal
+from juncture.inference.sampling.particles.state_space import StateSpace as StateSpace
+from juncture.inference.sampling.rejection import RejectionSampling as RejectionSampling
 from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.inference.variational.amortized import amortized_variational as amortized_variational
 from juncture.inference.variational.black_box import black_box_variational as black_box_variational
@@ -183,8 +211,11 @@ from juncture.learning.networks.gradient import GradientAscent as GradientAscent
 from juncture.learning.networks.posterior import posterior as posterior
 from juncture.learning.networks.standard_errors import standard_errors as standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics as NetworkStatistics
+from juncture.learning.networks.uncertain_beliefs import infer_posterior as infer_posterior
 from juncture.learning.structure.comparison import GraphComparison as GraphComparison
 from juncture.learning.structure.comparison import compare_graphs as compare_graphs
+from juncture.learning.structure.edge_posteriors import EdgePosteriors as EdgePosteriors
+from juncture.learning.structure.edge_posteriors import edge_posteriors as edge_posteriors
 from juncture.learning.structure.independence.single_test import independence_test as independence_test
 from juncture.learning.structure.independence.tests import ChiSquaredTest as ChiSquaredTest
 from juncture.learning.structure.independence.tests import FisherZTest as FisherZTest
@@ -231,6 +262,9 @@ from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
 from juncture.plotting.density import plot_density as plot_density
+from juncture.plotting.draws import plot_autocorrelation as plot_autocorrelation
+from juncture.plotting.draws import plot_rank as plot_rank
+from juncture.plotting.draws import plot_trace as plot_trace
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast

@@ -38,6 +38,9 @@ from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
 from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
+from juncture.inference.sampling.markov_chains.gibbs import MANY_NODES, Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.kernels.compilation import compiling
 from juncture.kernels.messages.layout import SUM
 from juncture.kernels.messages.schedules import FLOODING
@@ -48,7 +51,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.networks.pairwise.ising import ising
+from juncture.networks.pairwise.ising import ising, potts
 from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -143,6 +146,7 @@ def ask_network() -> None:
     most_probable(model, k=2)
     sample(model, 2, given={"a": 1}, rng=0)
     sample(model, 2, rng=0)
+    infer(model, {"b": 1}, method="likelihood-weighting", rng=0)
     infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
     large = MarkovNetwork([Factor([Variable(name, 12) for name in "abc"], np.ones((12, 12, 12)))])
@@ -205,6 +209,15 @@ def ascend_mean_field() -> None:
     a, b, c = Variable("a", 2), Variable("b", 2), Variable("c", 2)
     factors = [Factor([a, b], [[1.0, 0.0], [2.0, 1.0]]), Factor([a, b, c], np.ones((2, 2, 2)))]
     infer(MarkovNetwork(factors), method="mean-field")
+
+
+def run_markov_chains() -> None:
+    """A few draws by every kind of chain, also those of grids that are just large enough."""
+    for model in (ising((1, MANY_NODES), 0.5), potts((1, MANY_NODES), 3, 0.5)):
+        sample(model, 1, method=Gibbs(1, 1, 1), rng=0)
+    for single in ("all", "single"):
+        sample(ising((2, 2), 0.5), 1, method=SwendsenWang(1, 1, 1, clusters=single), rng=0)
+    sample(ising((2, 2), 0.5), 1, method=Metropolis(1, 1, 1), rng=0)
 
 
 def ask_gaussian_network() -> None:
@@ -288,6 +301,7 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "networks with zeros": ask_sparse_network,
     "messages on any graph": pass_messages,
     "mean field": ascend_mean_field,
+    "Markov chains": run_markov_chains,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,

@@ -22,9 +22,9 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "factor_arrays", "factor_beliefs", "most_probable_codes", "bounded", "messages",
-        "variational", "approximation", "infer", "most_probable", "log_prob", "sampling", "planning", "sensitivity",
-        "edge_information", "verbs",
+        "engines", "exact", "factor_arrays", "factor_beliefs", "factor_maxima", "most_probable_codes", "bounded",
+        "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
+        "log_prob", "sample", "planning", "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
@@ -35,8 +35,8 @@ ORDERS = {
         "incomplete_numbers", "gaussian_graphs", "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "estimation", "posterior", "expectation", "line_starts",
-        "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
+        "templates", "document", "statistics", "estimation", "posterior", "uncertain_beliefs", "expectation",
+        "line_starts", "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
@@ -44,6 +44,7 @@ ORDERS = {
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
+        "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",

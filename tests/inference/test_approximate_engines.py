@@ -12,7 +12,7 @@ import pytest
 import juncture as jt
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Question
-from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS
+from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS, SAMPLING_METHODS
 from support.approximate_engines import ENGINES, MODELS
 from support.command_line import juncture
 from support.loops import loop_over
@@ -66,6 +66,22 @@ def test_marginals_are_distributions_and_exact_where_that_is_said(pair):
             assert beliefs.log_evidence == pytest.approx(exact.log_evidence, abs=ROUNDING)
             for name in small.model.variables.names:
                 assert beliefs[name].values == pytest.approx(exact[name].values, abs=ROUNDING)
+
+
+@loop_over("pair", {name: some for name, some in pairs(Question.MARGINALS).items() if ENGINES[name].draws})
+def test_draws_are_as_near_to_the_exact_answers_as_their_standard_errors_say(pair):
+    engine, model = pair
+    small = MODELS[model]
+    for row in small.rows:
+        beliefs, exact = ask(engine, small.model, row), jt.infer(small.model, row)
+        if not beliefs.converged:
+            continue
+        for name in small.model.variables.names:
+            errors = beliefs.diagnostics.standard_error(name)
+            assert (np.abs(beliefs[name].values - exact[name].values) <= 5.0 * errors + ROUNDING).all(), (name, row)
+        error = beliefs.diagnostics.log_evidence_error
+        if error is not None:
+            assert abs(beliefs.log_evidence - exact.log_evidence) <= 5.0 * error + ROUNDING
 
 
 @loop_over("pair", pairs(Question.MARGINALS))
@@ -186,7 +202,7 @@ def test_impossible_evidence_is_never_exact(engine):
 def test_the_name_of_an_engine_is_a_method_of_the_verbs_and_the_command_line(engine):
     one = ENGINES[engine].engine
     assert type(METHODS[one.name]()) is type(one)
-    assert one.name in {**APPROXIMATE_METHODS, **MODE_METHODS}
+    assert one.name in {**APPROXIMATE_METHODS, **SAMPLING_METHODS, **MODE_METHODS}
     verb = ["query", "asia", "lung"] if Question.MARGINALS in one.answers else ["mpe", "asia"]
     if not ENGINES[engine].takes(MODELS["asia"].model):
         return

@@ -7,8 +7,11 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.approximation import Bracketed, Query, find_beliefs
+from juncture.inference import approximation
+from juncture.inference.approximation import Bracketed, Query, approximate, find_beliefs
 from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.factor_maxima import bound_log_evidence, bound_log_joint
 from support.command_line import juncture
 
 LIMIT = 150_000  # bytes, too few for the junction trees of the grids here
@@ -49,7 +52,7 @@ def test_the_engine_that_ran_repeats_the_answer():
 
 
 def test_clique_trees_of_bounded_size_give_the_beliefs_where_they_fit():
-    grid = make_grid(3, side=13)
+    grid = make_grid(3, side=11)
     query = Query(grid, as_findings(None, grid.variables), grid.names)
     run = find_beliefs(query, None)
     assert run.engine.name == "bounded-clique-tree"
@@ -71,11 +74,98 @@ def test_rows_have_bounds_of_their_own():
     assert (found.diagnostics.upper >= known.log_evidence - 1e-9).all()
 
 
-def test_models_too_large_for_bounds_have_none():
+def test_large_models_of_pairs_have_bounds_by_mean_field_and_trees():
     grid = jt.ising((50, 50), coupling=0.1, field=0.0)
-    with pytest.warns(jt.ApproximationWarning, match="approximation by 'loopy'; method"):
+    with pytest.warns(jt.ApproximationWarning, match=r"approximation by 'loopy'; log p\(evidence\) lies between"):
         found = jt.infer(grid)
-    assert (found.exact, found.converged, found.diagnostics.lower) == (False, True, None)
+    assert (found.exact, found.converged) == (False, True)
+    assert found.diagnostics.lower < found.log_evidence < found.diagnostics.upper
+    assert found.diagnostics.upper - found.diagnostics.lower < 60  # the largest entries alone leave 490
+    assert [engine.name for engine in found.diagnostics.engine.bounding] == ["mean-field", "tree-reweighted"]
+
+
+def test_no_estimate_exceeds_what_the_tables_allow():
+    """Messages on pairs that contradict each other may give any number."""
+    cells = [jt.Variable(f"x{i}", 2) for i in range(2100)]
+    agree, differ = [[1.0, 1e-9], [1e-9, 1.0]], [[1e-9, 1.0], [1.0, 1e-9]]
+    rng = np.random.default_rng(0)
+    pairs = {tuple(sorted(rng.choice(2100, 2, replace=False))) for _ in range(6000)}
+    tables = [agree if rng.random() < 0.5 else differ for _ in pairs]
+    scopes = [[cells[i], cells[j]] for i, j in sorted(pairs)]
+    model = jt.MarkovNetwork([jt.Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)])
+    query = Query(model, as_findings(None, model.variables), model.variables.names)
+    with pytest.warns(jt.ApproximationWarning):
+        found = approximate(query, jt.TooLarge("too large"))
+    assert found.diagnostics.lower <= found.log_evidence <= found.diagnostics.upper <= 2100 * np.log(2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_entries_bound_sums_and_maxima(seed):
+    model, rows = random_network(seed)
+    findings = as_findings(rows, model.variables)
+    arrays = factor_arrays(model)
+    likelihoods = log_likelihoods(arrays, findings)
+    assert (jt.infer(model, rows).log_evidence <= bound_log_evidence(model, arrays, likelihoods) + 1e-12).all()
+    assert (jt.most_probable(model, rows).log_joint <= bound_log_joint(arrays, likelihoods) + 1e-12).all()
+
+
+def random_network(seed: int) -> tuple[jt.BayesianNetwork, list[dict[str, int]]]:
+    """Five variables, each with up to two parents, and rows that observe some of them."""
+    rng = np.random.default_rng(seed)
+    variables = [jt.Variable(name, int(rng.integers(2, 4))) for name in "abcde"]
+    conditionals = []
+    for index, child in enumerate(variables):
+        parents = [variables[i] for i in sorted(rng.permutation(index)[:2])]
+        shape = [*(parent.num_states for parent in parents), child.num_states]
+        values = rng.dirichlet(np.ones(child.num_states), size=shape[:-1])
+        conditionals.append(jt.Conditional(child, parents, values.reshape(shape)))
+    return jt.BayesianNetwork(conditionals), [{}, {"a": 0}, {"b": 1, "e": 0}]
+
+
+# --- the most probable states --------------------------------------------------------------------------------------
+
+
+def test_attractive_models_have_their_exact_mode_by_a_cut():
+    grid = make_grid(4)
+    found = jt.most_probable(grid, memory_limit=LIMIT)
+    assert (found.exact, found.method) == (True, "max-flow")
+    assert found.log_joint == pytest.approx(jt.most_probable(grid).log_joint, rel=1e-12)
+    assert np.array_equal(jt.most_probable(grid, method=found.diagnostics.engine).array, found.array)
+
+
+@pytest.mark.parametrize("budget", [None, 2.0])
+def test_other_models_have_the_best_of_several_searches_below_a_bound(budget):
+    rng = np.random.default_rng(5)
+    grid = jt.potts((8, 8), num_states=3, coupling=rng.normal(size=112), field=rng.normal(size=(8, 8, 3)))
+    known = jt.most_probable(grid)
+    with pytest.warns(jt.ApproximationWarning, match=r"best that max-product and icm found.* none exceeds"):
+        found = jt.most_probable(grid, memory_limit=LIMIT, budget=budget)
+    assert not found.exact
+    assert found.log_joint <= known.log_joint + 1e-9 <= found.bound + 2e-9
+    assert found.log_joint > known.log_joint - 5  # of 150, so that the searches did not fail
+    again = jt.most_probable(grid, method=found.diagnostics.engine)
+    assert np.array_equal(again.array, found.array)
+    assert again.bound == found.bound
+
+
+def test_large_models_have_a_bound_of_all_assignments(monkeypatch):
+    monkeypatch.setattr(approximation, "MOST_NODES", 10)
+    rng = np.random.default_rng(5)
+    grid = jt.potts((8, 8), num_states=3, coupling=rng.normal(size=112), field=rng.normal(size=(8, 8, 3)))
+    with pytest.warns(jt.ApproximationWarning):
+        found = jt.most_probable(grid, memory_limit=2 * LIMIT)
+    assert [engine.name for engine in found.diagnostics.engine.bounding] == ["tree-reweighted"]
+    with pytest.warns(jt.ApproximationWarning):  # the messages do not fit
+        crude = jt.most_probable(grid, memory_limit=LIMIT)
+    assert (crude.diagnostics.engine.bounding, crude.bound >= found.bound) == ((), True)
+    assert found.log_joint <= jt.most_probable(grid).log_joint + 1e-9 <= found.bound + 2e-9
+
+
+def test_several_assignments_or_sums_are_refused_and_not_approximated():
+    grid = make_grid(6)
+    for options in ({"k": 2}, {"targets": ["x0_0"]}):
+        with pytest.raises(jt.TooLarge):
+            jt.most_probable(grid, memory_limit=LIMIT, **options)
 
 
 def test_the_command_line_says_the_bounds(tmp_path):

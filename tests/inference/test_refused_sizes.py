@@ -72,3 +72,8 @@ def test_the_best_assignment_of_nothing_is_empty(model, method):
     assert best.log_prob == 0
     assert jt.most_probable(model, k=3, method=method) == [best]
     assert jt.most_probable(model, [{}, {}], method=method).log_prob.tolist() == [0, 0]
+
+
+def test_draws_that_are_too_large_name_a_sampler_that_takes_any_width():
+    with pytest.raises(jt.TooLarge, match=r"; method='gibbs' draws from an approximation$"):
+        jt.sample(jt.ising((40, 40), coupling=0.4, field=0.1), 10, rng=0)

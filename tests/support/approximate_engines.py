@@ -15,6 +15,7 @@ import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.exact.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ def has_pairs(model: Any) -> bool:
     return all(len(part.scope) <= 2 for part in lower(model).factors)
 
 
+def is_directed(model: Any) -> bool:
+    return isinstance(model, jt.BayesianNetwork)
+
+
 ENGINES = {
     "loopy": ApproximateEngine(LoopyBP(), is_exact_on_trees=True),
     "loopy flooding": ApproximateEngine(LoopyBP(schedule="flooding"), is_exact_on_trees=True),
@@ -65,6 +70,21 @@ ENGINES = {
         has_lower=True,
         takes=lambda model: "x2" in model.variables.names,
     ),
+    "likelihood-weighting": ApproximateEngine(jt.LikelihoodWeighting(draws=2000), takes=is_directed, draws=True),
+    "importance": ApproximateEngine(jt.ImportanceSampling(draws=2000), draws=True),
+    "importance adaptive": ApproximateEngine(jt.ImportanceSampling(draws=1000, proposal="adaptive"), draws=True),
+    "cutset": ApproximateEngine(jt.CutsetSampling(draws=500, width=1), is_exact_if_small=True, draws=True),
+    "rejection": ApproximateEngine(jt.RejectionSampling(draws=300, max_tries=30_000), takes=is_directed, draws=True),
+    "gibbs": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20), draws=True),
+    "gibbs random scan": ApproximateEngine(Gibbs(draws=400, chains=2, warmup=40, scan="random"), draws=True),
+    "gibbs chromatic": ApproximateEngine(Gibbs(draws=50, chains=2, warmup=20, scan="chromatic"), draws=True),
+    "metropolis": ApproximateEngine(jt.Metropolis(draws=100, chains=2, warmup=20), draws=True),
+    "swendsen-wang": ApproximateEngine(
+        jt.SwendsenWang(draws=50, chains=2, warmup=20),
+        takes=lambda model: isinstance(model, jt.PairwiseNetwork),
+        draws=True,
+    ),
+    "parallel-tempering": ApproximateEngine(jt.ParallelTempering(draws=20, chains=2, warmup=5, replicas=2), draws=True),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 
@@ -138,6 +158,13 @@ def asia() -> SmallModel:
     return SmallModel(jt.example("asia"), rows, is_tree=False)
 
 
+def spins() -> SmallModel:
+    """Spins as arrays, that attract and repel each other, in fields."""
+    rng = np.random.default_rng(6)
+    model = jt.ising((2, 3), rng.normal(0.0, 0.5, 7), rng.normal(0.0, 0.3, (2, 3)))
+    return SmallModel(model, ({}, {"x0_0": 1}, {"x1_2": [0.2, 0.9], "x0_1": -1}), is_tree=False)
+
+
 def noisy() -> SmallModel:
     """Two effects of the same causes; the first has so many that its table is not written out."""
     causes = [jt.Variable(f"c{index}", 2) for index in range(6)]
@@ -149,4 +176,6 @@ def noisy() -> SmallModel:
     return SmallModel(jt.BayesianNetwork(parts), rows, is_tree=False, has_hidden=True)
 
 
-MODELS = {build.__name__: build() for build in (tree, chain_with_zeros, triangle, grid, wide_factors, asia, noisy)}
+MODELS = {
+    build.__name__: build() for build in (tree, chain_with_zeros, triangle, grid, wide_factors, asia, noisy, spins)
+}

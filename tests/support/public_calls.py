@@ -28,14 +28,20 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "check_inputs", "climb", "to_sequences", "sparse_plan", "keep_possible_cells",
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
-    "set_params", "get_params",
+    "set_params", "get_params", "initial_states", "next_states", "log_likelihoods", "log_transitions", "draw_initial",
+    "draw_next", "combine",
 }  # fmt: skip
-OF_EXTRAS = {"amortized_variational", "black_box_variational"}  # which need JAX, and have tests of their own
+OF_EXTRAS = {
+    "amortized_variational",
+    "black_box_variational",
+    "sample_log_density",
+}  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
-    "SearchResult", "MixedJoint",
+    "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
+    "AnnealedEstimate",
 }  # fmt: skip
 OPERATORS = {
     "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",

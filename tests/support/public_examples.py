@@ -40,6 +40,13 @@ X, Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 1]] * 3), np.array([0, 1, 1
 STEPS = [0, 1, 1, 0, 1, 1]
 BELL = value_kinds.bell
 GAUSSIAN, WIDER = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
+DRAWS = jt.Draws({"a": [[0, 1, 1, 0, 1], [1, 1, 0, 0, 0]]}, [A])
+WALK = jt.StateSpace(
+    initial=lambda n, rng: np.zeros(n),
+    transition=lambda states, time, rng: states + rng.normal(size=len(states)),
+    log_observation=lambda y, states, time: -(states**2),
+    log_transition=lambda later, earlier, time: -((later - earlier) ** 2) / 2,
+)
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
 jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
@@ -123,6 +130,14 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "edge_strengths": [{"data": ROWS, "samples": 2}],
     "elbo": [{"model": NET, "q": {"a": [0.5, 0.5], "b": [0.5, 0.5]}}],
     "marginal_polytope": [{"model": FIELD}],
+    "monte_carlo": [{"function": np.cos, "sampler": GAUSSIAN, "n": 10}],
+    "importance_estimate": [{"function": np.cos, "log_target": lambda x: -x * x, "proposal": GAUSSIAN, "n": 10}],
+    "inverse_transform": [{"n": 3, "probabilities": [0.5, 0.5]}],
+    "rejection_sample": [{"log_density": lambda x: -x * x, "proposal": WIDER, "log_bound": 5.0, "n": 3}],
+    "slice_sample": [{"log_density": lambda x: -x * x, "start": 0.0, "n": 3, "warmup": 2}],
+    "infer_posterior": [
+        {"model": NET, "posterior": jt.posterior(GRAPH, COUNTS), "evidence": {"a": "y"}, "draws": 3},
+    ],
     "expectation_propagation": [{"prior": GAUSSIAN, "log_likelihood": lambda u, i: -u * u, "design": [1.0, 2.0]}],
     "Factor.from_logs": [{"scope": [A], "log_values": [0.0, -1.0]}],
     "factorizes": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
@@ -251,6 +266,28 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "example": [{"name": "asia"}],
     "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
     "plot_density": [{"family": GAUSSIAN}],
+    "plot_trace": [{"draws": DRAWS, "names": ["a"]}],
+    "plot_rank": [{"draws": DRAWS, "bins": 4}],
+    "plot_autocorrelation": [{"draws": DRAWS, "max_lag": 3}],
+    "Draws": [{"values": {"a": [[0, 1]]}, "variables": [A], "log_weights": [[0.0, -1.0]]}],
+    "Draws.quantities": [{"names": ["a"]}],
+    "Draws.summary": [{"names": ["a"]}],
+    "Gibbs": [{"draws": 5, "chains": 2, "warmup": 2, "thin": 2, "scan": "random", "blocks": [["a", "b"]]}],
+    "Metropolis": [{"draws": 5, "chains": 2, "warmup": 2, "proposal": "single"}],
+    "SwendsenWang": [{"draws": 5, "chains": 2, "warmup": 2, "clusters": "single"}],
+    "ParallelTempering": [{"draws": 5, "chains": 2, "warmup": 2, "replicas": 2, "lowest": 0.5}],
+    "annealed_importance_sampling": [{"model": NET, "evidence": {"a": "y"}, "particles": 3, "temperatures": 2}],
+    "start_chains": [{"model": NET, "given": {"a": "y"}, "method": "gibbs"}],
+    "transition_matrix": [{"model": NET, "evidence": {"a": "y"}, "method": "gibbs"}],
+    "random_walk": [{"log_density": BELL, "start": 0.5, "draws": 3, "chains": 2, "warmup": 2, "scale": 0.5}],
+    "ChainRun.extend": [{"draws": 3, "budget": 5.0}],
+    "StateSpace": [{name: getattr(WALK, name) for name in ("initial", "transition", "log_observation")}],
+    "Proposal": [{"initial": WALK.initial, "transition": WALK.transition}],
+    "particle_filter": [{"space": WALK, "observations": [0.5, 1.0], "particles": 9, "repeats": 2, "rng": 0}],
+    "edge_posteriors": [{"data": ROWS, "draws": 5, "warmup": 5, "rng": 0, "prior": "graphs"}],
+    "EdgePosteriors.__getitem__": [{"edge": ("a", "b")}],
+    "ParticleBeliefs.filtered": [{"function": np.square}],
+    "ParticleBeliefs.smoothed": [{"function": np.square}],
     "read_result": [{"path": FOLDER / "result"}],
     "statistics_from_json": [{"text": jt.Poisson.statistics([1, 2]).to_json()}],
     "Beta.from_sample_size": [{"mean": 0.5, "size": 2.0}],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juncture.cli.completion import complete_finding, complete_method, complete_network
-from juncture.cli.numbers import seconds
+from juncture.cli.numbers import seconds, whole_number
 from juncture.cli.output import WrongUsage, is_table
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
@@ -66,6 +66,10 @@ Method = Annotated[
         autocompletion=complete_method,
         help="The inference engine, such as junction-tree; auto chooses one.",
     ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same draws."),
 ]
 Budget = Annotated[
     float | None,

@@ -14,6 +14,7 @@ from juncture.cli.arguments import (
     Method,
     Network,
     Normalize,
+    Seed,
     check_names,
     evidence,
     load,
@@ -35,29 +36,33 @@ Targets = Annotated[
 ]
 
 
-def query(
+def query(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: Network,
     targets: Targets = None,
     given: Given = [],  # noqa: B006  the command line's way to say "may be repeated"
     likelihood: Likelihood = [],  # noqa: B006
     method: Method = "auto",
     budget: Budget = None,
+    seed: Seed = None,
     normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
     """Print posterior marginals: the probability of each state given the evidence.
 
     Of a real-valued variable: its mean, its standard deviation, and an interval that holds 90 % of the probability.
+    A method that draws at random, such as gibbs, prints standard errors; on a terminal a bar shows R-hat meanwhile.
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
+    from juncture.cli.chains import watched_engine
     from juncture.inference.engines.display import format_method
     from juncture.verbs import infer
 
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
-    beliefs = infer(model, findings, targets=targets or None, method=method, budget=budget)
+    with watched_engine(model, targets, method, budget) as engine:
+        beliefs = infer(model, findings, targets=targets or None, method=engine, budget=budget, rng=seed)
     if json:
         print_json(as_document(beliefs, network, findings))
         return
@@ -71,7 +76,8 @@ def query(
         result.add_section()
     out = console()
     out.print(result)
-    out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:z.6f}{format_bracket(beliefs)}")
+    evidence_line = f"log p(evidence) = {beliefs.log_evidence:z.6f}{format_bracket(beliefs)}"
+    out.print(f"{format_method(beliefs)}{format_draws(beliefs)}; {evidence_line}")
 
 
 def is_real(beliefs: Beliefs, name: str) -> bool:
@@ -84,7 +90,28 @@ def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
 
     if is_real(beliefs, name):
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
-    return [(str(label), f"{p:.6f}", bar(p)) for label, p in beliefs[name].to_dict().items()]
+    errors = errors_of(beliefs, name)
+    shares = beliefs[name].to_dict().items()
+    if errors is None:
+        return [(str(label), f"{p:.6f}", bar(p)) for label, p in shares]
+    return [(str(label), f"{p:.4f} ± {error:.4f}", bar(p)) for (label, p), error in zip(shares, errors, strict=True)]
+
+
+def errors_of(beliefs: Beliefs, name: str) -> list[float] | None:
+    """The standard errors of the marginal of a variable, where the engine draws at random."""
+    errors = beliefs.diagnostics.standard_errors
+    return [float(error) for error in errors[name]] if name in errors else None
+
+
+def format_draws(beliefs: Beliefs) -> str:
+    """How good the draws are, where the engine draws at random."""
+    diagnostics = beliefs.diagnostics
+    size, r_hat = diagnostics.effective_sample_size, diagnostics.r_hat
+    parts = [
+        "" if size is None else f"effective sample size {size:,.0f}",
+        "" if r_hat is None else f"R-hat {r_hat:.3f}",
+    ]
+    return "".join(f", {part}" for part in parts if part)
 
 
 def format_bracket(beliefs: Beliefs) -> str:
@@ -100,9 +127,7 @@ def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> 
     from juncture.cli.real_answers import numbers_of
 
     marginals = {
-        name: numbers_of(beliefs[name])
-        if is_real(beliefs, name)
-        else [{"state": label, "probability": p} for label, p in beliefs[name].to_dict().items()]
+        name: numbers_of(beliefs[name]) if is_real(beliefs, name) else states_document(beliefs, name)
         for name in beliefs.targets
     }
     return {
@@ -116,9 +141,18 @@ def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> 
     }
 
 
+def states_document(beliefs: Beliefs, name: str) -> list[dict[str, object]]:
+    """The states of a variable with their probabilities, and their standard errors where there are some."""
+    rows: list[dict[str, object]] = [{"state": label, "probability": p} for label, p in beliefs[name].to_dict().items()]
+    for row, error in zip(rows, errors_of(beliefs, name) or (), strict=False):
+        row["standard_error"] = error
+    return rows
+
+
 def facts_of(diagnostics: Diagnostics) -> dict[str, object]:
-    """What an approximate answer says about itself: whether it converged, and its bounds."""
+    """What an approximate answer says about itself: whether it converged, its bounds, and how good its draws are."""
     if diagnostics.exact:
         return {}
-    bounds = {name: getattr(diagnostics, name) for name in ("lower", "upper")}
+    known = ("lower", "upper", "effective_sample_size", "r_hat")
+    bounds = {name: getattr(diagnostics, name) for name in known}
     return {"converged": diagnostics.converged, **{name: value for name, value in bounds.items() if value is not None}}

@@ -6,15 +6,11 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import Given, Likelihood, Network, Normalize, evidence, load
+from juncture.cli.arguments import Given, Likelihood, Network, Normalize, Seed, evidence, load
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import ROWS, check_target, save_rows
 
 Rows = Annotated[int, typer.Argument(parser=whole_number(), metavar="ROWS", help="The number of rows to draw.")]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same rows."),
-]
 Out = Annotated[
     str, typer.Option("--out", "-o", metavar="FILE", help="A CSV or Parquet file, or - for standard output.")
 ]

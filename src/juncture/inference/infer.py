@@ -27,6 +27,14 @@ from juncture.inference.messages.icm import ICM
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
+from juncture.inference.sampling.cutset import CutsetSampling
+from juncture.inference.sampling.importance import ImportanceSampling
+from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
+from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
+from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
+from juncture.inference.sampling.rejection import RejectionSampling
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
@@ -46,12 +54,22 @@ APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
     "tree-reweighted": TreeReweighted,
     "mean-field": MeanField,
 }
+SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
+    "gibbs": Gibbs,
+    "metropolis": Metropolis,
+    "swendsen-wang": SwendsenWang,
+    "parallel-tempering": ParallelTempering,
+    "cutset": CutsetSampling,
+    "importance": ImportanceSampling,
+    "likelihood-weighting": LikelihoodWeighting,
+    "rejection": RejectionSampling,
+}
 MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
     "max-product": MaxProductBP,
     "icm": ICM,
     "max-flow": MaxFlow,
 }
-METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **MODE_METHODS}
+METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **SAMPLING_METHODS, **MODE_METHODS}
 REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
     "gaussian-elimination": GaussianElimination,
     "strong-junction-tree": StrongJunctionTree,

@@ -15,17 +15,21 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.drawing.notebook import diagram_html
 from juncture.drawing.text import format_value
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS
+from juncture.inference.approximate_mode import approximate_mode
+from juncture.inference.approximation import Query
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnostics, Question
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import as_budget, check_policy
+from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import absorb_array, as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.options import as_generator
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
 
@@ -184,7 +188,15 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     engine = engine_for(method, memory_limit, MODE, model)
     questions = (MODE | {Question.LOG_EVIDENCE}) & engine.answers
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), questions, as_budget(budget), rng)
+    names, seconds = as_targets(model, targets), as_budget(budget)
+    try:
+        beliefs = Beliefs.of(model, engine, findings, names, questions, seconds, rng)
+    except TooLarge as refusal:
+        has_all = targets is None or unobserved_names(model, findings) <= set(names)
+        if method != "auto" or not isinstance(engine, JunctionTree) or not has_all or k not in (None, 1):
+            raise
+        query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
+        beliefs = approximate_mode(query, refusal, seconds)
     check_possible(beliefs, on_impossible)
     scope = scope_of(beliefs, targets)
     if k is not None and not scope.has_real:

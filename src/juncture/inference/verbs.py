@@ -7,7 +7,7 @@ from juncture.dispatch import register
 from juncture.inference.infer import infer_factors
 from juncture.inference.log_prob import log_prob_factors
 from juncture.inference.most_probable import most_probable_factors
-from juncture.inference.sampling.forward import sample_network, sample_posterior
+from juncture.inference.sample import sample_network, sample_posterior
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 

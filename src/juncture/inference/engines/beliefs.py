@@ -114,7 +114,7 @@ class Beliefs:
     @cached_property
     def impossible(self) -> tuple[int, ...]:
         """The rows whose evidence has probability zero."""
-        return impossible_indices(self.answers.log_evidence)
+        return impossible_indices(possible_evidence(self.answers))
 
     def __getitem__(self, name: str) -> Any:
         """The marginal of one variable: a `Factor`, one for each row of many; of a real one a `Gaussian`.
@@ -147,7 +147,7 @@ class Beliefs:
         scope = Scope(self.model.variable(name) for name in names)
         if any(variable.is_real for variable in scope):
             return cast(RealAnswers, self.answers).distribution(names, self.is_single)
-        check_joint(scope, len(self.answers.log_evidence))
+        check_joint(scope, self.findings.num_rows)
         values = self.answers.marginal(names)
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
 
@@ -289,14 +289,21 @@ def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
     """
     if getattr(beliefs.answers, "checks_itself", False):
         return
-    if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
+    known = possible_evidence(beliefs.answers)
+    if beliefs.is_single and known[0] > -math.inf:
         return
     check_evidence(
-        beliefs.answers.log_evidence,
+        known,
         lambda row: explain(beliefs, row),
         is_single=beliefs.is_single,
         on_impossible=on_impossible,
     )
+
+
+def possible_evidence(answers: Answers) -> np.ndarray:
+    """(row,): log p(evidence), or 0 in its place where an engine knows without it that a row is possible."""
+    is_possible = getattr(answers, "is_possible", None)
+    return answers.log_evidence if is_possible is None else np.where(is_possible, 0.0, -np.inf)
 
 
 def explain(beliefs: Beliefs, row: int) -> str:
@@ -304,7 +311,7 @@ def explain(beliefs: Beliefs, row: int) -> str:
 
     def is_possible(some: Findings) -> bool:
         try:
-            return bool(beliefs.log_evidence_of(some)[0] > -math.inf)
+            return bool(possible_evidence(run_engine(beliefs.engine, beliefs.model, some))[0] > -math.inf)
         except Unsupported:  # without a number that the engine needs: the finding stays
             return True
 

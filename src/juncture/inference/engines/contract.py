@@ -102,6 +102,13 @@ class Diagnostics:
         The standard errors of the marginals of each variable, (state,), for engines that draw at random.
     effective_sample_size, r_hat
         For engines that draw: how many independent draws count as much, and whether chains agree.
+    chi_square, pareto_k
+        For weighted draws: an estimate of χ²(posterior ‖ proposal), and the shape of the tail of the weights, above 0.7
+        of which errors cannot be trusted; the largest over the rows.
+    acceptance_rate
+        For engines that reject draws: the share that was accepted, (row,) for many rows.
+    log_evidence_error
+        The standard error of an estimate of log p(evidence), (row,) for many rows.
     engine
         The engine with all its options, so that it repeats the answer; None for the engine that was asked.
     """
@@ -115,11 +122,18 @@ class Diagnostics:
     standard_errors: Mapping[str, np.ndarray] = field(default_factory=dict)
     effective_sample_size: float | None = None
     r_hat: float | None = None
+    chi_square: float | None = None
+    pareto_k: float | None = None
+    acceptance_rate: Any = None
+    log_evidence_error: Any = None
     engine: Engine | None = None
 
     def __repr__(self) -> str:
         words = ["exact" if self.exact else "approximate", "converged" if self.converged else "not converged"]
-        shown = ("steps", "lower", "upper", "residual", "effective_sample_size", "r_hat", "engine")
+        shown = (
+            "steps", "lower", "upper", "residual", "effective_sample_size", "r_hat", "chi_square", "pareto_k",
+            "acceptance_rate", "log_evidence_error", "engine",
+        )  # fmt: skip
         known = {name: getattr(self, name) for name in shown}
         values = [
             f"{name}={value!r}"

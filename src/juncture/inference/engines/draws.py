@@ -21,12 +21,16 @@ def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: 
     """`n` rows from p(all variables | evidence), given one row of evidence that is possible."""
     if not findings.is_single:
         raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")
+    stream = as_generator(rng)
     if Question.DRAWS not in engine.answers:
-        raise Unsupported(f"the engine {engine.name!r} does not draw rows; infer again with another method")
+        if not hasattr(engine, "draw"):
+            raise Unsupported(f"the engine {engine.name!r} does not draw rows; infer again with another method")
+        drawn: Dataset = engine.draw(model, findings, check_num_rows(n), stream).to_dataset()
+        return drawn
     count = check_num_rows(n, BYTES_PER_CELL * len(model.variables))
     plan = engine.compile(model, findings.names, tuple(model.variables.names))
-    answers = plan.run(model, findings, questions=DRAWS)
-    return Dataset.from_codes(model.variables, answers.sample(count, as_generator(rng)))
+    answers = plan.run(model, findings, questions=DRAWS, rng=stream)
+    return Dataset.from_codes(model.variables, answers.sample(count, stream))
 
 
 def check_num_rows(n: Any, bytes_per_row: int = 8) -> int:

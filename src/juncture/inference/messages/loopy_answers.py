@@ -97,6 +97,8 @@ def factor_belief(graph: MessageGraph, groups: Sequence[RowGroup], factor: int, 
     axes = tuple(range(1, table.ndim + 1))
     for group in groups:
         rows = group.rows[is_possible[group.rows]]
+        if not len(rows):
+            continue
         sent = group.state.sent[is_possible[group.rows]]
         logs = np.broadcast_to(table, (len(rows), *table.shape))
         for axis, edge in enumerate(range(*graph.arrays.scope_starts[factor : factor + 2])):

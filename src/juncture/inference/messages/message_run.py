@@ -111,7 +111,7 @@ def run_messages(
         is_small = np.any((logs < LOG_LEAST) & (logs > -np.inf), axis=1) | (not graph.holds_numbers)
         groups += [start_group(graph, logs, everything[is_small], LOGS)] if is_small.any() else []
         groups += [start_group(graph, logs, everything[~is_small], SUM)] if not is_small.all() else []
-    work = max(1, len(logs) * int(graph.arrays.table_sizes.sum()))
+    work = max(1, len(logs) * int(graph.arrays.table_sizes @ np.diff(graph.arrays.scope_starts)))
     step, stride = 0, max(1, WORK_AT_ONCE // work)
     while step < schedule.max_steps and not all(group.is_finished.all() for group in groups):
         if step and time.monotonic() > deadline:

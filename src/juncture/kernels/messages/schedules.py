@@ -144,7 +144,7 @@ def run_row(
     return step, change, is_done
 
 
-@kernel(work=("received", "last_step"))
+@kernel(work=("received", "last_step", 16))
 def run_rows(
     layout, likelihoods, received, sent, priorities, steps, changes, is_done, is_forest, mode, schedule, damping,
     tolerance, last_step, scratch_size, beliefs, log_values, codes,

@@ -1,0 +1,227 @@
+"""`Draws`: what a sampler drew, by name, as (chain, draw, …)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array, check_mapping
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, MissingExtra, UnknownVariable, Unsupported
+from juncture.inference.sampling.draws_summary import DrawsSummary, summarize
+from juncture.options import as_names
+from juncture.values import Value, few, number_of, read_only
+from juncture.variables import Scope, Variable
+
+
+class Draws(Value):
+    """Draws of several quantities from one or more chains.
+
+    Parameters
+    ----------
+    values
+        For every name an array (chain, draw, …): codes of states, or numbers.
+    variables
+        The variables that some of the names are, which say what their codes mean.
+    log_weights
+        Logarithms of importance weights, (chain, draw); None for draws of equal weight. Only their differences matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = Draws({"height": np.random.default_rng(0).normal(size=(4, 250))})
+    >>> draws
+    Draws(4 chains of 250 draws: height)
+    >>> draws["height"].shape
+    (4, 250)
+    >>> round(float(draws.summary()["height"].r_hat), 1)
+    1.0
+    """
+
+    _fields = ("values", "variables", "log_weights")
+    values: dict[str, np.ndarray]
+    variables: Scope
+    log_weights: np.ndarray | None
+
+    def __init__(self, values: Mapping[str, Any], variables: Iterable[Variable] = (), log_weights: Any = None) -> None:
+        arrays = {name: as_values(name, array) for name, array in check_mapping(values, "values").items()}
+        if not arrays:
+            raise InvalidData("draws must have at least one name")
+        first, shape = next((name, array.shape[:2]) for name, array in arrays.items())
+        for name, array in arrays.items():
+            if array.shape[:2] != shape:
+                raise InvalidData(
+                    f"all names must have the same chains and draws; {first!r} has {shape}, {name!r} {array.shape[:2]}"
+                )
+        known = Scope(variable for variable in Scope(variables) if variable.name in arrays)
+        for variable in known:
+            check_codes(variable, arrays[variable.name])
+        self._set(values=arrays, variables=known, log_weights=as_log_weights(log_weights, shape))
+
+    def __repr__(self) -> str:
+        weighted = "weighted " if self.log_weights is not None else ""
+        chains = f"{number_of(self.num_chains, 'chain')} of " if self.num_chains > 1 else ""
+        draws = f"{self.num_draws:,} {weighted}draw{'' if self.num_draws == 1 else 's'}"
+        return f"Draws({chains}{draws}: {few(self.names)})"
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The codes or numbers of one name, (chain, draw, …)."""
+        try:
+            return self.values[name]
+        except (KeyError, TypeError):
+            raise UnknownVariable.among(name, self.names, where="the draws") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.values
+
+    def __len__(self) -> int:
+        """The number of draws in all chains."""
+        return self.num_chains * self.num_draws
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.values)
+
+    @property
+    def num_chains(self) -> int:
+        return len(next(iter(self.values.values())))
+
+    @property
+    def num_draws(self) -> int:
+        """The number of draws in each chain."""
+        return next(iter(self.values.values())).shape[1]
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The weights of the draws, (chain, draw); they sum to 1 over all chains."""
+        if self.log_weights is None:
+            return read_only(np.full((self.num_chains, self.num_draws), 1.0 / max(1, len(self))))
+        weights = np.exp(self.log_weights - self.log_weights.max())
+        return read_only(weights / weights.sum())
+
+    def quantities(self, names: Iterable[str] | None = None) -> Mapping[str, np.ndarray]:
+        """Every single quantity, (chain, draw), by a label.
+
+        Parameters
+        ----------
+        names
+            Of these; all by default.
+
+        Returns
+        -------
+        mapping
+            A variable with states gives the indicator of each state, as `smoke=yes`; an array gives each of its
+            entries, as `mean[0, 1]`.
+
+        Examples
+        --------
+        >>> draws = Draws({"x": [[0, 1, 1]]}, [Variable("x", ["no", "yes"])])
+        >>> draws.quantities()["x=yes"]
+        array([[0., 1., 1.]])
+        """
+        kept = self.names if names is None else as_names(names, "names")
+        known = {variable.name: variable for variable in self.variables if not variable.is_real}
+        found: dict[str, np.ndarray] = {}
+        for name in kept:
+            array = self[name]
+            if name in known:
+                states = enumerate(known[name].labels)
+                found |= {f"{name}={state}": (array == code).astype(float) for code, state in states}
+            else:
+                places = np.ndindex(array.shape[2:])
+                found |= {f"{name}{list(place) or ''}": array[:, :, *place].astype(float) for place in places}
+        return MappingProxyType(found)
+
+    def summary(self, names: Iterable[str] | None = None) -> DrawsSummary:
+        """Mean, standard deviation, standard error, effective sample sizes and R-hat of every quantity.
+
+        Parameters
+        ----------
+        names
+            Of these; all by default.
+
+        Returns
+        -------
+        DrawsSummary
+            By the labels of `quantities`; it has `to_pandas()`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> draws = Draws({"coin": np.random.default_rng(0).integers(0, 2, (4, 500))}, [Variable("coin", 2)])
+        >>> draws.summary()["coin=1"].standard_error < 0.02
+        True
+        """
+        return summarize(self.quantities(names), self.log_weights)
+
+    def to_dataset(self) -> Dataset:
+        """All draws as rows, chain by chain, of those names that are variables; with their weights, if any."""
+        if not self.variables:
+            raise Unsupported("a dataset has variables; these draws have names only: use draws[name]")
+        columns = {name: self[name].reshape(len(self), *self[name].shape[2:]) for name in self.variables.names}
+        weights = None if self.log_weights is None else self.weights.reshape(-1) * len(self)
+        return Dataset.from_codes(self.variables, columns, weights)
+
+    def to_arviz(self) -> Any:
+        """The draws for ArviZ: the group `posterior`, and weights in `sample_stats`.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            The first for ArviZ 0.x, the second for ArviZ 1.x, whose `from_dict` takes the groups as one mapping.
+        """
+        try:
+            import arviz
+        except ImportError:
+            raise MissingExtra.named("arviz", "arviz") from None
+        groups: dict[str, Any] = {"posterior": dict(self.values)}
+        if self.log_weights is not None:
+            groups["sample_stats"] = {"log_weight": self.log_weights}
+        if int(arviz.__version__.partition(".")[0]) == 0:
+            return arviz.from_dict(**groups)
+        return arviz.from_dict(groups)
+
+
+def as_values(name: Any, values: Any) -> np.ndarray:
+    """A read-only copy of numbers, (chain, draw, …)."""
+    if not isinstance(name, str):
+        raise InvalidData(f"the names of draws are texts; got {name!r}")
+    try:
+        array = read_only(values)
+    except ValueError:
+        raise InvalidData(
+            f"the draws of {name!r} must be one array (chain, draw, …); its parts differ in length"
+        ) from None
+    if array.dtype.kind not in "biuf" or array.ndim < 2 or array.shape[0] == 0:
+        raise InvalidData(
+            f"the draws of {name!r} must be numbers, (chain, draw, …); got the shape {array.shape} of {array.dtype}"
+        )
+    return array
+
+
+def check_codes(variable: Variable, array: np.ndarray) -> None:
+    if variable.is_real or array.size == 0:
+        return
+    if array.dtype.kind not in "biu" or array.min() < 0 or array.max() >= variable.num_states:
+        raise InvalidData(
+            f"the draws of {variable.name!r} must be codes from 0 to {variable.num_states - 1}, whole numbers"
+        )
+
+
+def as_log_weights(values: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Logarithms of weights, (chain, draw), of which some are above -∞."""
+    if values is None:
+        return None
+    array = read_only(check_array(values, "log_weights"))
+    if array.shape != shape:
+        raise InvalidData(f"log_weights must have the shape (chain, draw) = {shape}; got {array.shape}")
+    if array.size and (np.isnan(array).any() or array.max() in (np.inf, -np.inf)):
+        raise InvalidData("log_weights must be below ∞, some above -∞, and none NaN")
+    return array

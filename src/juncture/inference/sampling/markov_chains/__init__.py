@@ -1,0 +1,1 @@
+"""Markov chain Monte Carlo: Gibbs, Metropolis, Swendsen-Wang, tempering and annealing."""

@@ -1,0 +1,152 @@
+"""`BlockLayout`: blocks of nodes as flat arrays for the kernel that draws each block given all other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from juncture.errors import TooLarge
+from juncture.inference.factor_arrays import offsets
+from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.values import format_count
+
+MAX_CELLS = 2**18  # joint states of the nodes of a block, of which those are kept that are possible
+MAX_STATES = 2**13  # possible joint states of a block
+TABLE_CELLS = 2**12  # of a table of conditional probabilities for all codes of the other nodes
+UNREACHABLE = 2.0  # above every uniform
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Nodes that are drawn together: their joint states, and the factors that also depend on other nodes.
+
+    Attributes
+    ----------
+    nodes
+        The nodes.
+    digits
+        (state, node): the codes of each joint state that has positive weight by itself.
+    local_logs
+        (state,): the sum of the logs of all that depends on these nodes alone.
+    entries
+        Factors that depend on others too: (table start, other nodes, their strides, (state,) steps in the table).
+    cumulative
+        (codes of the other nodes, state): the running sums of the conditional probabilities, where that is small; the
+        only entry then leads into it.
+    """
+
+    nodes: np.ndarray
+    digits: np.ndarray
+    local_logs: np.ndarray
+    entries: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
+    cumulative: np.ndarray | None = None
+
+
+def make_block(target: Target, nodes: Sequence[int]) -> Block:
+    """The block of some free nodes."""
+    digits = joint_states(target, nodes)
+    local = sum((target.node_field(node)[digits[:, axis]] for axis, node in enumerate(nodes)), np.zeros(len(digits)))
+    axes = {node: axis for axis, node in enumerate(nodes)}
+    entries = []
+    for factor in dict.fromkeys(int(one) for node in nodes for one in target.arrays.factors_of(node)):
+        scope, strides = target.free_scope(factor)
+        is_inside = np.array([int(node) in axes for node in scope])
+        inside = zip(scope[is_inside].tolist(), strides[is_inside].tolist(), strict=True)
+        steps = sum((digits[:, axes[node]] * stride for node, stride in inside), np.zeros(len(digits), np.int64))
+        if is_inside.all():
+            local = local + target.arrays.log_values[target.bases[factor] + steps]
+        else:
+            entries.append((int(target.bases[factor]), scope[~is_inside], strides[~is_inside], steps))
+    is_possible = local > -np.inf
+    entries = [(start, scope, strides, steps[is_possible]) for start, scope, strides, steps in entries]
+    return Block(np.array(nodes, np.int64), digits[is_possible], local[is_possible], entries)
+
+
+def joint_states(target: Target, nodes: Sequence[int]) -> np.ndarray:
+    """(state, node): the codes of all joint states of some nodes that the evidence allows."""
+    states = [target.states(node) for node in nodes]
+    size = prod(len(one) for one in states)
+    if size > MAX_CELLS:
+        raise TooLarge(
+            f"a block of {len(nodes)} variables has {format_count(size)} joint states; the limit is {MAX_CELLS:,}: give"
+            " smaller blocks="
+        )
+    grids = np.meshgrid(*states, indexing="ij")
+    return np.stack([grid.ravel() for grid in grids], axis=-1).astype(np.int64)
+
+
+def tabulate(target: Target, block: Block) -> Block:
+    """The block with its conditional probabilities for all codes of the other nodes, where these are few."""
+    others = list(dict.fromkeys(int(node) for _, scope, _, _ in block.entries for node in scope))
+    shape = [int(target.arrays.num_states[node]) for node in others]
+    if prod(shape) * len(block.digits) > TABLE_CELLS:
+        return block
+    codes = np.indices(shape).reshape(len(shape), prod(shape))
+    logs = np.broadcast_to(block.local_logs, (prod(shape), len(block.digits))).copy()
+    for start, scope, strides, steps in block.entries:
+        places = start + sum(
+            codes[others.index(int(node))] * stride for node, stride in zip(scope, strides, strict=True)
+        )
+        logs += target.arrays.log_values[places[:, np.newaxis] + steps]
+    tops = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - np.where(tops > -np.inf, tops, 0.0))
+    sums = np.cumsum(weights, axis=1)
+    sums = sums / np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
+    sums = np.where((sums == 1.0) | (tops == -np.inf), UNREACHABLE, sums)
+    strides = len(block.digits) * offsets_of(shape)
+    entry = (0, np.array(others, np.int64), strides, np.zeros(0, np.int64))
+    return Block(block.nodes, block.digits, block.local_logs, [entry], sums)
+
+
+def offsets_of(shape: Sequence[int]) -> np.ndarray:
+    """The strides of the axes of a table in C order."""
+    return np.array([prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockLayout:
+    """All blocks one after the other, as the kernel takes them."""
+
+    blocks: tuple[Block, ...]
+
+    @cached_property
+    def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]:
+        """Of the blocks, of their entries, and the running sums of those that are tables."""
+        parts, entries = self.blocks, [entry for block in self.blocks for entry in block.entries]
+        sums = [np.empty(0) if block.cumulative is None else block.cumulative.ravel() for block in parts]
+        starts = offsets([len(one) for one in sums])
+        shifts = [starts[index] if block.cumulative is not None else 0 for index, block in enumerate(parts)]
+        shifts = np.repeat(np.array(shifts, np.int64), [len(block.entries) for block in parts])
+        of_blocks = (
+            offsets([len(block.nodes) for block in parts]),
+            join([block.nodes for block in parts]),
+            offsets([len(block.digits) for block in parts]),
+            offsets([block.digits.size for block in parts]),
+            join([block.digits.ravel() for block in parts]),
+            np.concatenate([np.empty(0), *(block.local_logs for block in parts)]),
+            offsets([len(block.entries) for block in parts]),
+            np.array([block.cumulative is not None for block in parts], np.bool_),
+        )
+        of_entries = (
+            np.array([start for start, _, _, _ in entries], np.int64) + shifts,
+            offsets([len(scope) for _, scope, _, _ in entries]),
+            join([scope for _, scope, _, _ in entries]),
+            join([strides for _, _, strides, _ in entries]),
+            offsets([len(steps) for _, _, _, steps in entries])[:-1],
+            join([steps for _, _, _, steps in entries]),
+        )
+        return of_blocks, of_entries, np.concatenate([np.empty(0), *sums])
+
+    @property
+    def work(self) -> float:
+        """Roughly the operations of a visit to each block."""
+        return float(sum(10 + len(block.digits) * (1 + len(block.entries)) for block in self.blocks))
+
+
+def join(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays of integers, one after the other."""
+    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)

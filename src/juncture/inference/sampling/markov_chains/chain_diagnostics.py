@@ -1,0 +1,98 @@
+"""Diagnostics of chains of states: R-hat, effective sample size and standard errors of the indicator of each state.
+
+The indicator of a state has two values, so that its ranks are a linear function of it: the rank-normalised R-hat of
+`diagnostics.r_hat` follows from the shares of the state in the half chains alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, split_chains
+
+HIGH_R_HAT = 1.05  # above it, chains disagree
+LEAST_SIZE = 25  # effective draws a chain, below which standard errors are not to be trusted
+MOST_NODES = 32  # whose effective sample size is computed: those of the largest R-hat
+
+
+def indicator_r_hat(codes: np.ndarray, num_states: int) -> np.ndarray:
+    """(state, node): the R-hat of the indicators, from codes (chain, draw, node)."""
+    halves = split_chains(codes)
+    num_draws = halves.shape[1]
+    values = []
+    for state in range(num_states):
+        shares = (halves == state).mean(axis=1)
+        within = (shares * (1.0 - shares)).mean(axis=0) * num_draws / (num_draws - 1.0)
+        between = num_draws * shares.var(axis=0, ddof=1)
+        is_still = within == 0.0
+        ratios = np.divide(between, within, out=np.full_like(within, np.inf), where=~is_still)
+        ratios[is_still & (between == 0.0)] = 1.0
+        values.append(np.sqrt((ratios + num_draws - 1.0) / num_draws))
+    return np.array(values)
+
+
+def worst_r_hat(draws: np.ndarray) -> float:
+    """The largest R-hat of a state's indicator, from codes (row, chain, draw, node); NaN of fewer than 4 draws."""
+    if draws.shape[2] < LEAST_DRAWS:
+        return float("nan")
+    num_states = int(draws.max(initial=0)) + 1
+    return max((float(indicator_r_hat(row, num_states).max(initial=1.0)) for row in draws), default=1.0)
+
+
+def worst_size(draws: np.ndarray) -> float | None:
+    """The smallest effective sample size of a state's indicator, one of each of the nodes whose R-hat is largest."""
+    if draws.shape[2] < LEAST_DRAWS or not draws.size:
+        return None
+    num_states = int(draws.max(initial=0)) + 1
+    sizes = []
+    for row in draws:
+        values = indicator_r_hat(row, num_states)
+        states = values.argmax(axis=0)
+        nodes = np.argsort(values.max(axis=0))[::-1][:MOST_NODES]
+        states = states[nodes]
+        sizes.append(effective_sample_size((row[:, :, nodes] == states).astype(float), "mean").min())
+    return float(min(sizes))
+
+
+def standard_errors(codes: np.ndarray, num_states: int, least_size: float | None = None) -> np.ndarray:
+    """(state,): standard errors of the shares of the states, from codes (chain, draw) of one variable.
+
+    √(p (1 - p) / ESS), with half a draw of each kind added to the effective ones: a state that was never drawn has a
+    standard error too. States that were always or never drawn have the least effective sample size of the others, and
+    at most `least_size`, that of the slowest variable.
+    """
+    indicators = (codes[:, :, np.newaxis] == np.arange(num_states)).astype(float)
+    shares = indicators.mean(axis=(0, 1))
+    if codes.shape[1] < LEAST_DRAWS:
+        return np.full(num_states, np.inf)
+    sizes = effective_sample_size(indicators, "mean")
+    is_seen = (shares > 0) & (shares < 1)
+    sizes[~is_seen] = sizes[is_seen].min(initial=codes.size if least_size is None else min(least_size, codes.size))
+    smoothed = (shares * sizes + 0.5) / (sizes + 1.0)
+    return np.sqrt(smoothed * (1.0 - smoothed) / sizes)
+
+
+class LazyErrors(Mapping[str, np.ndarray]):
+    """Name → standard errors, each computed when it is asked for."""
+
+    def __init__(self, names: tuple[str, ...], compute: Callable[[str], np.ndarray]) -> None:
+        self.names, self.compute = names, compute
+        self.known: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.known:
+            if name not in self.names:
+                raise KeyError(name)
+            self.known[name] = self.compute(name)
+        return self.known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)

@@ -1,0 +1,244 @@
+"""`ChainEngine`: what all engines of Markov chains share: their options, their plan, their answers and their draws."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.checks import check_count
+from juncture.data.findings import Findings
+from juncture.errors import ImpossibleEvidence, InvalidData
+from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
+from juncture.inference.engines.options import as_budget
+from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
+from juncture.inference.sampling.draws import Draws
+from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
+from juncture.inference.sampling.markov_chains.chain_answers import ChainAnswers, diagnose, warn_of_chains
+from juncture.inference.sampling.markov_chains.chains import ChainSet, Transition
+from juncture.inference.sampling.markov_chains.start_states import importance_starts, is_refuted
+from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.iteration import ProgressCallback, check_progress
+from juncture.options import as_generator
+from juncture.values import number_of
+from juncture.variables import Scope
+
+EVIDENCE_WORK = 2.0e6  # nodes of all particles of an estimate of log p(evidence)
+ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})
+
+
+@dataclass(frozen=True)
+class ChainEngine:
+    """The options that all engines of Markov chains take; `transition` says how a chain moves."""
+
+    draws: int = 1000
+    chains: int = 4
+    warmup: int = 500
+    thin: int = 1
+    progress: ProgressCallback | None = field(default=None, repr=False, compare=False, kw_only=True)
+    memory_limit: int | None = field(default=None, repr=False, kw_only=True)
+    name: ClassVar[str]
+    answers: ClassVar[frozenset[Question]] = ANSWERS
+
+    def __post_init__(self) -> None:
+        for name, least in (("draws", 1), ("chains", 1), ("warmup", 0), ("thin", 1)):
+            object.__setattr__(self, name, check_count(getattr(self, name), name, least=least))
+        check_progress(self.progress)
+
+    def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+        """How a chain moves, and whether it reaches every state: None if that is not known."""
+        raise NotImplementedError
+
+    def with_memory_limit(self, memory_limit: int) -> Any:
+        return replace(self, memory_limit=memory_limit)
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ChainPlan:
+        return ChainPlan(self, factor_arrays(model), node_scope(model), tuple(targets))
+
+    def draw(self, model: Any, findings: Findings, n: int, rng: Any = None) -> Draws:
+        """At least `n` draws of all variables, split evenly over the chains; one row of evidence."""
+        count = check_count(n, "the number of draws")
+        each = replace(self, draws=max(1, ceil(count / self.chains)))
+        run = each.start(model, findings, rng)
+        run.chain_set.warm_up(each.warmup)
+        run.chain_set.extend(each.draws, progress=each.progress, limit=each.memory_limit)
+        return run.draws
+
+    def start(self, model: Any, findings: Findings, rng: Any = None) -> ChainRun:
+        """Chains at their starts, given one row of evidence."""
+        if not findings.is_single:
+            raise InvalidData("given= takes one row of evidence; sample once for each row")
+        plan = self.compile(model, findings.names, model.variables.names)
+        targets = plan.targets_of(findings)
+        started = plan.start(model, findings, targets, plan.nodes, as_generator(rng))
+        if not started.is_possible[0]:
+            raise ImpossibleEvidence("the evidence has probability zero")
+        return ChainRun(model.variables, started.chain_set, self.warmup)
+
+
+@dataclass(frozen=True, eq=False)
+class Started:
+    """Chains at their starts, for the rows that are possible."""
+
+    chain_set: ChainSet
+    is_possible: np.ndarray  # (row,)
+    is_irreducible: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class ChainPlan:
+    """The factors, and the variables whose states are kept."""
+
+    engine: ChainEngine
+    arrays: FactorArrays
+    scope: Scope
+    targets: tuple[str, ...]
+
+    @property
+    def nodes(self) -> np.ndarray:
+        return np.array([self.scope.axis(name) for name in self.targets], np.int64)
+
+    @property
+    def cost(self) -> Cost:
+        engine, arrays = self.engine, self.arrays
+        sweeps = engine.chains * (engine.warmup + engine.thin * engine.draws)
+        return Cost(
+            int(np.diff(arrays.scope_starts).max(initial=1)) - 1,
+            float(arrays.table_sizes.max(initial=1)),
+            8.0 * (arrays.log_values.size + 8 * arrays.scopes.size) + engine.draws * engine.chains * len(self.targets),
+            2.0 * sweeps * float(arrays.num_states[arrays.scopes].sum()),
+        )
+
+    def prepare(self) -> None:
+        _ = self.arrays.node_entries
+
+    def targets_of(self, findings: Findings) -> list[Target]:
+        return [Target(self.arrays, row) for row in log_likelihoods(self.arrays, findings)]
+
+    def start(
+        self, model: Any, findings: Findings, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator
+    ) -> Started:
+        """Chains for each row that has a start."""
+        is_possible = np.array([not is_refuted(target) for target in targets], np.bool_)
+        moves: list[Transition] = []
+        verdicts: list[bool | None] = []
+        engine = self.engine
+        num_states = int(self.arrays.num_states.max(initial=1))
+        children = rng.spawn(len(targets))
+        sets = []
+        for row in np.flatnonzero(is_possible):
+            move, verdict = engine.transition(model, targets[row], nodes)
+            starts = None
+            if verdict is not True and isinstance(move, BlockTransition):
+                starts = importance_starts(model, findings.row(int(row)), engine.chains, children[row].spawn(1)[0])
+            try:
+                sets.append(ChainSet.start([move], engine.chains, engine.thin, num_states, children[row], starts))
+            except ImpossibleEvidence:
+                is_possible[row] = False
+                continue
+            moves.append(move)
+            verdicts.append(verdict)
+        joined = ChainSet(
+            moves, [chain for one in sets for chain in one.chains], engine.chains, engine.thin,
+            sets[0].dtype if sets else np.int8,
+        )  # fmt: skip
+        return Started(joined, is_possible, False if False in verdicts else None if None in verdicts else True)
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> ChainAnswers:
+        deadline = np.inf if budget is None else time.perf_counter() + budget
+        generator, engine = as_generator(rng), self.engine
+        needs_all = Question.EXPECTED in questions or not self.targets
+        nodes = np.arange(self.arrays.num_nodes) if needs_all else self.nodes
+        targets = self.targets_of(findings)
+        started = self.start(model, findings, targets, nodes, generator)
+        chains = started.chain_set
+        chains.warm_up(engine.warmup, deadline)
+        chains.extend(engine.draws, deadline, engine.progress, engine.memory_limit)
+        done = chains.num_draws if chains.transitions else engine.draws
+        draws = np.zeros((findings.num_rows, engine.chains, done, len(nodes)), chains.dtype)
+        draws[started.is_possible] = chains.draws if chains.transitions else 0
+        is_free = np.array([target.fixed[nodes] < 0 for target in targets]).reshape(len(targets), len(nodes))
+        diagnostics = self.diagnose(started, draws, nodes, is_free, findings.is_single)
+        if chains.transitions:
+            warn_of_chains(diagnostics, started.is_irreducible, engine.name)
+        children = generator.spawn(findings.num_rows)
+
+        def estimate(row: int) -> float:
+            from juncture.inference.sampling.markov_chains.annealed import PARTICLES, anneal
+
+            num_particles = int(np.clip(EVIDENCE_WORK / max(1, self.arrays.num_nodes), 4, PARTICLES))
+            return anneal(model, targets[row], children[row], num_particles).log_evidence
+
+        return ChainAnswers(
+            self.arrays, self.scope, findings, nodes, draws, started.is_possible, diagnostics, engine.name, estimate
+        )
+
+    def diagnose(
+        self, started: Started, draws: np.ndarray, nodes: np.ndarray, is_free: np.ndarray, is_single: bool
+    ) -> Diagnostics:
+        """The diagnostics, with the engine that repeats an answer that time has cut short."""
+        engine, chains = self.engine, started.chain_set
+        if not chains.transitions:
+            return Diagnostics(exact=False, converged=False)
+        is_cut = chains.num_warmup < engine.warmup or chains.num_draws < engine.draws
+        repeat = replace(engine, draws=chains.num_draws, warmup=chains.num_warmup) if is_cut else None
+        names = tuple(self.scope.names[node] for node in nodes)
+        sizes = self.arrays.num_states[nodes].tolist()
+        return diagnose(draws, names, range(len(nodes)), sizes, is_free, is_single, repeat, started.is_irreducible)
+
+
+@dataclass
+class ChainRun:
+    """Chains that go on where they stopped: after an interruption, in another process, or for more draws.
+
+    `jt.start_chains` makes one. It can be pickled.
+    """
+
+    variables: Scope
+    chain_set: ChainSet
+    warmup: int
+
+    def extend(self, draws: int, budget: float | None = None) -> Draws:
+        """So many further draws of each chain, after the warm-up; fewer where the budget of seconds ends before.
+
+        Parameters
+        ----------
+        draws
+            The number of draws of each chain.
+        budget
+            In seconds; None for as long as it takes.
+
+        Returns
+        -------
+        Draws
+            All draws so far.
+        """
+        seconds, count = as_budget(budget), check_count(draws, "draws", least=1)
+        deadline = np.inf if seconds is None else time.perf_counter() + seconds
+        chains = self.chain_set
+        chains.warm_up(self.warmup - chains.num_warmup, deadline)
+        chains.extend(count, deadline)
+        return self.draws
+
+    @property
+    def draws(self) -> Draws:
+        """All draws so far."""
+        codes = self.chain_set.draws[0]
+        values = {name: codes[..., column] for column, name in enumerate(self.variables.names)}
+        return Draws(values, self.variables)
+
+    def __repr__(self) -> str:
+        chains = number_of(self.chain_set.num_chains, "chain")
+        return f"ChainRun({chains}, {number_of(self.chain_set.num_draws, 'draw')} each)"

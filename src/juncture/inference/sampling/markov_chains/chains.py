@@ -1,0 +1,188 @@
+"""`ChainSet`: Markov chains that run side by side, are kept after each round, and go on where they stopped.
+
+A chain owns a child generator, and what it draws depends on its number of sweeps alone: not on the number of threads,
+nor on how the sweeps are cut into rounds. A budget of seconds is looked at between rounds, so that all chains have the
+same number of draws when it ends.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from juncture import parallel
+from juncture.data.tables.columns import code_type
+from juncture.iteration import ProgressCallback
+from juncture.memory import check_memory
+from juncture.values import number_of
+
+ROUND_WORK = 2.0e7  # operations of a round of one chain: about a tenth of a second
+FIRST_ROUND = 8  # draws: so that a short budget is kept
+THREAD_WORK = 1.0e5  # operations of a part, from which threads are worth their start
+
+
+@dataclass
+class Chain:
+    """Where a chain is: its state, its generator, the keys of its random streams, and how many sweeps it made."""
+
+    codes: np.ndarray
+    rng: np.random.Generator
+    keys: np.ndarray
+    num_sweeps: int = 0
+
+    @classmethod
+    def start(cls, transition: Transition, rng: np.random.Generator, codes: np.ndarray | None = None) -> Chain:
+        keys = rng.integers(0, 2**64, 2, dtype=np.uint64)
+        return cls(transition.start(rng) if codes is None else codes, rng, keys)
+
+    def copy(self) -> Chain:
+        return Chain(self.codes.copy(), copy.deepcopy(self.rng), self.keys, self.num_sweeps)
+
+
+class Transition(Protocol):
+    """A Markov kernel whose stationary distribution is the target."""
+
+    @property
+    def work(self) -> float:
+        """Roughly the operations of one sweep."""
+
+    @property
+    def num_kept(self) -> int:
+        """How many numbers of a state are kept."""
+
+    def start(self, rng: np.random.Generator) -> np.ndarray:
+        """A state of positive probability."""
+
+    def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
+        """Move a chain by some sweeps; keep the states at equal distances, as many as `kept` (draw, node) has rows."""
+
+
+@dataclass
+class ChainSet:
+    """Chains for each of several targets (rows of evidence), and what they drew so far.
+
+    Attributes
+    ----------
+    transitions
+        One for each row.
+    chains
+        Those of the first row, then those of the second, and so on.
+    num_chains, thin
+        The chains of a row; the number of sweeps from one draw to the next.
+    num_warmup
+        How many sweeps the chains made before their first draw.
+    parts
+        (row, chain, draw, node) of each round.
+    """
+
+    transitions: Sequence[Transition]
+    chains: list[Chain]
+    num_chains: int
+    thin: int
+    dtype: Any
+    num_warmup: int = 0
+    parts: list[np.ndarray] = field(default_factory=list)
+
+    @classmethod
+    def start(
+        cls,
+        transitions: Sequence[Transition],
+        num_chains: int,
+        thin: int,
+        num_states: int,
+        rng: np.random.Generator,
+        starts: np.ndarray | None = None,
+    ) -> ChainSet:
+        """Chains at the starts (chain, node) that are given, or at those of the transitions.
+
+        Each has a child of the generator.
+        """
+        children = [child for row in rng.spawn(len(transitions)) for child in row.spawn(num_chains)]
+        owners = [transition for transition in transitions for _ in range(num_chains)]
+        given = [None] * len(owners) if starts is None else list(starts)
+        chains = [Chain.start(*each) for each in zip(owners, children, given, strict=True)]
+        return cls(transitions, chains, num_chains, thin, code_type(num_states))
+
+    @property
+    def num_draws(self) -> int:
+        return sum(part.shape[2] for part in self.parts)
+
+    @property
+    def draws(self) -> np.ndarray:
+        """(row, chain, draw, node)."""
+        empty = np.empty((len(self.transitions), self.num_chains, 0, self.num_kept), self.dtype)
+        return np.concatenate([empty, *self.parts], axis=2) if len(self.parts) != 1 else self.parts[0]
+
+    @property
+    def num_kept(self) -> int:
+        return self.transitions[0].num_kept if self.transitions else 0
+
+    @property
+    def work(self) -> float:
+        """The operations of a sweep of the costliest row."""
+        return max((transition.work for transition in self.transitions), default=1.0)
+
+    def warm_up(self, num_sweeps: int, deadline: float = np.inf) -> None:
+        """Sweeps whose states are not kept."""
+        done, size = 0, max(1, int(ROUND_WORK / self.work))
+        while done < num_sweeps and time.perf_counter() < deadline:
+            step = min(size, num_sweeps - done)
+            self.run_round(step, 0)
+            done += step
+            self.num_warmup += step
+
+    def extend(
+        self, num_draws: int, deadline: float = np.inf, progress: ProgressCallback | None = None, limit: Any = None
+    ) -> None:
+        """So many further draws of each chain; fewer where the deadline passes, but some."""
+        self.check_memory(num_draws, limit)
+        done, size = 0, min(FIRST_ROUND, num_draws) if deadline < np.inf else num_draws
+        most = max(1, int(ROUND_WORK / (self.work * self.thin)))
+        while done < num_draws and (done == 0 or time.perf_counter() < deadline):
+            step = min(size, most, num_draws - done)
+            self.parts.append(self.run_round(step * self.thin, step))
+            done, size = done + step, 4 * size
+            if progress is not None:
+                self.report(progress)
+
+    def report(self, progress: ProgressCallback) -> None:
+        """Call with the number of draws and R-hat; a callback with a method `watch` first sees all draws so far."""
+        from juncture.inference.sampling.markov_chains.chain_diagnostics import worst_r_hat
+
+        draws = self.draws
+        if hasattr(progress, "watch"):
+            progress.watch(draws)
+        progress(self.num_draws, worst_r_hat(draws))
+
+    def run_round(self, num_sweeps: int, num_draws: int) -> np.ndarray:
+        """Move every chain; an interruption leaves all of them where they were."""
+        rows = np.repeat(np.arange(len(self.transitions)), self.num_chains)
+
+        def move(index: int) -> tuple[Chain, np.ndarray]:
+            chain, transition = self.chains[index].copy(), self.transitions[rows[index]]
+            kept = np.empty((num_draws, transition.num_kept), np.int64)
+            transition.advance(chain, num_sweeps, kept)
+            chain.num_sweeps += num_sweeps
+            return chain, kept.astype(self.dtype)
+
+        is_long = self.work * num_sweeps > THREAD_WORK
+        moved = parallel.map(move, range(len(self.chains)), is_worth_threads=is_long)
+        kept = [codes for _, codes in moved]
+        shape = (len(self.transitions), self.num_chains, num_draws, self.num_kept)
+        self.chains = [chain for chain, _ in moved]
+        return np.array(kept, self.dtype).reshape(shape)
+
+    def check_memory(self, num_draws: int, limit: Any) -> None:
+        size = np.dtype(self.dtype).itemsize * len(self.chains) * num_draws * self.num_kept
+        check_memory(
+            2.0 * size,
+            f"{number_of(num_draws, 'draw')} of {number_of(self.num_kept, 'variable')} in"
+            f" {number_of(len(self.chains), 'chain')}",
+            "ask for fewer draws=, or for some targets=",
+            limit,
+        )

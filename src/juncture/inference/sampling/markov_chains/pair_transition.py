@@ -1,0 +1,209 @@
+"""`PairTransition`: Gibbs sweeps of a large pairwise model by colours; no two nodes of a colour are neighbours.
+
+Nodes of a colour may be drawn at the same time: a range of them is a piece of work for a thread. Each node takes a
+number of its own from the random stream of a sweep, so that draws do not depend on the pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from juncture import parallel
+from juncture.errors import ImpossibleEvidence
+from juncture.inference.factor_arrays import offsets
+from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.kernels.sampling.pairs import LIMIT, SCALE, sweep_pairs
+from juncture.networks.pairwise.checks import grid_edges
+from juncture.networks.pairwise.model import PairwiseNetwork
+
+PIECE = 2**16  # nodes of a piece of work
+MANY_NODES = 256  # of a model, from which it is swept by colours
+MOST_STATES = 255  # codes are bytes
+
+
+@dataclass(frozen=True, eq=False)
+class PairLayout:
+    """A pairwise model given evidence, with its nodes in the order of their colours; fixed nodes come last.
+
+    Attributes
+    ----------
+    order
+        The nodes of the model in the new order.
+    colour_starts
+        Where each colour starts; fixed nodes are in none.
+    edges
+        Where the neighbours of each node start, the neighbours, and where the table of each edge starts.
+    tables, log_unary
+        As `sweep_pairs` takes them.
+    """
+
+    order: np.ndarray
+    colour_starts: np.ndarray
+    edges: tuple[np.ndarray, np.ndarray, np.ndarray]
+    tables: np.ndarray
+    log_unary: np.ndarray
+    unary: np.ndarray = field(repr=False)  # (node, state) in the order of the model
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """(node,): where each node of the model is in the new order."""
+        positions = np.empty(len(self.order), np.int64)
+        positions[self.order] = np.arange(len(self.order))
+        return positions
+
+    @cached_property
+    def sigmoids(self) -> np.ndarray:
+        """1 / (1 + exp(-x)) at equal distances; 0 and 1 at the ends, so that exponentials decide beyond them."""
+        places = np.arange(int(2 * LIMIT * SCALE) + 2) / SCALE - LIMIT
+        values = 1.0 / (1.0 + np.exp(-places))
+        values[0], values[-1] = 0.0, 1.0
+        return values
+
+
+def lay_out_pairs(model: PairwiseNetwork, target: Target) -> PairLayout:
+    """The layout of a model given one row of evidence."""
+    num_states = model.num_states
+    unary = model.log_unary + target.field.reshape(model.num_nodes, num_states)
+    is_free = (unary > -np.inf).sum(axis=1) > 1
+    colours = np.where(is_free, colour_nodes(model), np.iinfo(np.int64).max)
+    order = np.argsort(colours, kind="stable")
+    counts = np.unique(colours[is_free], return_counts=True)[1]
+    positions = np.empty(model.num_nodes, np.int64)
+    positions[order] = np.arange(model.num_nodes)
+    tails, heads = positions[model.edges[:, 0]], positions[model.edges[:, 1]]
+    owners, others = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    by_owner = np.argsort(owners, kind="stable")
+    tables, size, count = edge_tables(model)
+    shared = np.zeros(model.num_edges, np.int64) if count == 1 else size * np.arange(model.num_edges)
+    places = np.concatenate([shared, count * size + shared])  # the tables of heads come second
+    starts = offsets(np.bincount(owners, minlength=model.num_nodes))
+    arranged = unary[order]
+    return PairLayout(
+        order,
+        offsets(counts),
+        (starts.astype(np.uint32), others[by_owner].astype(np.uint32), places[by_owner].astype(np.uint32)),
+        tables,
+        as_gains(arranged) if num_states == 2 else np.ascontiguousarray(arranged),
+        unary,
+    )
+
+
+def edge_tables(model: PairwiseNetwork) -> tuple[np.ndarray, int, int]:
+    """The tables of all edges as their tails see them, then as their heads do; the size of one and their number.
+
+    A table is (state of the neighbour, state of the node); of two states the gain of state 1 for each state of the
+    neighbour.
+    """
+    as_head = np.asarray(model.log_pairwise)  # (edge, state of the tail, state of the head)
+    as_tail = np.swapaxes(as_head, 1, 2)
+    both = np.concatenate([as_tail, as_head])
+    if model.num_states == 2:
+        both = both[..., 1] - both[..., 0]
+    return np.ascontiguousarray(both).ravel(), int(np.prod(both.shape[1:])), len(as_head)
+
+
+def as_gains(unary: np.ndarray) -> np.ndarray:
+    """(node, 1): log p(1) - log p(0); 0 for nodes without any possible state."""
+    is_known = (unary > -np.inf).any(axis=1)
+    return np.ascontiguousarray((unary[:, 1] - np.where(is_known, unary[:, 0], 0.0))[:, np.newaxis])
+
+
+def colour_nodes(model: PairwiseNetwork) -> np.ndarray:
+    """(node,): colours of which neighbours have different ones; two for a grid."""
+    if "node colours" not in model.derived:
+        if np.array_equal(model.edges, grid_edges(model.shape)):
+            colours = np.indices(model.shape).sum(axis=0).ravel() % 2
+        else:
+            colours = colour_greedily(model.num_nodes, model.edges)
+        model.derived["node colours"] = colours
+    found: np.ndarray = model.derived["node colours"]
+    return found
+
+
+def colour_greedily(num_nodes: int, edges: np.ndarray) -> np.ndarray:
+    """(node,): the first colour that no earlier neighbour has."""
+    tails, heads = edges.min(axis=1), edges.max(axis=1)
+    by_head = np.argsort(heads, kind="stable")
+    earlier, starts = tails[by_head].tolist(), offsets(np.bincount(heads, minlength=num_nodes)).tolist()
+    colours = [0] * num_nodes
+    for node, (start, stop) in enumerate(pairwise(starts)):
+        used = {colours[other] for other in earlier[start:stop]}
+        while colours[node] in used:
+            colours[node] += 1
+    return np.array(colours, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PairTransition:
+    """A sweep over all colours of a pairwise model; a chain's codes are bytes in the order of the layout."""
+
+    target: Target
+    layout: PairLayout
+    kept_nodes: np.ndarray
+    uses_threads: bool = False  # within a chain
+    power: float = 1.0
+
+    @property
+    def work(self) -> float:
+        return 10.0 * self.layout.log_unary.size
+
+    @property
+    def num_kept(self) -> int:
+        return len(self.kept_nodes)
+
+    def start(self, rng: np.random.Generator) -> np.ndarray:
+        """A state of each node, all alike among those that are possible by themselves."""
+        allowed = self.layout.unary[self.layout.order] > -np.inf
+        counts = allowed.sum(axis=1)
+        if (counts == 0).any():
+            raise ImpossibleEvidence("the evidence has probability zero")
+        picked = (rng.random(len(allowed)) * counts).astype(np.int64)
+        ranks = np.cumsum(allowed, axis=1) - 1
+        return (allowed & (ranks == picked[:, np.newaxis])).argmax(axis=1).astype(np.uint8)
+
+    def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
+        thin = num_sweeps // len(kept) if len(kept) else num_sweeps
+        places = self.layout.positions[self.kept_nodes]
+        for draw in range(max(1, len(kept))):
+            self.sweep(chain, chain.num_sweeps + draw * thin, np.full(thin, self.power))
+            if len(kept):
+                kept[draw] = chain.codes[places]
+
+    def sweep(self, chain: Chain, first_sweep: int, powers: np.ndarray) -> None:
+        """A sweep for each power."""
+        layout = self.layout
+        fixed = (layout.edges, layout.tables, layout.log_unary, layout.sigmoids)
+        end = int(layout.colour_starts[-1])
+        if not self.uses_threads:
+            sweep_pairs((0, end), *fixed, powers, chain.keys, first_sweep, chain.codes)
+            return
+        for number in range(len(powers)):
+            for pieces in self.pieces:
+
+                def work(piece: tuple[int, int], number: int = number) -> None:
+                    power = powers[number : number + 1]
+                    sweep_pairs(piece, *fixed, power, chain.keys, first_sweep + number, chain.codes)
+
+                parallel.map(work, pieces)
+
+    @cached_property
+    def pieces(self) -> list[Sequence[tuple[int, int]]]:
+        """Of each colour the ranges of nodes that a thread takes at once."""
+        starts = self.layout.colour_starts.tolist()
+        return [
+            [(first, min(first + PIECE, stop)) for first in range(start, stop, PIECE)]
+            for start, stop in pairwise(starts)
+        ]
+
+
+def takes_pairs(model: Any) -> bool:
+    """Whether a model is pairwise, without zeros between nodes."""
+    is_pairwise = isinstance(model, PairwiseNetwork) and model.num_states <= MOST_STATES and model.num_nodes > 0
+    return is_pairwise and not np.isneginf(model.log_pairwise).any()

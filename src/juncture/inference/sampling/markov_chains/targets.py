@@ -1,0 +1,128 @@
+"""`Target`: the distribution of the free nodes of a product of factors given one row of evidence.
+
+Markov chains move on the free nodes; nodes that the evidence leaves one state keep it. Zeros decide what a chain can
+reach: free nodes that share a factor with zeros form a component, and the support of the target is the product of
+the supports of its components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from juncture.inference.factor_arrays import FactorArrays
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """p(x) ∝ Π factors · Π likelihoods, where some nodes are fixed.
+
+    Attributes
+    ----------
+    arrays
+        The factors.
+    field
+        (state of all nodes,): the log-likelihood of the evidence.
+    """
+
+    arrays: FactorArrays
+    field: np.ndarray
+
+    @cached_property
+    def num_allowed(self) -> np.ndarray:
+        """(node,): how many states the evidence leaves each node."""
+        if not self.arrays.num_nodes:
+            return np.zeros(0, np.int64)
+        return np.add.reduceat((self.field > -np.inf).astype(np.int64), self.arrays.state_starts[:-1])
+
+    @cached_property
+    def fixed(self) -> np.ndarray:
+        """(node,): the code of each node that has one state left; -1 for free nodes."""
+        allowed = np.flatnonzero(self.field > -np.inf)
+        owners = np.searchsorted(self.arrays.state_starts, allowed, side="right") - 1
+        codes = np.full(self.arrays.num_nodes, -1, np.int64)
+        is_only = self.num_allowed[owners] == 1
+        codes[owners[is_only]] = allowed[is_only] - self.arrays.state_starts[owners[is_only]]
+        return codes
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """The nodes that have several states left."""
+        return np.flatnonzero(self.fixed < 0)
+
+    @cached_property
+    def bases(self) -> np.ndarray:
+        """(factor,): where the table of each factor starts in `log_values`, given the codes of the fixed nodes."""
+        arrays = self.arrays
+        steps = np.where(self.fixed < 0, 0, self.fixed)[arrays.scopes] * arrays.strides
+        sums = np.concatenate([[0], np.cumsum(steps)])
+        return arrays.table_starts + sums[arrays.scope_starts[1:]] - sums[arrays.scope_starts[:-1]]
+
+    def states(self, node: int) -> np.ndarray:
+        """The codes of a node that the evidence allows."""
+        return np.flatnonzero(self.node_field(node) > -np.inf)
+
+    def node_field(self, node: int) -> np.ndarray:
+        """(state,): the log-likelihood of the states of a node."""
+        return self.field[self.arrays.state_starts[node] : self.arrays.state_starts[node + 1]]
+
+    def free_scope(self, factor: int) -> tuple[np.ndarray, np.ndarray]:
+        """The free nodes of a factor, and their strides in its table."""
+        place = slice(self.arrays.scope_starts[factor], self.arrays.scope_starts[factor + 1])
+        scope, strides = self.arrays.scopes[place], self.arrays.strides[place]
+        is_free = self.fixed[scope] < 0
+        return scope[is_free], strides[is_free]
+
+    def table(self, factor: int) -> np.ndarray:
+        """The logs of a factor at the allowed states of its free nodes, with an axis for each."""
+        nodes, strides = self.free_scope(factor)
+        place = np.asarray(self.bases[factor])
+        for axis, (node, stride) in enumerate(zip(nodes, strides, strict=True)):
+            shape = [-1 if other == axis else 1 for other in range(len(nodes))]
+            place = place + (self.states(int(node)) * stride).reshape(shape)
+        return self.arrays.log_values[place]
+
+    @cached_property
+    def zero_factors(self) -> list[int]:
+        """The factors that are zero for some allowed states of their free nodes."""
+        arrays = self.arrays
+        if not np.isneginf(arrays.log_values).any():
+            return []
+        ends = arrays.table_starts + arrays.table_sizes
+        zeros = np.concatenate([[0], np.cumsum(np.isneginf(arrays.log_values))])
+        some = np.flatnonzero(zeros[ends] > zeros[arrays.table_starts])
+        return [int(factor) for factor in some if np.isneginf(self.table(int(factor))).any()]
+
+    @cached_property
+    def components(self) -> list[list[int]]:
+        """The factors with zeros, by components: those of one share free nodes, directly or through others."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        scopes = [self.free_scope(factor)[0] for factor in self.zero_factors]
+        lengths = [len(scope) for scope in scopes]
+        if not sum(lengths):
+            return [[factor] for factor in self.zero_factors]
+        rows, columns = np.repeat(np.arange(len(scopes)), lengths), np.concatenate(scopes)
+        size = len(scopes) + self.arrays.num_nodes
+        graph = coo_array((np.ones(len(rows)), (rows, len(scopes) + columns)), shape=(size, size))
+        _, labels = connected_components(graph, directed=False)
+        groups: dict[int, list[int]] = {}
+        for factor, label in zip(self.zero_factors, labels, strict=False):
+            groups.setdefault(int(label), []).append(factor)
+        return list(groups.values())
+
+    def log_joint(self, codes: np.ndarray) -> float:
+        """Log of the product of all factors and likelihoods at the codes (node,)."""
+        return float(self.log_joints(codes[np.newaxis])[0])
+
+    def log_joints(self, codes: np.ndarray, log_values: np.ndarray | None = None) -> np.ndarray:
+        """(assignment,): the same at codes (assignment, node), with other logs of the tables if they are given."""
+        arrays = self.arrays
+        logs = arrays.log_values if log_values is None else log_values
+        steps = np.zeros((len(codes), len(arrays.scopes) + 1), np.int64)
+        np.cumsum(codes[:, arrays.scopes] * arrays.strides, axis=1, out=steps[:, 1:])
+        cells = arrays.table_starts + steps[:, arrays.scope_starts[1:]] - steps[:, arrays.scope_starts[:-1]]
+        return np.asarray(logs[cells].sum(axis=1) + self.field[arrays.state_starts[:-1] + codes].sum(axis=1))

@@ -1,0 +1,101 @@
+"""Sources of likelihood weighting: tables by compiled code where every conditional has one, else column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.data.findings import Findings
+from juncture.factors.conditional import AnyConditional, Conditional, HasTable
+from juncture.inference.sampling.forward import ForwardSampler
+from juncture.inference.sampling.table_draws import Batch, LogTables, Source, TableDraws, as_batch
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.variables import Scope
+
+LARGEST_TABLE = 2**16  # entries up to which a compact conditional is written out
+
+
+def states_of(model: BayesianNetwork) -> Scope:
+    """The variables with states, in the order of the model."""
+    return Scope(variable for variable in model.variables if not variable.is_real)
+
+
+def network_sources(model: BayesianNetwork, findings: Findings) -> list[Source]:
+    """A source of draws for each row of evidence."""
+    tables = written_out(model)
+    if tables is None:
+        return [NetworkDraws(model, findings.row(row)) for row in range(findings.num_rows)]
+    samplers: dict[tuple[str, ...], ForwardSampler] = {}
+    return [table_source(model, tables, findings.row(row), samplers) for row in range(findings.num_rows)]
+
+
+def written_out(model: BayesianNetwork) -> list[Conditional] | None:
+    """Every conditional as a table, kept with the model; None where one has none, or too large a one."""
+    if "tables to draw from" not in model.derived:
+        is_small = all(has_small_table(part) for part in model.conditionals)
+        tables = [part.to_table() for part in model.conditionals] if is_small else None  # type: ignore[attr-defined]
+        model.derived["tables to draw from"] = tables
+    found: list[Conditional] | None = model.derived["tables to draw from"]
+    return found
+
+
+def has_small_table(part: AnyConditional) -> bool:
+    if any(variable.is_real for variable in (*part.parents, part.child)) or not isinstance(part, HasTable):
+        return False
+    return isinstance(part, Conditional) or part.parents.size * part.child.num_states <= LARGEST_TABLE
+
+
+def table_source(
+    model: BayesianNetwork, tables: Sequence[Conditional], row: Findings, samplers: dict[tuple[str, ...], Any]
+) -> TableDraws:
+    """The draws for one row; rows that observe the same variables share their arrays."""
+    axis, seen = model.variables.axis, tuple(row.codes)
+    if seen not in samplers:
+        samplers[seen] = share_tables(model, tables, seen)
+    sampler, evidence = samplers[seen]
+    soft = [((axis(name),), numerics.log(values[0])) for name, values in row.likelihoods.items()]
+    weights = LogTables.of([*evidence, *soft]) if soft else samplers.setdefault((*seen, ""), LogTables.of(evidence))
+    return TableDraws(sampler, weights, {axis(name): int(codes[0]) for name, codes in row.codes.items()})
+
+
+def share_tables(
+    model: BayesianNetwork, tables: Sequence[Conditional], observed: Sequence[str]
+) -> tuple[ForwardSampler, list[tuple[list[int], np.ndarray]]]:
+    """What draws the variables that are not observed, and the log tables of those that are."""
+    axis = model.variables.axis
+    order = [axis(name) for name in model.graph.topological_order() if name not in observed]
+    scopes = [[axis(name) for name in table.scope.names] for table in tables]
+    sampler = ForwardSampler.from_tables(model.variables.shape, order, scopes, [table.values for table in tables])
+    pairs = zip(scopes, tables, strict=True)
+    return sampler, [(scope, numerics.log(table.values)) for scope, table in pairs if table.child.name in set(observed)]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkDraws:
+    """A `Source` of any conditionals, which are asked for columns in topological order."""
+
+    model: BayesianNetwork
+    row: Findings  # a single row
+
+    def draw(self, num_draws: int, rng: np.random.Generator) -> Batch:
+        columns: dict[str, np.ndarray] = {}
+        log_weights, known = np.zeros(num_draws), self.known
+        for name in self.model.graph.topological_order():
+            part = self.model[name]
+            if name in known:
+                columns[name] = np.full(num_draws, known[name])
+                log_weights = log_weights + part.log_prob(columns)
+            else:
+                columns[name] = part.sample(columns, num_draws, rng)
+            if name in self.row.likelihoods:
+                log_weights = log_weights + numerics.log(self.row.likelihoods[name][0])[columns[name]]
+        return as_batch(self.model, columns, log_weights)
+
+    @property
+    def known(self) -> Mapping[str, Any]:
+        """The states and numbers of the observed variables."""
+        return {name: values[0] for name, values in (self.row.codes | self.row.reals).items()}

@@ -1,0 +1,1 @@
+"""Sequential Monte Carlo for state spaces that are given by functions."""

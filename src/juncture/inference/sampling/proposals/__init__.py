@@ -1,0 +1,1 @@
+"""Proposals of importance sampling: where draws come from."""

@@ -1,0 +1,152 @@
+"""A proposal from loopy belief propagation, as in EPIS: each node given nodes before it, by the beliefs of factors.
+
+q(xᵢ | earlier nodes) ∝ b(xᵢ) Π b_f(xᵢ | earlier nodes of f) / b(xᵢ), over the factors f of the node. On a tree this is
+the posterior itself, and all weights are equal. In a Bayesian network, in topological order, the family of the node
+gives p(xᵢ | parents) λ(xᵢ), the proposal of Yuan and Druzdzel (2003); factors of its observed children add how parents
+explain each other away. A state that messages exclude is impossible, and never drawn; all other states keep some
+probability, since beliefs with cycles are approximate.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.errors import NotConvergedWarning
+from juncture.inference.factor_arrays import FactorArrays, factor_arrays
+from juncture.inference.factor_beliefs import FactorBeliefs
+from juncture.inference.messages.loopy import LoopyBP
+from juncture.inference.sampling.proposals.tables import TableProposal, TargetTables, align
+from juncture.networks.bayesian_network import BayesianNetwork
+
+LARGEST_TABLE = 2**12  # entries of the table of a node
+LEAST_INFORMATION = 1e-4  # nats: what a factor must say about a node to be part of its table
+SHARE_OF_BELIEF = 0.01  # of the node's own belief in its table, where beliefs are approximate
+MESSAGES = LoopyBP(tolerance=1e-4, max_steps=30)
+
+
+def loopy_proposals(
+    model: Any, findings: Findings, engine: LoopyBP = MESSAGES, nodes: Sequence[int] | None = None
+) -> list[TableProposal]:
+    """A proposal for each row of evidence, of all nodes or of some in an order."""
+    arrays = factor_arrays(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)  # a proposal may be rough
+        answers = cast("FactorBeliefs", engine.compile(model, findings.names).run(model, findings))
+    order = draw_order(model, arrays) if nodes is None else nodes
+    factor_beliefs = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
+    rows = range(findings.num_rows)
+    return [RowProposal.of(arrays, findings.row(row), answers, factor_beliefs, row).proposal(order) for row in rows]
+
+
+def draw_order(model: Any, arrays: FactorArrays) -> list[int]:
+    """Parents before children; of an undirected model, each node next to earlier ones where there are any."""
+    if isinstance(model, BayesianNetwork) and arrays.num_nodes == len(model.variables):
+        return [model.variables.axis(name) for name in model.graph.topological_order()]
+    order: list[int] = []
+    waiting, reached = list(range(arrays.num_nodes))[::-1], set[int]()
+    queue: deque[int] = deque()
+    while waiting:
+        node = queue.popleft() if queue else waiting.pop()
+        if node in reached:
+            continue
+        reached.add(node)
+        order.append(node)
+        queue.extend(int(other) for factor in arrays.factors_of(node) for other in arrays.scope(factor))
+    return order
+
+
+@dataclass(frozen=True, eq=False)
+class RowProposal:
+    """Beliefs of one row of evidence, at the states of the observed nodes."""
+
+    target: TargetTables
+    beliefs: Sequence[np.ndarray]  # (node,) of (state,)
+    factors: Sequence[tuple[tuple[int, ...], np.ndarray]]  # scope without observed nodes, and belief
+    share: float  # of a node's own belief in its table
+
+    @classmethod
+    def of(
+        cls, arrays: FactorArrays, findings: Findings, answers: FactorBeliefs, factors: Sequence[np.ndarray], row: int
+    ) -> RowProposal:
+        target = TargetTables.of(arrays, findings)
+        nodes = [answers.node_belief(node)[row] for node in range(arrays.num_nodes)]
+        if np.isneginf(answers.log_evidence[row]):  # which messages prove: any draws will do
+            nodes = [np.full(size, 1.0 / size) for size in arrays.num_states]
+            return cls(target, nodes, (), 0.0)
+        reduced = []
+        for factor, belief in enumerate(factors):
+            scope = arrays.scope(factor).tolist()
+            index = tuple(target.fixed.get(node, slice(None)) for node in scope)
+            reduced.append((tuple(node for node in scope if node not in target.fixed), belief[row][index]))
+        share = 0.0 if answers.diagnostics.exact else SHARE_OF_BELIEF
+        return cls(target, nodes, [part for part in reduced if len(part[0]) > 1], share)
+
+    def proposal(self, order: Sequence[int]) -> TableProposal:
+        free = [node for node in order if node not in self.target.fixed]
+        neighbours: dict[int, list[int]] = {node: [] for node in free}
+        for index, (scope, _) in enumerate(self.factors):
+            for node in neighbours.keys() & set(scope):
+                neighbours[node].append(index)
+        scopes, tables, drawn = {}, {}, set[int]()
+        for node in free:
+            scopes[node], tables[node] = self.table_of(node, [self.factors[index] for index in neighbours[node]], drawn)
+            drawn.add(node)
+        return TableProposal(self.target, free, scopes, tables)
+
+    def table_of(
+        self, node: int, factors: Sequence[tuple[tuple[int, ...], np.ndarray]], drawn: set[int]
+    ) -> tuple[tuple[int, ...], np.ndarray]:
+        """The scope of a node, itself last, and its table."""
+        belief = self.beliefs[node]
+        ratios = [ratio_to(belief, node, scope, table, drawn) for scope, table in factors if drawn & set(scope)]
+        scope, chosen = choose(node, len(belief), [one for one in ratios if one is not None])
+        values = np.broadcast_to(belief, (*[1] * (len(scope) - 1), len(belief)))
+        for _, part_scope, ratio in chosen:
+            values = values * align(part_scope, ratio, scope)
+        totals = values.sum(axis=-1, keepdims=True)
+        values = np.where(totals > 0.0, values, belief)
+        own = np.where(values > 0.0, belief, 0.0)
+        mixed = (1.0 - self.share) * scaled(values) + self.share * scaled(own)
+        return scope, np.ascontiguousarray(scaled(mixed))
+
+
+Ratio = tuple[float, tuple[int, ...], np.ndarray]  # information, scope, b_f(x | earlier) / b(x)
+
+
+def ratio_to(belief: np.ndarray, node: int, scope: Sequence[int], table: np.ndarray, drawn: set[int]) -> Ratio | None:
+    """What a factor adds about a node given earlier ones; None where that is next to nothing."""
+    later = tuple(axis for axis, other in enumerate(scope) if other != node and other not in drawn)
+    kept = [other for other in scope if other == node or other in drawn]
+    moved = np.moveaxis(table.sum(axis=later), kept.index(node), -1)
+    totals = moved.sum(axis=-1, keepdims=True)
+    possible = (totals > 0.0) & (belief > 0.0)
+    conditional = moved / np.where(totals > 0.0, totals, 1.0)
+    ratio = np.where(possible, conditional / np.where(belief > 0.0, belief, 1.0), 1.0)
+    information = float((moved * np.log(np.where(ratio > 0.0, ratio, 1.0))).sum())
+    if information < LEAST_INFORMATION and (ratio > 0.0).all():
+        return None
+    return information, (*(other for other in kept if other != node), node), ratio
+
+
+def choose(node: int, num_states: int, ratios: Sequence[Ratio]) -> tuple[tuple[int, ...], list[Ratio]]:
+    """The factors that say most about a node, as many as its table has room for, and the scope of the table."""
+    sizes, chosen = {node: num_states}, list[Ratio]()
+    for ratio in sorted(ratios, key=lambda one: -one[0]):
+        wider = {**dict(zip(ratio[1], ratio[2].shape, strict=True)), **sizes}
+        if math.prod(wider.values()) <= LARGEST_TABLE or not chosen:
+            sizes = wider
+            chosen.append(ratio)
+    return (*(other for other in sizes if other != node), node), chosen
+
+
+def scaled(values: np.ndarray) -> np.ndarray:
+    """Divided by the sums over the last axis."""
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))

@@ -1,0 +1,1 @@
+"""Loops of Markov chain Monte Carlo."""

@@ -1,0 +1,213 @@
+"""`edge_posteriors`: the posterior probability of every edge, by Markov chains over orders of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_choice, check_count
+from juncture.data.dataset import Dataset
+from juncture.drawing.diagram import Diagram
+from juncture.drawing.notebook import diagram_html
+from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, warn_user
+from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, r_hat, standard_error
+from juncture.inference.sampling.draws import Draws
+from juncture.learning.structure.constraints import Constrained, EdgeConstraints
+from juncture.learning.structure.data import as_dataset
+from juncture.learning.structure.order_chain import OrderChain, OrderScores, count_orders
+from juncture.learning.structure.scores.scores import scores_and_bounds
+from juncture.learning.structure.strength import EdgeStrengths
+from juncture.memory import check_memory
+from juncture.options import as_generator
+from juncture.values import Value, content_key, read_only
+from juncture.variables import Variable
+
+SHOWN = 5  # edges that the repr shows
+PRIORS = ("graphs", "orders")
+MAX_ORDERS = 100_000  # sets of variables that counting the orders of a graph may take
+WORST_R_HAT = 1.05
+
+
+class EdgePosteriors(Value):
+    """Posterior probabilities of edges, with their standard errors.
+
+    Attributes
+    ----------
+    names
+        The variables, in the order of the rows and columns of the matrices.
+    probabilities
+        (i, j): the posterior probability of the edge i -> j.
+    standard_errors
+        (i, j): the Monte Carlo standard error of it.
+    draws
+        Of each chain: `log_score` of the orders, and `edges`, (chain, draw, i, j): the probabilities given each order,
+        or the edges of drawn graphs, with weights, where every graph is equally probable beforehand.
+    r_hat, effective_sample_size
+        Of the scores of the orders.
+    """
+
+    _fields = ("names", "probabilities", "standard_errors", "draws", "r_hat", "effective_sample_size", "bounds")
+    names: tuple[str, ...]
+    probabilities: np.ndarray
+    standard_errors: np.ndarray
+    draws: Draws
+    r_hat: float
+    effective_sample_size: float
+    bounds: EdgeConstraints
+
+    def __init__(self, names: tuple[str, ...], draws: Draws, bounds: EdgeConstraints) -> None:
+        means, errors = weighted_means(draws["edges"], draws.weights * len(draws))
+        scores = draws["log_score"]
+        self._set(
+            names=names,
+            probabilities=read_only(np.clip(means, 0.0, 1.0)),
+            standard_errors=read_only(errors),
+            draws=draws,
+            r_hat=float(r_hat(scores)),
+            effective_sample_size=float(effective_sample_size(scores)),
+            bounds=bounds,
+        )
+
+    def __getitem__(self, edge: tuple[str, str]) -> float:
+        """The probability of an edge (tail, head)."""
+        if not isinstance(edge, tuple) or len(edge) != 2:
+            raise InvalidData(f"an edge is a pair of names (tail, head); got {edge!r}")
+        for name in edge:
+            if name not in self.names:
+                raise UnknownVariable.among(name, self.names, where="the graph")
+        return float(self.probabilities[self.names.index(edge[0]), self.names.index(edge[1])])
+
+    def __repr__(self) -> str:
+        edges = self.strengths().strongest()
+        shown = [f"{tail} -> {head} {strength * share:.2f}" for tail, head, strength, share in edges[:SHOWN]]
+        return f"EdgePosteriors({', '.join(shown)}{', …' if len(edges) > SHOWN else ''}; R-hat {self.r_hat:.3f})"
+
+    def strengths(self) -> EdgeStrengths:
+        """The same as strengths: the probabilities of edges in either direction, an average graph, and a picture."""
+        return EdgeStrengths(self.names, self.probabilities, self.bounds)
+
+    def _key(self) -> Hashable:
+        return content_key((self.names, self.draws))
+
+    def to_diagram(self) -> Diagram:
+        """What is drawn: that of `strengths`."""
+        return self.strengths().to_diagram()
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram())
+
+
+def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
+    data: Any,
+    *,
+    score: Any = "auto",
+    prior: str = "orders",
+    draws: int = 500,
+    chains: int = 4,
+    warmup: int = 500,
+    thin: int | None = None,
+    variables: Iterable[Variable] | None = None,
+    weights: Any = None,
+    rng: Any = None,
+    **constraints: Any,
+) -> EdgePosteriors:
+    """The posterior probability of every edge, averaged over graphs by Markov chains over orders of the variables.
+
+    Parameters
+    ----------
+    data, variables, weights
+        As in `learn_structure`.
+    score
+        The log of p(data | graph), a sum over families: "bdeu" for states, "bge" for numbers ("auto" takes one of
+        these), or another score such as "bic", which approximates it.
+    prior
+        "orders": every order of the variables is equally probable beforehand, so that a graph counts as often as it
+        has orders that fit. "graphs": every graph is equally probable beforehand; drawn graphs are weighted by one over
+        their number of orders, which is counted: for up to some 15 variables.
+    draws, chains
+        The number of draws that each chain keeps, and the number of chains.
+    warmup
+        Steps before the first draw.
+    thin
+        Steps from draw to draw; by default as many as there are variables.
+    rng
+        A seed or a generator: the same seed gives the same answer, whatever the number of threads.
+    **constraints
+        `required`, `forbidden`, `tiers` and `max_parents`, as in `HillClimbing`.
+
+    Returns
+    -------
+    EdgePosteriors
+        `probabilities`, `standard_errors`, `draws`, and `strengths()` with an average graph and a picture.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = jt.sample(jt.example("fuel"), 2000, rng=0)
+    >>> posterior = jt.edge_posteriors(rows, rng=0)
+    >>> posterior["B", "G"] + posterior["G", "B"] > 0.99
+    True
+    """
+    check_choice(prior, PRIORS, "prior")
+    dataset = as_dataset(data, variables, weights)
+    cache_of_scores, bounds = scores_and_bounds(Constrained(**constraints), as_score(score, dataset), dataset)
+    size = len(bounds.names)
+    steps = check_count(size if thin is None else thin, "thin", least=1)
+    count, first = check_count(draws, "draws", least=LEAST_DRAWS), check_count(warmup, "warmup")
+    generators = as_generator(rng).spawn(check_count(chains, "chains", least=1))
+    check_memory(8 * len(generators) * count * size**2, "the draws of all edges", "draw fewer")
+    scores = OrderScores(cache_of_scores.scores, bounds)
+    runs = [OrderChain(scores, child).run(first, count, steps) for child in generators]
+    drawn = edges_given_orders(scores, runs) if prior == "orders" else drawn_graphs(scores, runs, generators)
+    found = EdgePosteriors(bounds.names, drawn, bounds)
+    if found.r_hat > WORST_R_HAT:
+        warn_user(
+            f"the chains over orders disagree (R-hat {found.r_hat:.3f}): take more draws or a longer warm-up",
+            NotConvergedWarning,
+        )
+    return found
+
+
+def as_score(score: Any, data: Dataset) -> Any:
+    if not isinstance(score, str) or score != "auto":
+        return score
+    kinds = {variable.is_real for variable in data.variables}
+    return "bic" if len(kinds) > 1 else "bge" if True in kinds else "bdeu"
+
+
+Runs = list[list[tuple[list[int], float]]]  # of each chain and draw: what comes before each variable, the log-score
+
+
+def edges_given_orders(scores: OrderScores, runs: Runs) -> Draws:
+    """The probability of every edge given each order: a Rao-Blackwell estimate."""
+    columns = range(scores.size)
+    edges = [
+        [np.stack([scores.of(child, before[child]).edges for child in columns], axis=1) for before, _ in run]
+        for run in runs
+    ]
+    return Draws({"log_score": [[score for _, score in run] for run in runs], "edges": np.array(edges)})
+
+
+def drawn_graphs(scores: OrderScores, runs: Runs, generators: list[np.random.Generator]) -> Draws:
+    """A graph drawn from each order, weighted by one over the number of orders that fit it (Ellis and Wong 2008)."""
+    log_count = cache(lambda parents: float(np.log(float(count_orders(parents, MAX_ORDERS)))))
+    edges = np.zeros((len(runs), len(runs[0]), scores.size, scores.size))
+    log_weights = np.empty(edges.shape[:2])
+    for chain, (run, rng) in enumerate(zip(runs, generators, strict=True)):
+        for number, (before, _) in enumerate(run):
+            parents = tuple(scores.draw_parents(child, before[child], rng) for child in range(scores.size))
+            log_weights[chain, number] = -log_count(parents)
+            for child, one in enumerate(parents):
+                edges[chain, number, :, child] = one >> np.arange(scores.size) & 1
+    log_scores = [[score for _, score in run] for run in runs]
+    return Draws({"log_score": log_scores, "edges": edges}, log_weights=log_weights)
+
+
+def weighted_means(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means of chains with weights w of mean 1, and their errors by the delta method: those of w (x - mean)."""
+    means = np.einsum("cd,cd...->...", weights, values) / weights.size
+    errors = standard_error(weights[..., np.newaxis, np.newaxis] * (values - means))
+    return means, np.asarray(errors)

@@ -1,0 +1,163 @@
+"""Chains go on where they stopped, with the same draws on any number of threads and in any rounds."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import juncture as jt
+from juncture.inference.sampling.diagnostics import effective_sample_size, r_hat
+from juncture.inference.sampling.markov_chains import chains, gibbs
+from juncture.inference.sampling.markov_chains.chain_diagnostics import indicator_r_hat, standard_errors
+from support.approximate_engines import MODELS
+
+ENGINES = {
+    "gibbs": jt.Gibbs(draws=60, chains=3, warmup=10),
+    "gibbs random": jt.Gibbs(draws=60, chains=3, warmup=10, scan="random", thin=2),
+    "metropolis": jt.Metropolis(draws=60, chains=3, warmup=10),
+    "swendsen-wang": jt.SwendsenWang(draws=60, chains=3, warmup=10, thin=3),
+    "wolff": jt.SwendsenWang(draws=60, chains=3, warmup=10, clusters="single"),
+    "parallel-tempering": jt.ParallelTempering(draws=60, chains=3, warmup=10, replicas=3),
+}
+SPINS = jt.ising((3, 3), 0.3, 0.1)
+
+
+def same(one, other):
+    return all(np.array_equal(one[name], other[name]) for name in one.names)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_draws_do_not_depend_on_rounds_threads_or_processes(name, monkeypatch):
+    engine = ENGINES[name]
+    whole = jt.sample(SPINS, 180, method=engine, rng=5)
+    run = jt.start_chains(SPINS, method=engine, rng=5)
+    run.extend(7)
+    run = pickle.loads(pickle.dumps(run))  # noqa: S301 (its own)
+    run.extend(20, budget=1e6)
+    assert same(run.extend(33), whole)
+    monkeypatch.setattr(chains, "ROUND_WORK", 1.0)
+    monkeypatch.setattr(chains, "THREAD_WORK", 0.0)
+    assert same(jt.sample(SPINS, 180, method=engine, rng=5), whole)
+    jt.set_num_threads(1)
+    try:
+        assert same(jt.sample(SPINS, 180, method=engine, rng=5), whole)
+    finally:
+        jt.set_num_threads(None)
+
+
+def test_threads_within_a_chain_give_the_same_draws(monkeypatch):
+    monkeypatch.setattr(gibbs, "MANY_NODES", 1)
+    monkeypatch.setattr("juncture.inference.sampling.markov_chains.pair_transition.PIECE", 5)
+    model, engine = jt.potts((6, 7), 3, 0.4), jt.Gibbs(chains=1, warmup=2)
+    draws = []
+    for number in (1, 3):
+        jt.set_num_threads(number)
+        try:
+            draws.append(jt.sample(model, 20, method=engine, rng=1))
+        finally:
+            jt.set_num_threads(None)
+    assert same(*draws)
+
+
+def test_an_interruption_leaves_all_chains_after_the_same_round(monkeypatch):
+    whole = jt.sample(SPINS, 300, method=jt.Gibbs(warmup=0), rng=2)
+    run = jt.start_chains(SPINS, method=jt.Gibbs(warmup=0), rng=2)
+    run.extend(25)
+    moves = run.chain_set.transitions[0]
+    calls = []
+
+    def interrupt(chain, num_sweeps, kept):
+        calls.append(chain)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return type(moves).advance(moves, chain, num_sweeps, kept)
+
+    object.__setattr__(moves, "advance", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run.extend(50)
+    object.__delattr__(moves, "advance")
+    assert run.draws.num_draws == 25
+    assert same(run.extend(50), whole)
+
+
+@pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
+@pytest.mark.parametrize(
+    "engine", [jt.Gibbs(draws=10**7), jt.Gibbs(draws=10**7, warmup=10**8)], ids=["draws", "warmup"]
+)
+def test_a_budget_stops_and_is_repeated(engine):
+    model = MODELS["grid"].model
+    short = jt.infer(model, method=engine, rng=0, budget=0.02)
+    named = short.diagnostics.engine
+    assert named.draws < engine.draws
+    again = jt.infer(model, method=named, rng=0)
+    assert all(np.array_equal(again[name].values, short[name].values) for name in model.variables.names)
+
+
+def test_progress_is_told_and_draws_are_split_over_the_chains():
+    told = []
+    engine = jt.Gibbs(warmup=3, progress=lambda draws, value: told.append((draws, value)))
+    draws = jt.sample(SPINS, 101, method=engine, rng=0)
+    assert (draws.num_chains, draws.num_draws) == (4, 26)
+    assert told[-1][0] == 26
+    assert told[-1][1] > 0.9
+    beliefs = jt.infer(SPINS, method=jt.Gibbs(draws=400), rng=0)
+    assert len(beliefs.sample(10, rng=1)) >= 10
+
+
+def test_diagnostics_of_indicators_are_those_of_draws():
+    rng = np.random.default_rng(0)
+    codes = np.cumsum(rng.integers(0, 3, (4, 101, 5)), axis=1) % 3
+    codes[:, :, 4] = 0
+    for state in range(3):
+        indicators = (codes == state).astype(float)
+        assert indicator_r_hat(codes, 3)[state] == pytest.approx(r_hat(indicators), abs=1e-12)
+    errors = standard_errors(codes[:, :, 0], 3)
+    sizes = effective_sample_size((codes[:, :, :1] == np.arange(3)).astype(float), "mean")
+    shares = np.array([(codes[:, :, 0] == state).mean() for state in range(3)])
+    assert errors == pytest.approx(np.sqrt(shares * (1 - shares) / sizes), rel=0.02)
+    assert standard_errors(codes[:, :, 4], 3).min() > 0  # a state that was never drawn may still be possible
+
+
+def test_impossible_evidence_and_wrong_options_are_refused():
+    asia = MODELS["asia"].model
+    with pytest.raises(jt.ImpossibleEvidence, match="cannot occur together"):
+        jt.infer(asia, {"lung": "yes", "either": "no"}, method="gibbs", rng=0)
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
+        rows = jt.infer(asia, [{"lung": "yes", "either": "no"}, {}], method=jt.Gibbs(), rng=0)
+    assert rows.impossible == (0,)
+    assert np.isnan(rows["tub"].values[0]).all()
+    for wrong in ({"scan": "zigzag"}, {"blocks": "trees and more"}, {"blocks": ["a"]}, {"draws": 0}, {"thin": 0}):
+        with pytest.raises(jt.InvalidData):
+            jt.Gibbs(**wrong)
+    with pytest.raises(jt.Unsupported, match="Ising and Potts"):
+        jt.infer(asia, method="swendsen-wang")
+    with pytest.raises(jt.UnknownVariable):
+        jt.infer(asia, method=jt.Gibbs(blocks=[["lung", "nobody"]]))
+    with pytest.raises(jt.InvalidData, match="proposal is"):
+        jt.Metropolis(proposal="far")
+
+
+class OneWay:
+    def sample(self, present, rng):
+        return dict.fromkeys(present, 1)
+
+    def log_prob(self, proposed, present):
+        return 0.0 if all(value == 1 for value in proposed.values()) else -np.inf
+
+
+def test_a_proposal_that_never_leads_back_is_refused():
+    """S0-300: T(x, z) > 0 needs T(z, x) > 0."""
+    with pytest.raises(jt.InvalidModel, match="never back"):
+        jt.infer(SPINS, method=jt.Metropolis(proposal=OneWay()), rng=0)
+
+
+def test_autocorrelation_falls_with_thinning():
+    """S2-174, S0-289: draws depend on each other, less the farther they are apart."""
+    model = jt.ising((4, 4), 0.5)
+    sizes = [
+        jt.infer(model, method=jt.Gibbs(draws=500, thin=thin), rng=1).diagnostics.effective_sample_size
+        for thin in (1, 8)
+    ]
+    assert sizes[1] > 2 * sizes[0]
