@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -76,6 +77,7 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
         for subject in SUBJECTS if subjects is None else subjects:
             begin(subject)
             SUBJECTS[subject]()
+            gc.collect(1)  # what this subject left, and nothing older
 
 
 def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba.core import compiler, types, typing
+from numba.core import compiler, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
 from numba.core.sigutils import normalize_signature
 from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.typing.context import Context
 
 from juncture.kernels.kernel_cache import keep_on_disk
 
@@ -130,7 +131,7 @@ def find_or_compile_callee(dispatcher: Any, signature: Any) -> Any:
     return dispatcher.overloads[args].entry_point
 
 
-class CallTypes(typing.Context):
+class CallTypes(Context):
     """Numba's rules for the types of calls, which remembers what was found.
 
     Without this Numba goes, for every addition in a kernel, through all kinds of addition that it knows.
@@ -139,8 +140,9 @@ class CallTypes(typing.Context):
     found: dict[Any, Any]
 
     def _resolve_user_function_type(self, func: Any, args: Any, kws: Any, literals: Any = None) -> Any:
-        function = self._lookup_global(func) or func
-        if kws or not isinstance(function, types.Function):
+        function: Any = self._lookup_global(func) or func
+        is_of_numba = isinstance(function, types.Function)
+        if kws or not is_of_numba:
             return super()._resolve_user_function_type(func, args, kws, literals)
         key = function, tuple(args), ConfigStack.top_or_none()
         if key not in self.found:
@@ -157,7 +159,7 @@ class CallTypes(typing.Context):
 def call_types() -> CallTypes:
     """The rules of Numba for this machine, shared with its own functions."""
     rules = CallTypes.__new__(CallTypes)
-    vars(rules).update(vars(cpu_target.typing_context))
+    rules.__dict__.update(cpu_target.typing_context.__dict__)
     rules.found = {}
     return rules
 

@@ -70,7 +70,9 @@ class VariableElimination:
     ) -> Elimination:
         """How to eliminate all nodes of the scope but `keep` from factors over `scopes`."""
         order = None if self.order is None else nodes_in_order(self.order, scope, keep)
-        return plan_elimination(scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=self.memory_limit, order=order)
+        return plan_elimination(
+            scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=self.memory_limit, order=order
+        )
 
     def check_order(self, model: Any) -> None:
         for name in self.order or ():

@@ -191,9 +191,7 @@ def eliminate(
         raise InvalidData(f"the order of elimination leaves out {names[min(left)]!r}, which is not kept")
     ones = [((node,), np.full(size, ring.one)) for node, size in enumerate(sizes)]
     tables = [*ring.tables_of(model, evidence), *ones]
-    plan = plan_elimination(
-        [scope for scope, _ in tables], sizes, keep=frozenset(kept), memory_limit=None, order=given
-    )
+    plan = plan_elimination([scope for scope, _ in tables], sizes, keep=frozenset(kept), memory_limit=None, order=given)
     return ring.product(eliminate_steps(ring, plan, tables), kept)
 
 
