@@ -39,8 +39,9 @@ from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
 from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
-from juncture.inference.sampling.markov_chains.gibbs import MANY_NODES, Gibbs
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.pair_transition import MANY_NODES
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.kernels.compilation import compiling
 from juncture.kernels.messages.layout import SUM

@@ -134,8 +134,8 @@ def plan_elimination(
 ) -> Elimination:
     """How to eliminate all nodes but `keep`, those `maximized` last; TooLarge beyond the limit of bytes.
 
-    The limit None is half of the free memory. Without an `order` a good one is searched; of a given one the nodes to
-    keep are passed over.
+    The limit None is half of the free memory. Without an `order` a good one is searched; of a given one
+    the nodes to keep are passed over.
     """
     order = good_order(scopes, num_states, keep | maximized) if order is None else order
     going = [node for node in order if node not in keep]

@@ -130,11 +130,11 @@ class ChainPlan:
         num_states = int(self.arrays.num_states.max(initial=1))
         children = rng.spawn(len(targets))
         sets = []
-        for row in np.flatnonzero(is_possible):
+        for row in np.flatnonzero(is_possible).tolist():
             move, verdict = engine.transition(model, targets[row], nodes)
             starts = None
             if verdict is not True and isinstance(move, BlockTransition):
-                starts = importance_starts(model, findings.row(int(row)), engine.chains, children[row].spawn(1)[0])
+                starts = importance_starts(model, findings.row(row), engine.chains, children[row].spawn(1)[0])
             try:
                 sets.append(ChainSet.start([move], engine.chains, engine.thin, num_states, children[row], starts))
             except ImpossibleEvidence:

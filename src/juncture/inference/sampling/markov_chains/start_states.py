@@ -24,6 +24,7 @@ PENALTIES = 2.0 ** np.arange(0.0, 6.5, 0.5)
 SWEEPS = 10  # at each penalty
 ATTEMPTS = 5
 WEIGHTED_DRAWS = 500  # of importance sampling
+LayoutArrays = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]
 ONE = np.ones(1)  # the power of the target itself
 
 
@@ -61,7 +62,9 @@ def random_codes(target: Target, rng: np.random.Generator) -> np.ndarray:
     return (allowed[picked] - target.arrays.state_starts[:-1]).astype(np.int64)
 
 
-def find_start(target: Target, layout_arrays: tuple, num_blocks: int, rng: np.random.Generator) -> np.ndarray | None:
+def find_start(
+    target: Target, layout_arrays: LayoutArrays, num_blocks: int, rng: np.random.Generator
+) -> np.ndarray | None:
     """(node,): a state of positive probability; None if there is none.
 
     `layout_arrays` are those of a `BlockLayout` without tables of conditional probabilities.
