@@ -197,6 +197,8 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs as BoltzmannBeliefs
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine as RestrictedBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.images.denoising import denoising_field as denoising_field
 from juncture.latent.images.denoising import flip_noise as flip_noise

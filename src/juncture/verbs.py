@@ -24,6 +24,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
     "EnergyModel": ("juncture.latent.energy.verbs",),
+    "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
 }
 
 

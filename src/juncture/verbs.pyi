@@ -15,6 +15,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
@@ -141,6 +143,19 @@ class LearningStateSpace(Learning, total=False):
     lengths: Any
     fixed: Iterable[str]
 
+class LearningMachines(TypedDict, total=False):
+    method: str
+    chain_steps: int
+    rate: float
+    decay: float
+    batch_size: int
+    num_chains: int
+    weights: Any
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
+    rng: Any
+
 class LearningMixtures(Learning, total=False):
     point: Point
     start: Literal["given", "random"]
@@ -177,6 +192,15 @@ def infer(
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]: ...
 @overload
 def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
+@overload
+def infer(
+    model: RestrictedBoltzmannMachine,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: str = "warn",
+    rng: Any = None,
+) -> BoltzmannBeliefs: ...
 @overload
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
 @overload
@@ -258,6 +282,16 @@ def most_probable(
     model: Mixture, evidence: Any, *, k: None = None, **options: Unpack[Asking]
 ) -> MostProbable | MostProbableRows: ...
 @overload
+def sample(
+    model: RestrictedBoltzmannMachine,
+    n: int,
+    *,
+    given: Any = None,
+    rng: Any = None,
+    method: str = "auto",
+    steps: int = 1000,
+) -> Dataset: ...
+@overload
 def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
 @overload
 def sample(model: Chain, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Sequence: ...
@@ -296,6 +330,10 @@ def log_prob(model: Mixture, rows: Dataset, *, method: Any = "auto") -> Numbers:
 @overload
 def log_prob(model: Mixture, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(
+    model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
+) -> Any: ...
+@overload
 def log_prob(model: EnergyModel, rows: Any) -> Numbers: ...
 @overload
 def online_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter: ...
@@ -327,6 +365,10 @@ def fit(
 def fit(
     structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
 ) -> Fit[ConditionalRandomField]: ...
+@overload
+def fit(
+    structure: RestrictedBoltzmannMachine, data: Any, prior: None = None, **options: Unpack[LearningMachines]
+) -> Fit[RestrictedBoltzmannMachine]: ...
 @overload
 def fit(
     structure: EnergyModel,

@@ -63,6 +63,10 @@ def facts_of_mixture(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_machine(model: Any) -> dict[str, Any]:
+    return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
+
+
 def facts_of_family(model: Any) -> dict[str, Any]:
     """Of a family, or of another kind that a program has registered: what it prints itself."""
     return {"value": repr(model)}
@@ -84,4 +88,5 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "MarkovChain": facts_of_chain,
     "LinearGaussianStateSpace": facts_of_state_space,
     "Mixture": facts_of_mixture,
+    "RestrictedBoltzmannMachine": facts_of_machine,
 }

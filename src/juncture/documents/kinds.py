@@ -21,6 +21,7 @@ MODULES = {
     "MarkovChain": "juncture.sequences.markov_chains.document",
     "LinearGaussianStateSpace": "juncture.sequences.state_space.document",
     "Mixture": "juncture.latent.mixtures.document",
+    "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
 }
 FAMILIES = "juncture.families.family_document"

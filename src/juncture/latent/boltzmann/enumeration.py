@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+from juncture.latent.boltzmann.parameters import BoltzmannParameters
 from juncture.latent.boltzmann.units import all_states
 from juncture.numerics import log_sum_exp, sigmoid
 
@@ -32,18 +32,18 @@ class Layer(NamedTuple):
     log_weight: np.ndarray  # (state,)
 
 
-def is_small(model: RestrictedBoltzmannMachine) -> bool:
+def is_small(model: BoltzmannParameters) -> bool:
     """Whether log Z can be summed."""
     return min(model.num_hidden, visible_bits(model)) <= MAX_BITS
 
 
-def visible_bits(model: RestrictedBoltzmannMachine) -> float:
+def visible_bits(model: BoltzmannParameters) -> float:
     """log2 of the number of joint states of the visible units."""
     states = model.units.num_states
     return model.num_visible * float(np.log2(states)) if states else np.inf
 
 
-def check_small(model: RestrictedBoltzmannMachine) -> None:
+def check_small(model: BoltzmannParameters) -> None:
     if not is_small(model):
         raise TooLarge(
             f"log Z of a machine with {model.num_visible} visible and {model.num_hidden} hidden units is a sum over at"
@@ -52,7 +52,7 @@ def check_small(model: RestrictedBoltzmannMachine) -> None:
         )
 
 
-def hidden_states(model: RestrictedBoltzmannMachine) -> Iterator[np.ndarray]:
+def hidden_states(model: BoltzmannParameters) -> Iterator[np.ndarray]:
     """All joint states of the hidden units, in blocks (state, hidden)."""
     bits = np.arange(model.num_hidden)
     for start in range(0, 2**model.num_hidden, BLOCK):
@@ -60,7 +60,7 @@ def hidden_states(model: RestrictedBoltzmannMachine) -> Iterator[np.ndarray]:
         yield (numbers[:, None] >> bits & 1).astype(float)
 
 
-def layers(model: RestrictedBoltzmannMachine) -> Iterator[Layer]:
+def layers(model: BoltzmannParameters) -> Iterator[Layer]:
     """All joint states of the smaller layer, in blocks."""
     check_small(model)
     if model.num_hidden <= visible_bits(model):
@@ -75,29 +75,30 @@ def layers(model: RestrictedBoltzmannMachine) -> Iterator[Layer]:
         yield Layer(u, sigmoid(model.hidden_input(u)), model.log_weight(u))
 
 
-def exact_log_partition(model: RestrictedBoltzmannMachine) -> float:
+def exact_log_partition(model: BoltzmannParameters) -> float:
     return float(log_sum_exp(np.concatenate([layer.log_weight for layer in layers(model)])))
 
 
-def model_moments(model: RestrictedBoltzmannMachine) -> Moments:
+def model_moments(model: BoltzmannParameters) -> Moments:
     """The exact expectations of the statistics under a small machine."""
     total = Moments(np.zeros_like(model.matrix), np.zeros(len(model.matrix)), np.zeros(model.num_hidden))
+    log_partition = exact_log_partition(model)
     for layer in layers(model):
-        share = np.exp(layer.log_weight - model.log_partition)
+        share = np.exp(layer.log_weight - log_partition)
         part = Moments((layer.u * share[:, None]).T @ layer.h, share @ layer.u, share @ layer.h)
         total = Moments(*(mine + new for mine, new in zip(total, part, strict=True)))
     return total
 
 
 class HoleAnswers(NamedTuple):
-    """Of rows with holes: log Σ exp(-E), and the expectations of h, u and u hᵀ given what is seen."""
+    """Of rows with holes: log Σ exp(-E), and the expectations of h and u given what is seen."""
 
     log_weight: np.ndarray  # (row,)
     hidden: np.ndarray  # (row, hidden)
     visible: np.ndarray  # (row, entry)
 
 
-def with_holes(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> HoleAnswers:
+def with_holes(model: BoltzmannParameters, rows: np.ndarray) -> HoleAnswers:
     """Answers about rows with holes, which are summed or integrated out, by the sum over all hidden states."""
     if model.num_hidden > MAX_BITS:
         raise TooLarge(
@@ -113,7 +114,7 @@ def with_holes(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> HoleAnswe
     )
 
 
-def one_with_holes(model: RestrictedBoltzmannMachine, row: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def one_with_holes(model: BoltzmannParameters, row: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """log Σ exp(-E), E[h] and E[u] given the entries of one row that are seen."""
     units, seen = model.units, ~np.isnan(row)
     u = units.encode(row[None])[0]

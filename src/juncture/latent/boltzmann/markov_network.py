@@ -8,12 +8,12 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
-from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+from juncture.latent.boltzmann.parameters import BoltzmannParameters
 from juncture.latent.boltzmann.units import visible_variables
 from juncture.networks.factor_product import MarkovNetwork
 
 
-def as_markov_network(model: RestrictedBoltzmannMachine) -> MarkovNetwork:
+def as_markov_network(model: BoltzmannParameters) -> MarkovNetwork:
     """exp(b_i x_i), exp(a_j h_j) and exp(w_ij x_i h_j) for each unit and each pair."""
     if not model.units.num_states:
         raise Unsupported("a machine with Gaussian visible units has no tables; it stays what it is")
@@ -27,9 +27,6 @@ def as_markov_network(model: RestrictedBoltzmannMachine) -> MarkovNetwork:
         [
             *(Factor.from_logs([unit], logs) for unit, logs in zip(visible, bias, strict=True)),
             *(Factor.from_logs([unit], [0.0, a]) for unit, a in zip(hidden, model.hidden_bias, strict=True)),
-            *(
-                Factor.from_logs([visible[i], hidden[j]], np.stack([zeros, weights[i, :, j]], axis=1))
-                for i, j in pairs
-            ),
+            *(Factor.from_logs([visible[i], hidden[j]], np.stack([zeros, weights[i, :, j]], axis=1)) for i, j in pairs),
         ]
     )

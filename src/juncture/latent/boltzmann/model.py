@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.checks import check_choice, check_count, check_number
 from juncture.errors import InvalidModel
-from juncture.latent.boltzmann.units import BernoulliUnits, GaussianUnits, SoftmaxUnits, VisibleUnits
-from juncture.numerics import sigmoid, softplus
+from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
+from juncture.latent.boltzmann.annealed import anneal
+from juncture.latent.boltzmann.enumeration import exact_log_partition
+from juncture.latent.boltzmann.markov_network import as_markov_network
+from juncture.latent.boltzmann.parameters import KINDS, BoltzmannParameters
+from juncture.latent.boltzmann.rows import complete_rows
+from juncture.networks.factor_product import MarkovNetwork
+from juncture.numerics import sigmoid
 from juncture.options import as_generator
-from juncture.values import Value, number_of, read_only
-from juncture.variables import Variable
-
-if TYPE_CHECKING:
-    from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
-    from juncture.networks.factor_product import MarkovNetwork
-
-KINDS = ("bernoulli", "gaussian", "softmax")
+from juncture.values import number_of
 
 
-class RestrictedBoltzmannMachine(Value):
+class RestrictedBoltzmannMachine(BoltzmannParameters):
     """p(x, h) = exp(aᵀh + bᵀx + xᵀW h) / Z, a Markov network with edges between visible and hidden units only.
 
     Hidden units are 0 or 1, and independent given the visible ones, as these are given the hidden ones. Bernoulli
-    visible units are 0 or 1. Gaussian ones are real, with the factor exp(-x²/2) and so the variance 1 given h. A softmax
-    unit has one of several states, and a weight for each: x stands for its indicators.
+    visible units are 0 or 1. Gaussian ones are real, with the factor exp(-x²/2) and so the variance 1 given h. A
+    softmax unit has one of several states, and a weight for each: x stands for its indicators.
 
     Parameters
     ----------
@@ -49,19 +48,6 @@ class RestrictedBoltzmannMachine(Value):
     >>> jt.infer(machine, [1, 0, 1]).hidden.round(4)
     array([0.8455, 0.4256])
     """
-
-    _fields = ("weights", "visible_bias", "hidden_bias", "visible")
-    weights: np.ndarray
-    visible_bias: np.ndarray
-    hidden_bias: np.ndarray
-    visible: str
-
-    def __init__(self, weights: Any, visible_bias: Any, hidden_bias: Any, visible: str = "bernoulli") -> None:
-        check_choice(visible, KINDS, "visible", error=InvalidModel)
-        arrays = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
-        found = {name: check_array(values, name, error=InvalidModel) for name, values in arrays.items()}
-        check_shapes(*found.values(), is_softmax=visible == "softmax")
-        self._set(**{name: read_only(array) for name, array in found.items()}, visible=visible)
 
     @classmethod
     def random(
@@ -97,44 +83,6 @@ class RestrictedBoltzmannMachine(Value):
         weights = spread * as_generator(rng).standard_normal((*shape, hidden))
         return cls(weights, np.zeros(shape), np.zeros(hidden), visible)
 
-    @property
-    def num_visible(self) -> int:
-        return len(self.visible_bias)
-
-    @property
-    def num_hidden(self) -> int:
-        return len(self.hidden_bias)
-
-    @property
-    def units(self) -> VisibleUnits:
-        """The visible units."""
-        if self.visible == "softmax":
-            return SoftmaxUnits(*self.visible_bias.shape)
-        return BernoulliUnits(self.num_visible) if self.visible == "bernoulli" else GaussianUnits(self.num_visible)
-
-    @property
-    def hidden_variables(self) -> list[Variable]:
-        """The hidden units h0, h1, …, with the states 0 and 1."""
-        return [Variable(f"h{unit}", 2) for unit in range(self.num_hidden)]
-
-    @property
-    def matrix(self) -> np.ndarray:
-        """W with one line for each entry of u(x): (entry, hidden)."""
-        return self.weights.reshape(-1, self.num_hidden)
-
-    def hidden_input(self, u: np.ndarray) -> np.ndarray:
-        """a + Wᵀu, (row, hidden): the log odds of the hidden units given statistics of visible ones."""
-        return np.asarray(u @ self.matrix + self.hidden_bias)
-
-    def visible_input(self, h: np.ndarray) -> np.ndarray:
-        """b + W h, (row, entry): the natural parameters of the visible units given hidden ones."""
-        return np.asarray(h @ self.matrix.T + self.visible_bias.ravel())
-
-    def log_weight(self, u: np.ndarray) -> np.ndarray:
-        """log Σ_h exp(-E(x, h)) of statistics of rows, (row,): the free energy with its sign changed."""
-        visible = u @ self.visible_bias.ravel() + self.units.log_base(u)
-        return np.asarray(visible + softplus(self.hidden_input(u)).sum(axis=1))
-
     def free_energy(self, rows: Any) -> np.ndarray:
         """F(x) = -log Σ_h exp(-E(x, h)), so that p(x) = exp(-F(x)) / Z.
 
@@ -148,16 +96,12 @@ class RestrictedBoltzmannMachine(Value):
         numpy.ndarray
             (row,), or a number of one row.
         """
-        from juncture.latent.boltzmann.rows import complete_rows
-
         values, is_single = complete_rows(self, rows)
         energies = -self.log_weight(self.units.encode(values))
         return energies[0] if is_single else energies
 
     def hidden_probabilities(self, rows: Any) -> np.ndarray:
         """p(h_j = 1 | x) of complete rows, (row, hidden): the features of the rows."""
-        from juncture.latent.boltzmann.rows import complete_rows
-
         values, is_single = complete_rows(self, rows)
         shares = sigmoid(self.hidden_input(self.units.encode(values)))
         return shares[0] if is_single else shares
@@ -165,8 +109,6 @@ class RestrictedBoltzmannMachine(Value):
     @property
     def log_partition(self) -> float:
         """Log Z, by the sum over all states of the smaller layer; `TooLarge` where both are large."""
-        from juncture.latent.boltzmann.enumeration import exact_log_partition
-
         if "log_partition" not in self.derived:
             self.derived["log_partition"] = exact_log_partition(self)
         return float(self.derived["log_partition"])
@@ -198,8 +140,6 @@ class RestrictedBoltzmannMachine(Value):
         >>> abs(estimate.log_evidence - machine.log_partition) < 4 * estimate.standard_error
         True
         """
-        from juncture.latent.boltzmann.annealed import anneal
-
         return anneal(self, particles, temperatures, rng)
 
     def to_markov_network(self) -> MarkovNetwork:
@@ -207,25 +147,8 @@ class RestrictedBoltzmannMachine(Value):
 
         Gaussian machines have no tables: `Unsupported`.
         """
-        from juncture.latent.boltzmann.markov_network import as_markov_network
-
         return as_markov_network(self)
 
     def __repr__(self) -> str:
         hidden = number_of(self.num_hidden, "hidden unit")
         return f"RestrictedBoltzmannMachine({self.num_visible} visible {self.visible} units, {hidden})"
-
-
-def check_shapes(weights: np.ndarray, visible_bias: np.ndarray, hidden_bias: np.ndarray, *, is_softmax: bool) -> None:
-    """Check that the arrays belong together and are finite."""
-    if weights.ndim != 2 + is_softmax or not weights.size:
-        axes = "(visible, state, hidden)" if is_softmax else "(visible, hidden)"
-        raise InvalidModel(f"the weights are an array {axes}; got one of the shape {weights.shape}")
-    for name, bias, shape in (
-        ("visible_bias", visible_bias, weights.shape[:-1]),
-        ("hidden_bias", hidden_bias, weights.shape[-1:]),
-    ):
-        if bias.shape != shape:
-            raise InvalidModel(f"{name} must have the shape {shape}, as the weights have; got {bias.shape}")
-    if not all(np.isfinite(array).all() for array in (weights, visible_bias, hidden_bias)):
-        raise InvalidModel("the weights and biases of a machine must be finite numbers")

@@ -129,8 +129,10 @@ def check_states(rows: np.ndarray, num_states: int) -> None:
     """Check that all entries are states or holes."""
     known = rows[~np.isnan(rows)]
     if not np.isin(known, np.arange(num_states)).all():
-        states = "0 or 1" if num_states == 2 else f"a whole number from 0 to {num_states - 1}"  # noqa: PLR2004
-        raise InvalidData(f"a visible unit of this machine is {states}, or NaN for a hole; some rows have other numbers")
+        states = "0 or 1" if num_states == 2 else f"a whole number from 0 to {num_states - 1}"
+        raise InvalidData(
+            f"a visible unit of this machine is {states}, or NaN for a hole; some rows have other numbers"
+        )
 
 
 def all_states(units: VisibleUnits) -> np.ndarray:
