@@ -14,6 +14,8 @@ from juncture.numerics import log_sum_exp, sigmoid
 
 MAX_BITS = 20  # log2 of the largest number of joint states that are visited
 BLOCK = 4096  # joint states at a time
+ROWS = 1024  # rows with holes at a time
+MAX_WORK = 2e10  # multiplications that "auto" spends on an exact answer, about 10 s
 
 
 class Moments(NamedTuple):
@@ -41,6 +43,12 @@ def visible_bits(model: BoltzmannParameters) -> float:
     """log2 of the number of joint states of the visible units."""
     states = model.units.num_states
     return model.num_visible * float(np.log2(states)) if states else np.inf
+
+
+def is_quick(model: BoltzmannParameters, num_rows: int = 1, most: float = MAX_WORK) -> bool:
+    """Whether the sum over the hidden units for so many rows, or over the smaller layer, takes few multiplications."""
+    bits = model.num_hidden if num_rows > 1 else min(model.num_hidden, visible_bits(model))
+    return bits <= MAX_BITS and 2.0**bits * model.matrix.size * num_rows <= most
 
 
 def check_small(model: BoltzmannParameters) -> None:
@@ -105,28 +113,23 @@ def with_holes(model: BoltzmannParameters, rows: np.ndarray) -> HoleAnswers:
             f"holes are summed out over all 2^{model.num_hidden} hidden states; the limit is 2^{MAX_BITS}:"
             ' infer with method="gibbs"'
         )
-    answers = [one_with_holes(model, row) for row in rows]
-    weights, hidden, visible = zip(*answers, strict=True) if answers else ((), (), ())
-    return HoleAnswers(
-        np.array(weights),
-        np.array(hidden).reshape(-1, model.num_hidden),
-        np.array(visible).reshape(-1, len(model.matrix)),
-    )
+    parts = [sum_holes(model, rows[first : first + ROWS]) for first in range(0, max(1, len(rows)), ROWS)]
+    return HoleAnswers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def one_with_holes(model: BoltzmannParameters, row: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """log Σ exp(-E), E[h] and E[u] given the entries of one row that are seen."""
-    units, seen = model.units, ~np.isnan(row)
-    u = units.encode(row[None])[0]
-    seen_entries = np.repeat(seen, len(u) // len(row))
-    log_weights, blocks = [], []
+def sum_holes(model: BoltzmannParameters, rows: np.ndarray) -> HoleAnswers:
+    """The answers about a block of rows; sums are kept relative to the largest weight so far."""
+    units, u, seen = model.units, model.units.encode(rows), ~np.isnan(rows)
+    top, total = np.full(len(rows), -np.inf), np.zeros(len(rows))
+    hidden, visible = np.zeros((len(rows), model.num_hidden)), np.zeros_like(u)
     for h in hidden_states(model):
         theta = model.visible_input(h)
-        missing = units.log_partition(theta)[:, ~seen].sum(axis=1)
-        log_weights.append(h @ model.hidden_bias + theta @ u + missing)
-        blocks.append((h, np.where(seen_entries, u, units.mean(theta))))
-    total = float(log_sum_exp(np.concatenate(log_weights)))
-    shares = [np.exp(part - total) for part in log_weights]
-    hidden = sum(share @ h for share, (h, _) in zip(shares, blocks, strict=True))
-    visible = sum(share @ mean for share, (_, mean) in zip(shares, blocks, strict=True))
-    return total + float(units.log_base(u[None])[0]), np.asarray(hidden), np.asarray(visible)
+        log_weight = u @ theta.T + (~seen).astype(float) @ units.log_partition(theta).T + h @ model.hidden_bias
+        old, top = top, np.maximum(top, log_weight.max(axis=1))
+        scale, shares = np.exp(old - top), np.exp(log_weight - top[:, None])
+        total = scale * total + shares.sum(axis=1)
+        hidden = scale[:, None] * hidden + shares @ h
+        visible = scale[:, None] * visible + shares @ units.mean(theta)
+    seen_entries = np.repeat(seen, u.shape[1] // rows.shape[1], axis=1)
+    filled = np.where(seen_entries, u, visible / total[:, None])
+    return HoleAnswers(top + np.log(total) + units.log_base(u), hidden / total[:, None], filled)

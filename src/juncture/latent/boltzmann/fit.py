@@ -14,7 +14,7 @@ import numpy as np
 from juncture.checks import check_array, check_choice, check_count, check_number
 from juncture.errors import InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
-from juncture.latent.boltzmann.enumeration import MAX_BITS, Moments, is_small, model_moments
+from juncture.latent.boltzmann.enumeration import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
 from juncture.latent.boltzmann.gibbs import gibbs_step, start
 from juncture.latent.boltzmann.infer import answers
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
@@ -22,6 +22,8 @@ from juncture.latent.boltzmann.rows import rows_of
 from juncture.learning.fit import Fit
 from juncture.numerics import sigmoid
 from juncture.options import as_generator
+
+QUICK = 1e8  # multiplications of an exact objective after each epoch; beyond it is annealed
 
 METHODS = ("persistent", "contrastive-divergence", "exact")
 
@@ -101,7 +103,7 @@ class GradientSteps:
         return replace(state, model=moved_by(model, gradient, rate, self.decay), chains=chains)
 
     def objective(self, state: State) -> float:
-        return estimate_likelihood(state.model, self.data, self.weights, self.rng, temperatures=200).log_likelihood
+        return estimate_likelihood(state.model, self.data, self.weights, self.rng, most=QUICK).log_likelihood
 
 
 def moments_of(model: RestrictedBoltzmannMachine, u: np.ndarray, weights: np.ndarray) -> Moments:
@@ -131,14 +133,14 @@ def exact_gradient(model: RestrictedBoltzmannMachine, rows: Any) -> Moments:
 
 
 def estimate_likelihood(
-    model: RestrictedBoltzmannMachine, rows: np.ndarray, weights: np.ndarray, rng: Any, temperatures: int = 1000
+    model: RestrictedBoltzmannMachine, rows: np.ndarray, weights: np.ndarray, rng: Any, most: float = MAX_WORK
 ) -> LikelihoodEstimate:
     """The weighted sum of log p(row), exact where log Z is, else with its standard error."""
     total = float(weights @ answers(model, rows)[0])
     count = float(weights.sum())
-    if is_small(model):
+    if is_quick(model, most=most):
         return LikelihoodEstimate(total - count * model.log_partition, 0.0, True)
-    log_z = model.annealed_log_partition(temperatures=temperatures, rng=rng)
+    log_z = model.annealed_log_partition(temperatures=1000 if most > QUICK else 200, rng=rng)
     return LikelihoodEstimate(total - count * log_z.log_evidence, count * log_z.standard_error, False)
 
 

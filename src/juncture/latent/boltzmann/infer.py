@@ -13,7 +13,7 @@ from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import check_policy
 from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
-from juncture.latent.boltzmann.enumeration import MAX_BITS, with_holes
+from juncture.latent.boltzmann.enumeration import is_quick, with_holes
 from juncture.latent.boltzmann.gibbs import chain_means, gibbs_step, start
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.rows import as_dataset, rows_of
@@ -42,7 +42,7 @@ def infer_hidden(
         (row, visible), one row, a frame or a `Dataset`; NaN is a hole.
     method
         "enumeration", which is exact and sums over all hidden states where a row has holes; "gibbs", chains for each
-        row; "auto" is exact for complete rows and for up to 20 hidden units.
+        row; "auto" is exact for complete rows, and for holes where the sum is quick: up to 20 hidden units.
     on_impossible
         As in `infer`; no row of a machine is impossible.
     rng
@@ -56,7 +56,7 @@ def infer_hidden(
     check_policy(on_impossible)
     rows, is_single = rows_of(model, evidence)
     has_holes = bool(np.isnan(rows).any())
-    if method == "gibbs" or (method == "auto" and has_holes and model.num_hidden > MAX_BITS):
+    if method == "gibbs" or (method == "auto" and has_holes and not is_quick(model, 1 + len(rows))):
         return infer_by_chains(model, rows, is_single, rng)
     log_weight, hidden, visible = answers(model, rows)
     return BoltzmannBeliefs(model, hidden, by_unit(model, visible), log_weight, is_single, "enumeration", EXACT)
