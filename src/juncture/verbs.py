@@ -85,6 +85,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
         `lengths`, too.
     MixtureBeliefs
         of a `Mixture`, for rows: the responsibilities of the components, `beliefs["component"]`.
+    BoltzmannBeliefs
+        of a `RestrictedBoltzmannMachine`, for rows: the hidden units, and the holes of the visible ones.
 
     Examples
     --------
@@ -261,7 +263,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         have are documented in `juncture.learning.undirected.fit`, `juncture.learning.gaussian_graphs`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
-        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`.
+        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`, for a
+        `RestrictedBoltzmannMachine` `juncture.latent.boltzmann.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block
