@@ -17,11 +17,17 @@ from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBay
 from juncture.estimators.hidden_markov.categorical import CategoricalHMM
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture import MixtureHMM
+from juncture.estimators.mixtures.bernoulli import BernoulliMixture
+from juncture.estimators.mixtures.gaussian import GaussianMixture
+from juncture.estimators.mixtures.mixed import MixedMixture
 
 __all__ = [
     "BayesianNetworkClassifier",
+    "BernoulliMixture",
     "CategoricalHMM",
     "GaussianHMM",
+    "GaussianMixture",
+    "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
     "TreeAugmentedNaiveBayes",

@@ -14,7 +14,7 @@ from juncture.components.mixture import MixturePrior
 from juncture.data.sources import as_source
 from juncture.kernels.densities.mixture_pass import exponentiate
 from juncture.latent.mixtures import problem as mixture_problem
-from juncture.latent.mixtures.code_pass import code_pass
+from juncture.latent.mixtures.code_pass import code_pass, largest_codes
 from juncture.latent.mixtures.gaussian_pass import gaussian_pass
 from support.emission_examples import EMISSIONS
 
@@ -235,7 +235,7 @@ def test_the_compiled_pass_over_codes_gives_what_numpy_gives(seed):
     weights = np.where(rng.random(50) < 0.2, 0.0, rng.random(50))
     problem = mixture_problem.MixtureProblem(start, lambda: iter([]), MixturePrior(), "given", rng)
     plain = problem.expect_piece(start, mixture_problem.Block(0, rows, weights))
-    statistics, log_likelihood = code_pass(start, rows, weights)
+    statistics, log_likelihood = code_pass(start, rows, weights, largest_codes(rows))
     assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
     assert statistics.weight == pytest.approx(plain.statistics.counts, rel=1e-12)
     mine = start.components.estimate(statistics)

@@ -36,8 +36,13 @@ def is_coded(part: Emissions) -> bool:
     )
 
 
-def code_pass(model: Mixture, rows: np.ndarray, weights: np.ndarray) -> tuple[EmissionStatistics, float] | None:
-    """The expected statistics of the components and the log-likelihood; None if a row is impossible."""
+def code_pass(
+    model: Mixture, rows: np.ndarray, weights: np.ndarray, largest: np.ndarray | None
+) -> tuple[EmissionStatistics, float] | None:
+    """The expected statistics of the components and the log-likelihood; None if a row is impossible.
+
+    `largest` has the largest code of each column.
+    """
     from juncture.kernels.densities.code_pass import code_mixture_pass
 
     parts: Any = model.components
@@ -45,7 +50,7 @@ def code_pass(model: Mixture, rows: np.ndarray, weights: np.ndarray) -> tuple[Em
     ends = list(accumulate((len(table) for table in tables), initial=0))
     log_tables, log_weights = as_buffer(numerics.log(np.concatenate(tables))), as_buffer(numerics.log(model.weights))
     offsets = np.array(ends[:-1], np.int64)
-    if not has_codes(rows, np.diff(ends)):
+    if largest is None or (largest >= np.diff(ends)).any():
         return None
 
     def run(own: slice) -> tuple[np.ndarray, Any, Any, Any]:
@@ -64,10 +69,11 @@ def code_pass(model: Mixture, rows: np.ndarray, weights: np.ndarray) -> tuple[Em
     return EmissionStatistics(sum(part[1] for part in found), statistics), float(sum(part[2] for part in found))
 
 
-def has_codes(rows: np.ndarray, sizes: np.ndarray) -> bool:
-    """Whether all cells are codes of their column, or holes."""
-    low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
-    return bool((~(low < 0) & ~(high >= sizes)).all() and not (rows != np.floor(rows)).any(where=~np.isnan(rows)))
+def largest_codes(rows: np.ndarray) -> np.ndarray | None:
+    """The largest code of each column, -1 where all cells are holes; None if a cell is no code."""
+    if rows.ndim != 2 or ((rows < 0) | (rows != np.floor(rows))).any(where=~np.isnan(rows)):
+        return None
+    return np.fmax.reduce(rows, axis=0, initial=-1.0)
 
 
 def table_of(part: Any) -> np.ndarray:

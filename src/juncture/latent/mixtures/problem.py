@@ -67,6 +67,11 @@ class Block:
         """The vectors by their pattern of holes."""
         return group_rows(self.rows.reshape(len(self.rows), -1), self.weights)
 
+    @cached_property
+    def largest_codes(self) -> np.ndarray | None:
+        """The largest code of each column; None if some cells are no codes."""
+        return code_pass.largest_codes(self.rows)
+
     def pieces(self) -> Iterator[Block]:
         """The same rows, a few at a time."""
         for first in range(0, len(self.rows), BLOCK):
@@ -160,7 +165,7 @@ def compiled_pass(model: Mixture, block: Block) -> tuple[EmissionStatistics, flo
     if gaussian_pass.is_fast(model, block.rows.size):
         return gaussian_pass.gaussian_pass(model, block.patterns) if block.patterns else None
     if code_pass.is_fast(model, block.rows.size):
-        return code_pass.code_pass(model, block.rows, block.weights)
+        return code_pass.code_pass(model, block.rows, block.weights, block.largest_codes)
     return None
 
 
