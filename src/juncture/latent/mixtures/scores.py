@@ -21,7 +21,7 @@ def outlier_scores(model: Mixture, rows: np.ndarray, log_probs: np.ndarray, num_
         shown = np.full_like(draws, np.nan)
         shown[:, seen] = draws[:, seen]
         logs = np.sort(model.log_prob(shown.reshape(drawn.shape)))
-        scores[positions] = 1.0 - np.searchsorted(logs, log_probs[positions], side="right") / num_draws
+        scores[positions] = (num_draws - np.searchsorted(logs, log_probs[positions], side="right")) / num_draws
     return scores
 
 
