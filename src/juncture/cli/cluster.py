@@ -19,7 +19,7 @@ from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.choice import CRITERIA, ComponentChoice, choose_components
-from juncture.latent.mixtures.tables import table_mixture, table_rows
+from juncture.latent.mixtures.tables import table_mixture, table_prior, table_rows
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.variables import Variable
 from juncture.verbs import infer
@@ -81,10 +81,13 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     data = Dataset(cells, missing=missing or None, decimal=as_decimal(decimal))
     note_identifiers(data)
     values = table_rows(data)
-    template, prior = table_mixture(data, values, covariance)
+    template = table_mixture(data, values, covariance)
     start = "k-means" if find_spec("sklearn") else "random"
     method = ExpectationMaximization(1e-7, 1000, restarts)
     tried = [number for number in numbers if number <= len(cells)]
+    if not tried:
+        raise InvalidData(f"{name_source(rows)} has fewer rows than components")
+    prior = table_prior(template, values, max(tried))
     found = choose_components(template, values, tried, criterion, prior, start=start, method=method, rng=seed)
     labelled = label_rows(found.model, values, seed)
     if model is not None:

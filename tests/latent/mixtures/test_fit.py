@@ -270,3 +270,15 @@ def test_a_start_from_clusters_finds_clusters_that_are_apart():
     found = jt.fit(same, rows, start="k-means").model
     assert sorted(np.round(found.components.mean[:, 1] / 20)) == [0, 1, 2]
     assert found.weights == pytest.approx(np.full(3, 1 / 3), abs=1e-6)
+
+
+@pytest.mark.parametrize("structure", ["full", "tied", "diagonal", "spherical"])
+def test_with_the_weak_prior_no_component_shrinks_to_a_point(structure):
+    rows = np.concatenate([np.random.default_rng(0).normal(size=(60, 2)), [[30.0, 30.0]] * 3])
+    shapes = {"full": [np.eye(2)] * 3, "tied": np.eye(2), "diagonal": np.ones((3, 2)), "spherical": np.ones(3)}
+    start = jt.Mixture([1 / 3] * 3, jt.GaussianEmissions([[0, 0], [1, 1], [30, 30]], shapes[structure], structure))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", jt.RegularizedWarning)
+        found = jt.fit(start, rows, "weak")
+    assert (found.model.components.variances > 1e-3).all()
+    assert (np.diff(found.trace.values) >= -1e-9).all()

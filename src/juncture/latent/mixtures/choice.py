@@ -86,7 +86,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     data: Any,
     numbers: Iterable[int] = range(1, 9),
     criterion: str = "bic",
-    prior: Any = None,
+    prior: Any = "weak",
     *,
     weights: Any = None,
     start: Any = "random",
@@ -105,7 +105,9 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
         The numbers of components to compare.
     criterion
         "bic", "aic" or "held-out": the log-likelihood of rows that are left out, a fifth at a time.
-    prior, weights, start, method
+    prior
+        As that of `fit`; the weak prior keeps a component from winning by shrinking to a point.
+    weights, start, method
         As those of `fit`.
     rng
         The source of random numbers for starts and folds.

@@ -26,6 +26,7 @@ from juncture.latent.mixtures.problem import (
     estimate_mixture,
 )
 from juncture.latent.mixtures.rows import rows_of
+from juncture.latent.mixtures.weak_prior import weak_prior
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
@@ -55,7 +56,8 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
         Rows as `infer` takes them; missing numbers (NaN) are summed out.
     prior
         A pseudo-count for each weight, or a `MixturePrior(weights=…, components=…)`: a number or a `Dirichlet` for the
-        weights, a conjugate prior of their family for the components.
+        weights, a conjugate prior of their family for the components. "weak" is a prior of Gaussian components made
+        from the data, with which no component shrinks to a point.
     weights
         The weight of each row.
     point
@@ -81,7 +83,10 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     check_choice(start, ("given", "random", "k-means"), "start")
     check_flag(hard, "hard")
     check_progress(progress)
-    parts, own = as_parts(model, data, weights), as_prior(prior, point)
+    if isinstance(prior, str):
+        check_choice(prior, ("weak",), "a prior by name")
+    parts = as_parts(model, data, weights)
+    own = weak_prior_of(model, parts) if isinstance(prior, str) else as_prior(prior, point)
     problem = MixtureProblem(model, parts, own, start, as_generator(rng), hard)
     found, trace = learner.run(problem, progress)
     report_regularized(found, problem.prior)
@@ -119,6 +124,12 @@ def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.nda
     if rows.dtype.kind == "f" and np.isnan(rows[counted > 0]).all():
         raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
     return model.components.check(as_one_sequence(rows)).observations, counted
+
+
+def weak_prior_of(model: Mixture, parts: RowParts) -> MixturePrior:
+    """The weak prior from the first block of rows."""
+    first = next(parts())
+    return weak_prior(model, first.rows, first.weights)
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:

@@ -15,6 +15,7 @@ from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.rows import as_numbers
+from juncture.latent.mixtures.weak_prior import column_moments, weak_prior
 
 ALPHA = 1.0  # a pseudo-count of each label
 
@@ -39,27 +40,33 @@ def as_codes(codes: np.ndarray) -> np.ndarray:
     return np.where(codes < 0, np.nan, codes.astype(float))
 
 
-def table_mixture(data: Dataset, rows: np.ndarray, covariance: str = "full") -> tuple[Mixture, MixturePrior]:
-    """One component for these columns, and a prior that keeps labels possible.
+def table_mixture(data: Dataset, rows: np.ndarray, covariance: str = "full") -> Mixture:
+    """One component for these columns.
 
     With numbers only, the component is a Gaussian vector; else columns are independent given the component.
     """
-    seen = ~np.isnan(rows)
-    mean = np.where(seen, rows, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    variance = np.square(np.where(seen, rows - mean, 0.0)).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    variance = np.where(variance > 0, variance, 1.0)
+    mean, variance = column_moments(rows, np.ones(len(rows)))
     names = list(data.columns)
     if all(is_number(data, name) for name in names):
         matrix: Any = np.diag(variance) if covariance in {"full", "tied"} else variance
         matrix = matrix.mean() if covariance == "spherical" else matrix
         shaped = matrix if covariance == "tied" else np.asarray(matrix)[None]
-        return Mixture([1.0], GaussianEmissions(mean[None], shaped, covariance)), MixturePrior()  # type: ignore[arg-type]
-    parts, priors = [], list[float | None]()
-    for column, name in enumerate(names):
-        is_real = is_number(data, name)
-        parts.append(number_column(mean, variance, column) if is_real else label_column(data, name))
-        priors.append(None if is_real else ALPHA)
-    return Mixture([1.0], IndependentEmissions(parts)), MixturePrior(None, priors)
+        return Mixture([1.0], GaussianEmissions(mean[None], shaped, covariance))  # type: ignore[arg-type]
+    parts = [
+        number_column(mean, variance, column) if is_number(data, name) else label_column(data, name)
+        for column, name in enumerate(names)
+    ]
+    return Mixture([1.0], IndependentEmissions(parts))
+
+
+def table_prior(template: Mixture, rows: np.ndarray, num_components: int) -> MixturePrior:
+    """The weak prior of columns of numbers, and a pseudo-count of each label."""
+    wide = Mixture(np.full(num_components, 1.0 / num_components), template.components.take([0] * num_components))
+    found = weak_prior(wide, rows, np.ones(len(rows)))
+    if not isinstance(wide.components, IndependentEmissions):
+        return found
+    pairs = zip(wide.components.parts, found.components, strict=True)
+    return MixturePrior(None, [ALPHA if isinstance(part, CategoricalEmissions) else own for part, own in pairs])
 
 
 def number_column(mean: np.ndarray, variance: np.ndarray, column: int) -> Emissions:
