@@ -297,6 +297,7 @@ _MODULES = {
     "set_compilation": "kernels.compilation",
     # plots
     "plot_density": "plotting.density",
+    "plot_clusters": "plotting.clusters",
     "plot_trace": "plotting.draws",
     "plot_rank": "plotting.draws",
     "plot_autocorrelation": "plotting.draws",

@@ -266,6 +266,7 @@ PUBLIC_NAMES = [
     "pinsker_bound",
     "plate",
     "plot_autocorrelation",
+    "plot_clusters",
     "plot_density",
     "plot_rank",
     "plot_trace",

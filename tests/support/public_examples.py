@@ -269,6 +269,9 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "empirical": [{"data": [1.0, 2.0, 2.0]}],
     "example": [{"name": "asia"}],
     "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
+    "plot_clusters": [
+        {"beliefs": jt.infer(jt.Mixture([1.0], jt.MultivariateGaussian([[0.0, 0.0]], np.eye(2))), np.eye(2))}
+    ],
     "plot_density": [{"family": GAUSSIAN}],
     "plot_trace": [{"draws": DRAWS, "names": ["a"]}],
     "plot_rank": [{"draws": DRAWS, "bins": 4}],
