@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture import numerics, parallel
+from juncture import parallel
 from juncture.components.contract import EmissionStatistics
-from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_holes import patterns
-from juncture.components.mixture import Mixture
 from juncture.families.statistics.compiled import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
@@ -49,24 +47,24 @@ def group_rows(rows: np.ndarray, weights: np.ndarray) -> list[PatternRows]:
     ]
 
 
-def is_fast(model: Mixture, num_values: int) -> bool:
-    """Whether the compiled pass takes these components, and is faster than NumPy."""
-    components = model.components
-    if not isinstance(components, GaussianEmissions) or components.is_diagonal:
-        return False
+def is_fast(num_values: int, num_components: int) -> bool:
+    """Whether the compiled pass is faster than NumPy for so many values."""
     from juncture.kernels.densities.mixture_pass import gaussian_mixture_pass
 
-    return bool(gaussian_mixture_pass.outruns_numpy(num_values * model.num_components))
+    return bool(gaussian_mixture_pass.outruns_numpy(num_values * num_components))
 
 
-def gaussian_pass(model: Mixture, groups: list[PatternRows]) -> Pass | None:
-    """The expected statistics of the components and the log-likelihood; None where a log-density is not finite."""
-    distributions = model.components.full  # type: ignore[attr-defined]
-    size, num_components = distributions.dimension, model.num_components
-    step = max(1, BATCH // (num_components * size**2))
+def gaussian_pass(
+    distributions: MultivariateGaussian, log_weights: np.ndarray, groups: list[PatternRows]
+) -> Pass | None:
+    """The expected statistics of the components and the log-likelihood; None where a log-density is not finite.
+
+    The weights need not sum to 1.
+    """
+    step = max(1, BATCH // (len(log_weights) * distributions.dimension**2))
     parts, log_likelihood = [], 0.0
     for start in range(0, len(groups), step):
-        found = pass_of_patterns(distributions, numerics.log(model.weights), groups[start : start + step])
+        found = pass_of_patterns(distributions, log_weights, groups[start : start + step])
         if found is None:
             return None
         parts.append(found[0])

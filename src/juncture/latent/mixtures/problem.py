@@ -19,6 +19,7 @@ import numpy as np
 from juncture import numerics
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, named
 from juncture.components.family import suggest_remedy
+from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.errors import RegularizedWarning
 from juncture.inference.engines.options import check_data
@@ -162,9 +163,12 @@ class MixtureProblem:
 
 def compiled_pass(model: Mixture, block: Block) -> tuple[EmissionStatistics, float] | None:
     """Statistics and log-likelihood by a compiled pass; None where there is none, or a row needs a closer look."""
-    if gaussian_pass.is_fast(model, block.rows.size):
-        return gaussian_pass.gaussian_pass(model, block.patterns) if block.patterns else None
-    if code_pass.is_fast(model, block.rows.size):
+    components, size = model.components, block.rows.size
+    if isinstance(components, GaussianEmissions) and not components.is_diagonal:
+        if not gaussian_pass.is_fast(size, model.num_components) or not block.patterns:
+            return None
+        return gaussian_pass.gaussian_pass(components.full, numerics.log(model.weights), block.patterns)
+    if code_pass.is_fast(model, size):
         return code_pass.code_pass(model, block.rows, block.weights, block.largest_codes)
     return None
 
