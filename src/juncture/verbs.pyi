@@ -143,7 +143,8 @@ class LearningStateSpace(Learning, total=False):
 
 class LearningMixtures(Learning, total=False):
     point: Point
-    start: Literal["given", "random"]
+    start: Literal["given", "random", "k-means"]
+    hard: bool
 
 @overload
 def infer(model: Network, evidence: Any = None, **options: Unpack[AskingNetworks]) -> Beliefs: ...

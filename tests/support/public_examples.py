@@ -228,7 +228,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "choose_components": [{"template": MIXTURE, "data": [1.0, 2.0, 20.0, 22.0], "numbers": [1, 2]}],
     "chinese_restaurant": [{"num_customers": 4, "concentration": 1.0}],
     "expected_tables": [{"num_customers": 4, "concentration": 1.0}],
-    "MixtureBeliefs.purity": [{"classes": [0, 1]}],
+    "MixtureBeliefs.purity": [{"classes": [0, 1, 0, 1, 0, 1]}],
     "GaussianEmissions": [{"mean": [0.0, 1.0], "covariance": [1.0, 1.0]}],
     "CategoricalEmissions": [{"probabilities": [[0.25, 0.75], [0.5, 0.5]]}],
     "FamilyEmissions": [{"family": jt.Poisson([1.0, 2.0])}],

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.family import plain
 from juncture.values import Value
@@ -42,13 +43,13 @@ class MixtureSummaries(Value):
     def cdf(self, x: Any) -> Any:
         """p(X ≤ x) = Σ weights[c] p(X ≤ x | c), of a mixture of numbers."""
         self._check_numbers("cumulative probabilities")
-        values = np.asarray(x, float)
+        values = check_array(x, "x")
         return plain(sum(weight * np.asarray(part.cdf(values)) for weight, part in self._held()))
 
     def quantile(self, probability: Any) -> Any:
         """The least x with p(X ≤ x) ≥ probability, of a mixture of numbers."""
         self._check_numbers("quantiles")
-        asked = np.asarray(probability, float)
+        asked = check_array(probability, "the probability")
         if not ((asked >= 0) & (asked <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         ends = np.array([np.asarray(part.quantile(asked), float) for _, part in self._held()])

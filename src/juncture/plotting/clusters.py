@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_kind
+from juncture.checks import check_kind, shown
 from juncture.components.gaussian import GaussianEmissions
 from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
@@ -53,6 +53,8 @@ def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax
     pair = check_columns(columns, components.dimension)
     colors = component_colors(beliefs.model.num_components)
     ax = new_axes() if ax is None else ax
+    if not hasattr(ax, "scatter"):
+        raise InvalidData(f"ax must be axes of matplotlib; got {shown(ax)}")
     draw_rows(beliefs, pair, colors, ax)
     draw_ellipses(components, pair, colors, ax)
     ax.set_xlabel(f"x{pair[0]}")
@@ -86,15 +88,17 @@ def draw_rows(beliefs: MixtureBeliefs, pair: list[int], colors: np.ndarray, ax: 
     points = np.asarray(beliefs.impute().mean)[:, pair]
     has_hole = np.isnan(np.asarray(beliefs.rows, float)[:, pair]).any(axis=1)
     shades = np.clip(beliefs.responsibilities @ colors, 0.0, 1.0)
-    ax.scatter(*points[~has_hole].T, c=shades[~has_hole], s=12, linewidths=0)
+    x, y = points.T
+    ax.scatter(x[~has_hole], y[~has_hole], c=shades[~has_hole], s=12, linewidths=0)
     if has_hole.any():
-        ax.scatter(*points[has_hole].T, s=18, facecolors="none", edgecolors=shades[has_hole], linewidths=0.8)
+        ax.scatter(x[has_hole], y[has_hole], s=18, facecolors="none", edgecolors=shades[has_hole], linewidths=0.8)
 
 
 def draw_ellipses(components: GaussianEmissions, pair: list[int], colors: np.ndarray, ax: Axes) -> None:
     from matplotlib.patches import Ellipse
 
-    for color, part in zip(colors, components.full.marginal(pair), strict=True):
+    marginals: Any = components.full.marginal(pair)
+    for color, part in zip(colors, marginals, strict=True):
         for probability in HOLD:
             found = part.ellipse(probability)
             angle = float(np.degrees(np.arctan2(found.directions[0, 1], found.directions[0, 0])))

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.estimators.mixtures.gaussian import GaussianMixture
@@ -53,6 +54,7 @@ class BayesianGaussianMixture(GaussianMixture):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the mixture; `y` is ignored, `sample_weight` has one weight a row."""
+        number, starts = int(check_count(self.n_components, "n_components", least=1)), self._num_starts()
         rows = self._read(X, reset=True)
         given = as_weights(row_weights(sample_weight, X), len(rows))
         weights = np.ones(len(rows)) if given is None else np.array(given)
@@ -60,9 +62,9 @@ class BayesianGaussianMixture(GaussianMixture):
             raise InvalidData("nothing was observed: all values of all rows are missing")
         alpha = self.weight_concentration_prior
         rng = np.random.default_rng(draw_seed(self.random_state))
-        method = ExpectationMaximization(self.tol, self.max_iter, self.n_init - 1)
+        method = ExpectationMaximization(self.tol, self.max_iter, starts - 1)
         self.posterior_, trace = fit_dirichlet_process(
-            rows, weights, self.n_components, 1.0 / max(1, self.n_components) if alpha is None else alpha, method, rng
+            rows, weights, number, 1.0 / number if alpha is None else alpha, method, rng
         )
         self.model_ = self.posterior_.to_mixture()
         components: Any = self.model_.components

@@ -61,8 +61,8 @@ class BernoulliMixture(MixtureEstimator):
             raise InvalidData("with binarize=None all cells are 0, 1 or missing; give a number to compare them with")
         return rows
 
-    def _first_components(self, rows: np.ndarray) -> Emissions:
-        even = Bernoulli(np.full(self.n_components, 0.5))
+    def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
+        even = Bernoulli(np.full(number, 0.5))
         return of_batch(Independent([even] * rows.shape[1]))
 
     def _prior(self) -> MixturePrior | None:

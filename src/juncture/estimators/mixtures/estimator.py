@@ -40,12 +40,11 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the mixture; `y` is ignored, `sample_weight` has one weight a row."""
-        check_count(self.n_components, "n_components", least=1)
-        check_count(self.n_init, "n_init", least=1)
-        kind = STARTS[check_choice(self.init_params, STARTS, "init_params")]
+        number, starts = int(check_count(self.n_components, "n_components", least=1)), self._num_starts()
+        kind: Any = STARTS[check_choice(self.init_params, STARTS, "init_params")]
         rows = self._read(X, reset=True)
-        template = Mixture(np.full(self.n_components, 1.0 / self.n_components), self._first_components(rows))
-        method = ExpectationMaximization(self.tol, self.max_iter, self.n_init - 1)
+        template = Mixture(np.full(number, 1.0 / number), self._first_components(rows, number))
+        method = ExpectationMaximization(self.tol, self.max_iter, starts - 1)
         self.fit_: Fit[Mixture] = fit(
             template,
             rows,
@@ -108,7 +107,10 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         drawn = self.model_.components.sample(chosen, rng).reshape(count, -1)
         return self._cells(drawn), chosen
 
-    def _first_components(self, rows: np.ndarray) -> Emissions:
+    def _num_starts(self) -> int:
+        return int(check_count(self.n_init, "n_init", least=1))
+
+    def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
         """Components of the kind that is asked for, all of them equal."""
         raise NotImplementedError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.checks import check_choice, check_flag
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.mixture import Mixture, MixturePrior
@@ -65,10 +65,10 @@ class GaussianMixture(MixtureEstimator):
     covariance_type: str = "full"
     prior: Any = None
 
-    def _first_components(self, rows: np.ndarray) -> Emissions:
+    def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
         structure: Any = STRUCTURES[check_choice(self.covariance_type, STRUCTURES, "covariance_type")]
         mean, variance = column_moments(rows)
-        means = np.tile(mean, (self.n_components, 1))
+        means = np.tile(mean, (number, 1))
         of_all = {
             "full": np.diag(variance),
             "tied": np.diag(variance),
@@ -88,6 +88,7 @@ class GaussianMixture(MixtureEstimator):
 
     def impute(self, X: Any, *, return_std: bool = False) -> Any:
         """The rows with E[missing | observed] in their holes; with `return_std`, also the deviation of each cell."""
+        check_flag(return_std, "return_std")
         found = self._beliefs(X).impute()
         return (np.array(found.mean), np.array(found.deviation)) if return_std else np.array(found.mean)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_choice, check_number
+from juncture.checks import check_choice, check_kind, check_number
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.convert import of_batch
@@ -95,6 +95,7 @@ class MixedMixture(MixtureEstimator):
     def _find_kinds(self, columns: list[np.ndarray]) -> list[str]:
         kinds = ["categorical" if is_text(column) else "gaussian" for column in columns]
         names = list(getattr(self, "feature_names_in_", range(len(columns))))
+        check_kind(self.kinds, (Mapping, list, tuple, type(None)), "kinds")
         given = self.kinds if isinstance(self.kinds, Mapping) else dict(enumerate(self.kinds or []))
         for name, kind in given.items():
             position = names.index(name) if name in names else name
@@ -103,14 +104,14 @@ class MixedMixture(MixtureEstimator):
             kinds[position] = check_choice(kind, KINDS, "a kind of column")
         return kinds
 
-    def _first_components(self, rows: np.ndarray) -> Emissions:
+    def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
         means, variances = column_moments(rows)
         parts = []
         for column, (kind, known) in enumerate(zip(self.kinds_, self.categories_, strict=True)):
             if known is None:
-                parts.append(NUMBERS[kind](float(means[column]), float(variances[column]), self.n_components))
+                parts.append(NUMBERS[kind](float(means[column]), float(variances[column]), number))
             else:
-                parts.append(CategoricalEmissions(np.full((self.n_components, len(known)), 1.0 / len(known))))
+                parts.append(CategoricalEmissions(np.full((number, len(known)), 1.0 / len(known))))
         return IndependentEmissions(parts)
 
     def _prior(self) -> MixturePrior | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_kind
+from juncture.checks import check_choice, check_count, check_iterable, check_kind
 from juncture.components.mixture import Mixture
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
@@ -107,8 +107,10 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
         "bic", "aic" or "held-out": the log-likelihood of rows that are left out, a fifth at a time.
     prior
         As that of `fit`; the weak prior keeps a component from winning by shrinking to a point.
-    weights, start, method
+    weights, method
         As those of `fit`.
+    start
+        "random" or "k-means".
     rng
         The source of random numbers for starts and folds.
 
@@ -126,7 +128,8 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     """
     check_kind(template, Mixture, "the template")
     check_choice(criterion, CRITERIA, "criterion")
-    asked = [check_count(number, "a number of components", least=1) for number in dict.fromkeys(numbers)]
+    check_choice(start, ("random", "k-means"), "start")
+    asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
     rows, is_single = rows_of(template, data)
     if is_single or not asked:
         raise InvalidData("choose_components takes many rows, and numbers of components to compare")
@@ -139,14 +142,15 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
             warnings.simplefilter("ignore", RegularizedWarning)
             warnings.simplefilter("ignore", NotConvergedWarning)
             wide = repeat_component(template, number)
-            kind = start if start != "given" else "random"
+            kind: Any = "k-means" if start == "k-means" else "random"
             return fit_mixture(wide, some, prior, weights=own, start=kind, method=method, rng=generator)
 
     fits = [learn(number, rows, counted) for number in asked]
     if criterion == "held-out":
         scores, errors = held_out_scores(learn, asked, rows, counted, generator)
     else:
-        scores, errors = [penalized(each, criterion, float(counted.sum())) for each in fits], np.zeros(len(fits))
+        scores = np.array([penalized(each, criterion, float(counted.sum())) for each in fits])
+        errors = np.zeros(len(fits))
     return ComponentChoice(asked, scores, errors, criterion, fits[int(np.argmax(scores))])
 
 

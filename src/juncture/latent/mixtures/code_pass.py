@@ -86,4 +86,4 @@ def table_of(part: Any) -> np.ndarray:
 
 def column_statistics(part: Any, counts: np.ndarray) -> EmissionStatistics:
     """The statistics of one column from its expected counts (code, component): each code stands for its rows."""
-    return part.statistics(np.arange(len(counts), dtype=np.float64), counts)  # type: ignore[no-any-return]
+    return part.statistics(np.arange(len(counts), dtype=np.float64), counts)

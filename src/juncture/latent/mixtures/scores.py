@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.components.gaussian_holes import patterns
 from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData
@@ -31,10 +32,13 @@ def draw_components(model: Mixture, number: int, rng: Any) -> np.ndarray:
 
 def purity_of(assigned: np.ndarray, classes: Any) -> float:
     """Σ over the clusters of the number of rows of their most frequent class, over the number of rows."""
-    truth = np.asarray(classes)
+    try:
+        truth = np.asarray(classes)
+        own = np.unique(truth, return_inverse=True)[1]
+    except (TypeError, ValueError):
+        truth = np.empty(())
     if truth.shape != assigned.shape or not len(assigned):
-        raise InvalidData(f"purity needs a class for each of the {len(assigned)} rows; got the shape {truth.shape}")
-    _, own = np.unique(truth, return_inverse=True)
+        raise InvalidData(f"purity needs a class for each of the {len(assigned)} rows; got {shown(classes)}")
     table = np.zeros((int(assigned.max()) + 1, int(own.max()) + 1))
     np.add.at(table, (assigned, own.reshape(-1)), 1)
     return float(table.max(axis=1).sum() / len(assigned))

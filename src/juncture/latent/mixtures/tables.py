@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ ALPHA = 1.0  # a pseudo-count of each label
 def is_number(data: Dataset, name: str) -> bool:
     """Whether a column holds numbers: real ones, or labels that are numbers and not truth values."""
     variable = data.variable(name)
-    return variable.is_real or all(isinstance(label, Real) and not isinstance(label, bool) for label in variable.labels)
+    return variable.is_real or not any(isinstance(label, str | bool) for label in variable.labels)
 
 
 def table_rows(data: Dataset) -> np.ndarray:
