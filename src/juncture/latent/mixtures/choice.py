@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from juncture.latent.mixtures.fit import fit_mixture
 from juncture.latent.mixtures.rows import rows_of
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.values import Value, few, read_only
+from juncture.values import few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,8 @@ FOLDS = 5
 Learn = Callable[[int, np.ndarray, np.ndarray], Fit[Mixture]]
 
 
-class ComponentChoice(Value):
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentChoice:
     """The scores of mixtures with different numbers of components, and the best of them.
 
     Attributes
@@ -44,21 +46,11 @@ class ComponentChoice(Value):
         The `Fit` of the best number, to all rows.
     """
 
-    _fields = ("numbers", "scores", "errors", "criterion", "fit")
     numbers: tuple[int, ...]
     scores: np.ndarray
     errors: np.ndarray
     criterion: str
     fit: Fit[Mixture]
-
-    def __init__(self, numbers: Iterable[int], scores: Any, errors: Any, criterion: str, fit: Fit[Mixture]) -> None:
-        self._set(
-            numbers=tuple(numbers),
-            scores=read_only(scores, float),
-            errors=read_only(errors, float),
-            criterion=criterion,
-            fit=fit,
-        )
 
     @property
     def best(self) -> int:
@@ -151,7 +143,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     else:
         scores = np.array([penalized(each, criterion, float(counted.sum())) for each in fits])
         errors = np.zeros(len(fits))
-    return ComponentChoice(asked, scores, errors, criterion, fits[int(np.argmax(scores))])
+    return ComponentChoice(tuple(asked), scores, errors, criterion, fits[int(np.argmax(scores))])
 
 
 def repeat_component(template: Mixture, number: int) -> Mixture:
