@@ -198,6 +198,9 @@ from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
 from juncture.latent.energy.model import EnergyModel as EnergyModel
+from juncture.latent.factors.beliefs import FactorBeliefs as FactorBeliefs
+from juncture.latent.factors.model import FactorAnalysis as FactorAnalysis
+from juncture.latent.factors.model import ProbabilisticPCA as ProbabilisticPCA
 from juncture.latent.images.denoising import denoising_field as denoising_field
 from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength

@@ -68,7 +68,7 @@ BY_NAME: dict[str, Any] = {
     "natural": [0.5], "number": None, "mode": None,
     "self": None, "value": 1, "index": 0, "result": Result("PR", (-1.0,)), "learned": GRAPH, "truth": GRAPH,
     "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a",
-    "child": "a", "component": 0, "page": "a",
+    "child": "a", "component": 0, "num_columns": 3, "num_factors": 1, "rotation": [[-1.0]], "page": "a",
     "links": [("a", "b"), ("b", "a")], "statistics": jt.Bernoulli.statistics([1, 0]), "threshold": 0.5,
 }  # fmt: skip
 
@@ -87,6 +87,8 @@ add(
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),
+    jt.FactorAnalysis.standard(2, 1), jt.ProbabilisticPCA.standard(2, 1),
+    jt.infer(jt.FactorAnalysis.standard(2, 1), [0.5, 1.0]),
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),

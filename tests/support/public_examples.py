@@ -229,6 +229,9 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "CategoricalEmissions": [{"probabilities": [[0.25, 0.75], [0.5, 0.5]]}],
     "FamilyEmissions": [{"family": jt.Poisson([1.0, 2.0])}],
     "IndependentEmissions": [{"parts": [jt.FamilyEmissions(jt.Poisson([1.0, 2.0]))]}],
+    "FactorAnalysis": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": [1.0, 2.0]}],
+    "ProbabilisticPCA": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": 1.0}],
+    "FactorBeliefs.__getitem__": [{"name": "factors"}],
     "MixtureEmissions": [
         {"weights": [[0.25, 0.75]] * 2, "components": jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, 4.0]))}
     ],
