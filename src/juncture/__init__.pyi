@@ -199,8 +199,12 @@ from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
 from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs as FactorBeliefs
+from juncture.latent.factors.dimension import DimensionChoice as DimensionChoice
+from juncture.latent.factors.dimension import choose_dimension as choose_dimension
 from juncture.latent.factors.model import FactorAnalysis as FactorAnalysis
 from juncture.latent.factors.model import ProbabilisticPCA as ProbabilisticPCA
+from juncture.latent.factors.principal_components import PrincipalComponents as PrincipalComponents
+from juncture.latent.factors.principal_components import principal_components as principal_components
 from juncture.latent.images.denoising import denoising_field as denoising_field
 from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength

@@ -231,6 +231,10 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "IndependentEmissions": [{"parts": [jt.FamilyEmissions(jt.Poisson([1.0, 2.0]))]}],
     "FactorAnalysis": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": [1.0, 2.0]}],
     "ProbabilisticPCA": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": 1.0}],
+    "principal_components": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], "num_components": 1}],
+    "PrincipalComponents": [],
+    "DimensionChoice": [],
+    "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
     "FactorBeliefs.__getitem__": [{"name": "factors"}],
     "MixtureEmissions": [
         {"weights": [[0.25, 0.75]] * 2, "components": jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, 4.0]))}
