@@ -197,6 +197,13 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.clusters.clusters import Clusters as Clusters
+from juncture.latent.clusters.hierarchy import Dendrogram as Dendrogram
+from juncture.latent.clusters.hierarchy import hierarchical_clusters as hierarchical_clusters
+from juncture.latent.clusters.k_means import ClusterChoice as ClusterChoice
+from juncture.latent.clusters.k_means import choose_num_clusters as choose_num_clusters
+from juncture.latent.clusters.k_means import k_means as k_means
+from juncture.latent.clusters.k_medoids import k_medoids as k_medoids
 from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs as FactorBeliefs
 from juncture.latent.factors.dimension import DimensionChoice as DimensionChoice
@@ -272,6 +279,9 @@ from juncture.plotting.density import plot_density as plot_density
 from juncture.plotting.draws import plot_autocorrelation as plot_autocorrelation
 from juncture.plotting.draws import plot_rank as plot_rank
 from juncture.plotting.draws import plot_trace as plot_trace
+from juncture.plotting.latent import plot_dendrogram as plot_dendrogram
+from juncture.plotting.latent import plot_loadings as plot_loadings
+from juncture.plotting.latent import plot_scree as plot_scree
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast

@@ -18,7 +18,7 @@ from juncture.estimators import FactorAnalysis, ProbabilisticPCA
 
 def table(share=0.0):
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 6)) + 0.9 * rng.normal(size=(120, 6))
+    rows = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 7)) + 0.7 * rng.normal(size=(120, 7))
     return np.where(rng.random(rows.shape) < share, np.nan, rows)
 
 
@@ -47,11 +47,11 @@ def test_holes_and_weights_are_taken(kind):
     assert found.impute(rows)[~np.isnan(rows)] == pytest.approx(rows[~np.isnan(rows)])
     assert found.score_samples(rows) == pytest.approx(jt.log_prob(found.model_, rows))
     assert found.inverse_transform(found.transform(rows)) == pytest.approx(jt.infer(found.model_, rows).expected)
-    assert found.sample(5).shape == (5, 6)
+    assert found.sample(5).shape == (5, 7)
 
 
 def test_pipelines_and_names():
     found = make_pipeline(StandardScaler(), FactorAnalysis(2)).fit(table(0.1))
     assert found.get_feature_names_out().tolist() == ["factoranalysis0", "factoranalysis1"]
-    with pytest.raises(jt.InvalidData, match="more than the 6 columns"):
-        FactorAnalysis(7).fit(table())
+    with pytest.raises(jt.InvalidData, match="more than the 7 columns"):
+        FactorAnalysis(8).fit(table())
