@@ -174,8 +174,8 @@ def choose_num_clusters(
         The largest number of clusters that is tried.
     penalty
         What a cluster costs, in units of the distortion. By default the number of clusters is chosen that is the best
-        for the widest range of penalties, by the ratio of its ends: a heuristic, which few rows mislead. A `Mixture` has a
-        likelihood to choose by.
+        for the widest range of penalties, by the ratio of its ends: a heuristic for well separated clusters, which does
+        not tell one cluster from several that touch. A `Mixture` has a likelihood to choose by.
     weights, restarts, rng
         As in `k_means`.
 
