@@ -26,14 +26,14 @@ test: $(VENV)/.test kernels  ## run the tests, but for the slow ones
 test-all: $(VENV)/.test kernels  ## run all tests
 	$(PYTEST) -m "not fuzz"
 
-check: $(VENV)/.check  ## format, lint, types; meanwhile the kernels of the tests are compiled
+check: $(VENV)/.demo  ## format, lint, types; meanwhile the kernels of the tests are compiled
 	@$(MAKE) --no-print-directory --jobs=3 kernels types lint
 
-lint:
+lint: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types:
+types: $(VENV)/.check
 	$(BIN)/mypy
 
 kernels: $(VENV)/.kernels
@@ -63,15 +63,16 @@ $(VENV)/.demo: $(SOURCES) | $(BIN)/python
 	$(PIP) -e .
 	@touch $@
 
-$(VENV)/.test: $(SOURCES) | $(BIN)/python
-	$(PIP) -e ".[test]"
-	@touch $@ $(VENV)/.demo
+# What is installed beside juncture leaves what it needs itself as it is: meanwhile kernels can be compiled.
+$(VENV)/.test: $(VENV)/.demo
+	$(PIP) "juncture[test]"
+	@touch $@
 
-$(VENV)/.check: $(SOURCES) | $(BIN)/python
-	$(PIP) -e ".[test,check]"
-	@touch $@ $(VENV)/.test $(VENV)/.demo
+$(VENV)/.check: $(VENV)/.demo
+	$(PIP) "juncture[test,check]"
+	@touch $(VENV)/.test $@
 
-$(VENV)/.kernels: $(KERNELS) | $(VENV)/.test
+$(VENV)/.kernels: $(KERNELS) | $(VENV)/.demo
 	$(BIN)/juncture warmup
 	@touch $@
 
@@ -80,6 +81,6 @@ $(VENV)-bench/.ready: $(SOURCES)
 	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e . pyagrum==3.3.1
 	@touch $@
 
-$(VENV)/.docs: $(SOURCES) | $(BIN)/python
-	$(PIP) -e ".[test,docs]"
-	@touch $@ $(VENV)/.test $(VENV)/.demo
+$(VENV)/.docs: $(VENV)/.demo
+	$(PIP) "juncture[test,docs]"
+	@touch $(VENV)/.test $@

@@ -29,7 +29,8 @@ import numpy as np
 import juncture as jt
 
 FINDINGS = 10
-DRAWS = {"likelihood-weighting": 20_000, "importance": 20_000}
+DRAWS = {"likelihood-weighting": 20_000, "importance": 20_000, "gibbs": 5_000}
+SIDE = 1000  # of a grid of spins
 
 
 def find_evidence(model: Any) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def our_runs(model: Any, evidence: dict[str, Any], names: list[str]) -> dict[str
     engines = {
         "likelihood-weighting": jt.LikelihoodWeighting(DRAWS["likelihood-weighting"]),
         "importance": jt.ImportanceSampling(DRAWS["importance"]),
+        "gibbs": jt.Gibbs(DRAWS["gibbs"], chains=2),
     }
 
     def runner(engine: Any) -> Callable[[int], Any]:
@@ -132,7 +134,11 @@ def compare(name: str, path: Path, options: argparse.Namespace) -> None:
         seconds, error = np.median(found, axis=0)
         needed = products[label] / 1e-6
         print(f"  {label:24s} {seconds:8.4f} s, error {error:.2e}, {needed:10.4f} s for the error 0.001")
-    peers = {"likelihood-weighting": "WeightedSampling", "importance": "ImportanceSampling"}
+    peers = {
+        "likelihood-weighting": "WeightedSampling",
+        "importance": "ImportanceSampling",
+        "gibbs": "GibbsSampling",
+    }
     for ours, theirs in peers.items():
         print(f"  {ours} takes 1/{products[theirs] / products[ours]:.0f} of the seconds of {theirs}")
     print(f"  importance takes 1/{products['GibbsSampling'] / products['importance']:.0f} of those of GibbsSampling")
@@ -164,6 +170,36 @@ def time_runs(run: Callable[[int], Any], repeats: int) -> tuple[float, float]:
     return tuple(statistics.median(column) for column in zip(*found, strict=True))
 
 
+def measure_spins(repeats: int) -> None:
+    """Updates of single spins a second in a large grid: one coupling, couplings and fields of their own, clusters.
+
+    Two chains on two threads. The seconds of 10 sweeps are subtracted from those of more: what remains are sweeps.
+    """
+    rng = np.random.default_rng(0)
+    num_edges, corner = 2 * SIDE * (SIDE - 1), ["x0_0"]
+    models = {
+        "Gibbs, one coupling": (jt.ising((SIDE, SIDE), 0.4), jt.Gibbs, 1000),
+        "Gibbs, own couplings": (
+            jt.ising((SIDE, SIDE), rng.normal(0.4, 0.1, num_edges), rng.normal(0.0, 0.1, (SIDE, SIDE))), jt.Gibbs, 100,
+        ),
+        "Gibbs, four labels": (jt.potts((SIDE, SIDE), 4, 0.8), jt.Gibbs, 20),
+        "Swendsen-Wang": (jt.ising((SIDE, SIDE), 0.4), jt.SwendsenWang, 20),
+    }  # fmt: skip
+    print(f"\n{SIDE} × {SIDE} spins, updates a second of two chains (wall time; processor time, each thread)")
+    for label, (model, engine, num_sweeps) in models.items():
+        found = []
+        for seed in range(repeats + 1):  # the first run is not counted
+            times = []
+            for sweeps in (10, 10 + num_sweeps):
+                begin, used = time.perf_counter(), time.process_time()
+                jt.infer(model, targets=corner, method=engine(draws=1, chains=2, warmup=sweeps), rng=seed)
+                times.append((time.perf_counter() - begin, time.process_time() - used))
+            found.append(np.subtract(times[1], times[0]))
+        wall, used = np.median(found[1:], axis=0)
+        updates = 2 * num_sweeps * SIDE**2
+        print(f"  {label:22s} {updates / wall:.2e}; {updates / used:.2e}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", nargs="+", default=["alarm", "munin1"])
@@ -177,6 +213,7 @@ def main() -> None:
     jt.set_num_threads(2)
     versions = ", ".join(f"{package} {version(package)}" for package in ("numpy", "numba", "pyagrum"))
     print(f"juncture {jt.__version__}, {versions}, Python {sys.version.split()[0]}")
+    measure_spins(options.repeats)
     for name in options.networks:
         compare(name, options.folder / f"{name}.bif.gz", options)
 

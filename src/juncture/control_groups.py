@@ -7,6 +7,7 @@ the groups around its group hold too.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 GROUPS = "/proc/self/cgroup"  # a line for each group: number:controllers:path
@@ -15,12 +16,12 @@ TOP = "/sys/fs/cgroup"
 
 def group_folders() -> list[Path]:
     """The folder of the control group of version 2, and those that it lies in."""
-    return folders_upwards(Path(TOP), own_path(""))
+    return list(folders_upwards(TOP, own_path("")))
 
 
 def old_group_folders(controller: str) -> list[Path]:
     """The folder of a controller's control group of version 1, and those that it lies in."""
-    tops = [Path(TOP) / name for name in (controller, "cpu,cpuacct") if controller in name.split(",")]
+    tops = [f"{TOP}/{name}" for name in (controller, "cpu,cpuacct") if controller in name.split(",")]
     return [folder for top in tops for folder in folders_upwards(top, own_path(controller))]
 
 
@@ -33,9 +34,10 @@ def own_path(controller: str) -> str:
     return ""
 
 
-def folders_upwards(top: Path, own: str) -> list[Path]:
-    folder = top / own
-    return [each for each in (folder, *folder.parents) if each.is_relative_to(top)]
+@cache
+def folders_upwards(top: str, own: str) -> tuple[Path, ...]:
+    folder = Path(top) / own
+    return tuple(each for each in (folder, *folder.parents) if each.is_relative_to(top))
 
 
 def read_lines(path: str | Path) -> list[str]:

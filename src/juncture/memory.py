@@ -20,6 +20,7 @@ MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a 
 STEP = 4096  # bytes of a variable with its labels and its conditional
 NEW_FILES = "memory.max", "memory.current"  # of control groups: the limit, and what is taken
 OLD_FILES = "memory.limit_in_bytes", "memory.usage_in_bytes"  # of version 1
+NO_LIMIT = 2**62  # bytes: version 1 writes no limit as the largest whole number of pages
 
 
 def default_memory_limit() -> int:
@@ -77,8 +78,11 @@ def free_machine_memory() -> int:
 
 def free_group_memory(folder: Path, limit: str, used: str) -> int | None:
     """The memory that a control group has left; None where there is no group or no limit."""
-    top, taken = read_lines(folder / limit), read_lines(folder / used)
-    if len(top) != 1 or len(taken) != 1 or not (top[0].isdecimal() and taken[0].isdecimal()):
+    top = read_lines(folder / limit)
+    if len(top) != 1 or not top[0].isdecimal() or int(top[0]) >= NO_LIMIT:
+        return None  # before the files are read that the kernel sums up for whoever opens them
+    taken = read_lines(folder / used)
+    if len(taken) != 1 or not taken[0].isdecimal():
         return None
     return max(int(top[0]) - max(int(taken[0]) - group_file_cache(folder), 0), 0)
 

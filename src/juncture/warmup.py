@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -38,8 +39,9 @@ from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
 from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
-from juncture.inference.sampling.markov_chains.gibbs import MANY_NODES, Gibbs
+from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
+from juncture.inference.sampling.markov_chains.pair_transition import MANY_NODES
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.kernels.compilation import compiling
 from juncture.kernels.messages.layout import SUM
@@ -69,10 +71,13 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
 
     `begin` is called before each subject of `SUBJECTS`, or of those that are given, with its name.
     """
-    with compiling():
+    from juncture.kernels.kernel_cache import without_collection  # which imports Numba
+
+    with compiling(), without_collection():
         for subject in SUBJECTS if subjects is None else subjects:
             begin(subject)
             SUBJECTS[subject]()
+            gc.collect(1)  # what this subject left, and nothing older
 
 
 def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:

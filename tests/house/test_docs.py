@@ -233,6 +233,7 @@ def test_commands_run_and_print_what_the_page_prints(documented, monkeypatch, ca
 
 
 def check_call(documented: Call, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("JUNCTURE_NUM_THREADS", "1")  # no answer depends on it; `warmup` starts no second process
     answer = call(documented.line, monkeypatch, capsys)
     assert answer.code == documented.code, answer.err
     if documented.output.strip():

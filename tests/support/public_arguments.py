@@ -83,7 +83,8 @@ def add(*instances: Any) -> None:
 
 add(
     DRAWS, WALK, jt.particle_filter(WALK, [0.5, 1.0], particles=9, repeats=2, rng=0),
-    jt.edge_posteriors(ROWS, draws=9, rng=0),
+    jt.edge_posteriors(ROWS, draws=40, rng=0), jt.start_chains(NET, rng=0), jt.transition_matrix(NET),
+    jt.annealed_importance_sampling(NET, particles=3, temperatures=2, rng=0),
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),

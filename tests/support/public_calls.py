@@ -41,7 +41,8 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
-    "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors",
+    "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
+    "AnnealedEstimate",
 }  # fmt: skip
 OPERATORS = {
     "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",

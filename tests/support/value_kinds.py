@@ -8,6 +8,8 @@ import juncture as jt
 from juncture.evidence import as_findings
 from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.graphs.independence import Independence
+from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
+from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix
 from support import sequence_kinds
 from support.family_examples import EXAMPLES
 
@@ -393,6 +395,16 @@ def edge_posteriors():
     ]
 
 
+def annealed_estimates():
+    return [AnnealedEstimate(np.array(logs)) for logs in ([0.0, 0.5], [0.5, 0.0], [0.0, 0.5, 1.0])]
+
+
+def transition_matrices():
+    chains = [[[0.5, 0.5], [0.25, 0.75]], [[0.0, 1.0], [0.5, 0.5]]]
+    states, target = np.array([[0], [1]]), np.array([1 / 3, 2 / 3])
+    return [TransitionMatrix((name,), states, np.array(one), target) for name in ("x", "y") for one in chains]
+
+
 KINDS = [
     search_results,
     variables,
@@ -433,6 +445,8 @@ KINDS = [
     edge_strengths,
     draws,
     edge_posteriors,
+    annealed_estimates,
+    transition_matrices,
     *sequence_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]

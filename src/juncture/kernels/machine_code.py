@@ -11,12 +11,15 @@ from __future__ import annotations
 import hashlib
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
-from numba.core import compiler
+from numba.core import compiler, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.targetconfig import TargetConfig
+from numba.core.registry import cpu_target
+from numba.core.sigutils import normalize_signature
+from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.typing.context import Context
 
 from juncture.kernels.kernel_cache import keep_on_disk
 
@@ -28,7 +31,7 @@ def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
     dispatcher: Any = make_dispatcher(**options(reorders_sums))(function)
     if dispatcher is not function:  # else compilation is switched off in Numba
-        dispatcher._compiler._customize_flags = KernelFlags
+        dispatcher._compiler._compile_core = partial(compile_entry, dispatcher._compiler)
         keep_on_disk(dispatcher, folder_stamp())
     return dispatcher
 
@@ -38,7 +41,7 @@ def compile_for_kernels(function: Any, *, reorders_sums: bool) -> Any:
     dispatcher: Any = make_dispatcher(**options(reorders_sums), no_cpython_wrapper=True)(function)
     if dispatcher is not function:
         dispatcher._compiler._compile_core = partial(compile_callee, dispatcher._compiler)
-        dispatcher.add_overload = partial(add_callee, dispatcher)
+        dispatcher.compile = partial(find_or_compile_callee, dispatcher)
     return dispatcher
 
 
@@ -48,41 +51,67 @@ def options(reorders_sums: bool) -> dict[str, Any]:
     return {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
 
 
+def compile_entry(settings: Any, args: Any, return_type: Any) -> Any:
+    """Compile a kernel that Python calls."""
+    return compile_with(settings, args, return_type, KernelLibrary, no_compile=False)
+
+
 def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
     """Compile a kernel as far as those that call it need it: their machine code will hold its own."""
-    flags: Any = KernelFlags()
-    settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
-    flags.no_compile = True
-    target = settings.targetdescr.target_context
-    library = CalleeLibrary(target.codegen(), settings.py_func.__qualname__)
-    result = compiler.compile_extra(
-        settings.targetdescr.typing_context, target, settings.py_func, args, return_type, flags, settings.locals,
-        library=library, pipeline_class=settings.pipeline_class,
-    )  # fmt: skip
+    result = compile_with(settings, args, return_type, CalleeLibrary, no_compile=True)
     key = object()  # by which callers find it, in place of a function
-    target.insert_user_function(key, result.fndesc, [library])
+    settings.targetdescr.target_context.insert_user_function(key, result.fndesc, [result.library])
     return result._replace(entry_point=key)
 
 
+def compile_with(settings: Any, args: Any, return_type: Any, library: Any, *, no_compile: bool) -> Any:
+    """What Numba does for a dispatcher, with settings and a library of our own."""
+    flags: Any = KernelFlags()
+    settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
+    flags.no_compile = no_compile
+    target = settings.targetdescr.target_context
+    code = library(target.codegen(), settings.py_func.__qualname__)
+    code.enable_object_caching()
+    return compiler.compile_extra(
+        call_types(), target, settings.py_func, args, return_type, flags, settings.locals,
+        library=code, pipeline_class=settings.pipeline_class,
+    )  # fmt: skip
+
+
 class KernelFlags(compiler.Flags):
-    """The settings of a kernel, compared by those that are set.
+    """The settings of a kernel, compared by those that are set, without those of how the kernel itself is called.
 
     Numba compares them for every call that it finds the types of, by a walk over all settings that there are: a tenth
-    of the time that compiling takes. The hash of all settings is the same, whatever their values are.
+    of the time that compiling takes. What compares equal shares the compiled functions of NumPy. The hash of all
+    settings is the same, whatever their values are.
     """
 
     __slots__ = ()
     HASH = hash(compiler.Flags())
+    OF_CALLS: ClassVar = frozenset({"no_compile", "no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"})
 
     def __hash__(self) -> int:
         return self.HASH
 
     def __eq__(self, other: object) -> bool:
-        is_same = isinstance(other, TargetConfig) and self._values == other._values
-        return is_same or bool(super().__eq__(other))
+        if not isinstance(other, TargetConfig):
+            return NotImplemented
+        names = (self._values.keys() | other._values.keys()) - self.OF_CALLS
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
-class CalleeLibrary(JITCodeLibrary):
+class KernelLibrary(JITCodeLibrary):
+    """Code of a kernel; functions that are only declared are not optimized one by one, as Numba does."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+
+class CalleeLibrary(KernelLibrary):
     """Intermediate code that is optimized, and turned into machine code, only as part of a caller."""
 
     def _optimize_final_module(self) -> None:
@@ -92,9 +121,47 @@ class CalleeLibrary(JITCodeLibrary):
         self._finalized = True
 
 
-def add_callee(dispatcher: Any, result: Any) -> None:
-    """What `add_overload` does, for code that Python cannot call."""
-    dispatcher.overloads[tuple(result.signature.args)] = result
+def find_or_compile_callee(dispatcher: Any, signature: Any) -> Any:
+    """What the method `compile` does, without timers and without a cache, for code that Python cannot call."""
+    args, return_type = normalize_signature(signature)
+    if args not in dispatcher.overloads:
+        with dispatcher._compiling_counter:
+            result = dispatcher._compiler.compile(args, return_type)
+        dispatcher.overloads[tuple(result.signature.args)] = result
+    return dispatcher.overloads[args].entry_point
+
+
+class CallTypes(Context):
+    """Numba's rules for the types of calls, which remembers what was found.
+
+    Without this Numba goes, for every addition in a kernel, through all kinds of addition that it knows.
+    """
+
+    found: dict[Any, Any]
+
+    def _resolve_user_function_type(self, func: Any, args: Any, kws: Any, literals: Any = None) -> Any:
+        function: Any = self._lookup_global(func) or func
+        is_of_numba = isinstance(function, types.Function)
+        if kws or not is_of_numba:
+            return super()._resolve_user_function_type(func, args, kws, literals)
+        key = function, tuple(args), ConfigStack.top_or_none()
+        if key not in self.found:
+            signature = super()._resolve_user_function_type(func, args, kws, literals)
+            if signature is None:
+                return None
+            self.found[key] = signature, function.get_impl_key(signature)
+        signature, implementation = self.found[key]
+        function._impl_keys[signature.args] = implementation
+        return signature
+
+
+@cache
+def call_types() -> CallTypes:
+    """The rules of Numba for this machine, shared with its own functions."""
+    rules = CallTypes.__new__(CallTypes)
+    rules.__dict__.update(cpu_target.typing_context.__dict__)
+    rules.found = {}
+    return rules
 
 
 @cache

@@ -141,7 +141,7 @@ def test_components_of_every_kind(kind):
 def test_sources_and_functions_of_frames_are_read_block_by_block(tmp_path):
     import pandas as pd
 
-    rows = np.random.default_rng(0).normal(size=(200, 2)) + np.arange(200)[:, None] // 100 * 3
+    rows = np.random.default_rng(0).normal(size=(200, 2)) + np.arange(200)[:, None] // 100 * 6  # far apart: few steps
     frame = pd.DataFrame(rows, columns=["a", "b"])
     start = jt.Mixture([0.5, 0.5], [jt.MultivariateGaussian([m, m], np.eye(2)) for m in (0.0, 1.0)])
     whole = jt.fit(start, rows)

@@ -24,6 +24,7 @@ from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_a
 from juncture.inference.sampling.weighted_run import BLOCK, Streams, WeightedRun
 from juncture.memory import check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.parallel import num_threads
 from juncture.values import number_of
 
 ANSWERS = BELIEFS | {Question.DRAWS}
@@ -123,5 +124,10 @@ def scope_starts(scope: Any) -> np.ndarray:
 
 
 def check_rows(draws: int, findings: Findings, memory_limit: int | None) -> None:
-    what = f"the weights of {number_of(draws, 'draw')} for {number_of(findings.num_rows, 'row')}"
-    check_memory(16.0 * draws * findings.num_rows, what, "take fewer draws or rows at a time", memory_limit)
+    """Raise `TooLarge` where the weights of all draws, and the blocks of draws of all threads, do not fit in memory."""
+    what = f"{number_of(draws, 'draw')} of {number_of(len(findings.variables), 'variable')}"
+    blocks = 24.0 * BLOCK * len(findings.variables) * num_threads()
+    check_memory(
+        16.0 * draws * findings.num_rows + blocks, f"{what} for {number_of(findings.num_rows, 'row')}",
+        "take fewer draws or rows at a time, or method='gibbs'", memory_limit,
+    )  # fmt: skip

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 
 
 @kernel
@@ -58,7 +59,7 @@ def lengthen(array, length):
     if length <= len(array):
         return array
     longer = np.empty(max(2 * len(array), length), array.dtype)
-    longer[: len(array)] = array
+    copy_vector(array, longer[: len(array)])
     return longer
 
 

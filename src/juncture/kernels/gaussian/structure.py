@@ -53,7 +53,7 @@ def find_separators(num_nodes, scope_starts, scope_nodes):
             child = siblings[child]
         starts[node + 1] = count
         if count > begin:
-            nodes[begin:count] = np.sort(nodes[begin:count])
+            nodes[begin:count].sort()
             parents[node] = nodes[begin]
             siblings[node] = children[nodes[begin]]
             children[nodes[begin]] = node

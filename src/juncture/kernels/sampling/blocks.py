@@ -21,7 +21,8 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, powers, unifor
     (`context_nodes` with their strides), and a step from there for each state of the block. A block of which
     `is_table` says so has one entry: the running sums of its conditional probabilities for all codes of the others.
     `rule` is `GIBBS`, or `METROPOLIS`: another state is proposed, all alike, and taken with probability min(1, ratio).
-    In a sweep the target is to its power of `powers`, in turn. The codes are kept after every sweep whose number is a multiple of (number of sweeps) / (length of `kept`).
+    In a sweep the target is to its power of `powers`, in turn. The codes are kept after every sweep whose number is a
+    multiple of (number of sweeps) / (length of `kept`).
     """
     node_starts, nodes, state_starts, digit_starts, digits, local_logs, entry_starts, is_table = blocks
     entry_tables, context_starts, context_nodes, context_strides, step_starts, steps = entries

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import CONSTANT, GATHER, INDEX, MOVE, NODE_OFFSET, NUM_RUNS, RUN, STRIP
 
 # The columns of the clique table are those of `junction_tree.layout`, but for RUN: where a child's runs start.
@@ -91,7 +92,7 @@ def grow(array, filled, needed):
     if filled + needed <= len(array):
         return array
     larger = np.empty(max(2 * len(array), filled + needed), array.dtype)
-    larger[:filled] = array[:filled]
+    copy_vector(array, larger[:filled])
     return larger
 
 
@@ -123,7 +124,7 @@ def keep_reads(reads, table, child, indices, runs, num_indices, num_runs):
     table[child, NUM_RUNS] = count
     table[child, RUN] = num_runs
     if move == GATHER:
-        indices[num_indices : num_indices + count] = reads
+        copy_vector(reads, indices[num_indices : num_indices + count])
         return indices, runs, num_indices + count, num_runs
     runs = grow(runs, num_runs, count + 1)
     step = 1 if move == STRIP else 0

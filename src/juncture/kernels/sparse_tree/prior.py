@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
     INDEX,
     MESSAGE,
@@ -62,7 +63,7 @@ def collect_prior(layout, base, prior, smallest):
             cells, start, part(blocks, table[clique, MESSAGE], table[clique, SEPARATOR] + 1), np.int64(0), message
         )
         ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
-        ratio[:] = message
+        copy_vector(message, ratio)
         power += scale_down(ratio)
         if smallest[clique] == np.inf:
             return IMPOSSIBLE, -np.inf

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
     INDEX,
     MARGINAL,
@@ -78,7 +79,7 @@ def collect(layout, base, prior, smallest, evidence, space):
         for first in range(0, size, TILE):
             length = min(TILE, size - first)
             tile = part(buffer, 0, length)
-            tile[:] = part(base, start + first, length)
+            copy_vector(part(base, start + first, length), tile)
             multiply_tile(
                 clique, tile, first, layout, observed, weight_starts, weights, heads, links, touched, ratios, places
             )
@@ -177,7 +178,7 @@ def distribute(layout, base, prior, evidence, space, targets, marginals, work):
                 )  # fmt: skip
                 position = next_target[position]
             if len(work):
-                work[start + first : start + first + length] = tile
+                copy_vector(tile, part(work, start + first, length))
 
 
 @kernel

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.sparse_tree.tries import Sets, count_trie_nodes, fill_trie
 
 OWN, CHILD, FACTOR, STATES = 0, 1, 2, 3  # kinds of sets
@@ -215,7 +216,7 @@ def build_sets(clique, tree, factors, supported, possible, entries, entry_starts
             )
             keys = np.flatnonzero(possible[state_starts[ids[number]] : state_starts[ids[number] + 1]])
         if kinds[number] == FACTOR or kinds[number] == STATES:
-            projected[filled : filled + len(keys)] = keys
+            copy_vector(keys, projected[filled : filled + len(keys)])
             filled += len(keys)
         for level in range(count):
             sizes[level] = num_states[nodes[starts[clique] + set_axes[number, level]]]

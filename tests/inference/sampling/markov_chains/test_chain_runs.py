@@ -34,7 +34,7 @@ def test_draws_do_not_depend_on_rounds_threads_or_processes(name, monkeypatch):
     whole = jt.sample(SPINS, 180, method=engine, rng=5)
     run = jt.start_chains(SPINS, method=engine, rng=5)
     run.extend(7)
-    run = pickle.loads(pickle.dumps(run))
+    run = pickle.loads(pickle.dumps(run))  # noqa: S301 (its own)
     run.extend(20, budget=1e6)
     assert same(run.extend(33), whole)
     monkeypatch.setattr(chains, "ROUND_WORK", 1.0)
@@ -59,6 +59,23 @@ def test_threads_within_a_chain_give_the_same_draws(monkeypatch):
         finally:
             jt.set_num_threads(None)
     assert same(*draws)
+
+
+def test_interpreted_kernels_draw_the_same(monkeypatch):
+    asia, labels = MODELS["asia"].model, jt.potts((2, 3), 3, 0.5)
+    own = jt.ising((3, 4), 0.4, np.arange(12).reshape(3, 4) / 9)
+    short = {"draws": 5, "chains": 2, "warmup": 3}
+    cases = [(asia, jt.Gibbs(**short)), (asia, jt.Metropolis(**short))]
+    cases += [(labels, jt.SwendsenWang(**short, clusters=clusters)) for clusters in ("all", "single")]
+    quick = [(model, jt.Gibbs(**short)) for model in (labels, own, jt.ising((3, 4), 0.4, 0.1))]
+    monkeypatch.setattr(gibbs, "MANY_NODES", 1)
+    compiled = [jt.sample(model, 10, method=engine, rng=0) for model, engine in cases + quick]
+    jt.set_compilation("never")
+    try:
+        interpreted = [jt.sample(model, 10, method=engine, rng=0) for model, engine in cases + quick]
+    finally:
+        jt.set_compilation(None)
+    assert all(same(*pair) for pair in zip(compiled, interpreted, strict=True))
 
 
 def test_an_interruption_leaves_all_chains_after_the_same_round(monkeypatch):

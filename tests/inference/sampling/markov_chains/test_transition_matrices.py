@@ -215,7 +215,7 @@ def test_large_pairwise_models_take_the_quick_kernels(monkeypatch):
         ),
     ]
     for model, row in cases:
-        few = list(model.names[:3]) + [model.names[-1]]
+        few = [*list(model.names[:3]), model.names[-1]]
         beliefs = jt.infer(model, row, targets=few, method=jt.Gibbs(draws=4000, chains=2, warmup=50), rng=1)
         exact = jt.infer(model, row, targets=few)
         for name in few:

@@ -113,9 +113,20 @@ class EliminationAnswers:
         nodes = row.free(names)
         asked = [LogFactor((node,), np.zeros(row.scope[node].num_states)) for node in nodes]
         scopes = [*row.scopes, *((node,) for node in nodes)]
-        elimination = self.plan(row.scope, scopes, row.observed.union(nodes), frozenset())
+        elimination = self._plan_once(row.scope, scopes, row.observed.union(nodes))
         left, _ = elimination.run([*row.factors, *asked])
         return left.logs.transpose([left.nodes.index(node) for node in nodes])
+
+    def _plan_once(self, scope: Scope, scopes: Sequence[Sequence[int]], keep: frozenset[int]) -> Elimination:
+        """The elimination of all nodes but `keep`, which rows with the same variables observed share."""
+        key = tuple(scope.names), tuple(scope.shape), tuple(map(tuple, scopes)), keep
+        if key not in self._plans:
+            self._plans[key] = self.plan(scope, scopes, keep, frozenset())
+        return self._plans[key]
+
+    @cached_property
+    def _plans(self) -> dict[Any, Elimination]:
+        return {}
 
     def _posterior(self, row: ReducedModel, names: tuple[str, ...], shape: tuple[int, ...]) -> np.ndarray:
         """p(names | evidence), zero off the states that were observed; NaN if the evidence is impossible."""

@@ -27,7 +27,7 @@ from juncture.inference.exact.clique_search import (
     order_by_scopes,
 )
 from juncture.kernels.elimination_orders.bitsets import moral_graph
-from juncture.memory import format_bytes
+from juncture.memory import check_memory
 
 
 class LogFactor(NamedTuple):
@@ -129,23 +129,21 @@ def plan_elimination(
     *,
     keep: frozenset[int] = frozenset(),
     maximized: frozenset[int] = frozenset(),
-    memory_limit: float = np.inf,
+    memory_limit: float | None = np.inf,
     order: Sequence[int] | None = None,
 ) -> Elimination:
     """How to eliminate all nodes but `keep`, those `maximized` last; TooLarge beyond the limit of bytes.
 
-    Without an `order` a good one is searched; of a given one the nodes to keep are passed over.
+    The limit None is half of the free memory. Without an `order` a good one is searched; of a given one
+    the nodes to keep are passed over.
     """
     order = good_order(scopes, num_states, keep | maximized) if order is None else order
     going = [node for node in order if node not in keep]
     going.sort(key=lambda node: node in maximized)
     steps, left = plan_steps(scopes, num_states, going)
     elimination = Elimination(tuple(steps), maximized, {node: int(num_states[node]) for node in sorted(left)})
-    if elimination.cells * BYTES_PER_CELL > memory_limit:
-        raise TooLarge(
-            f"eliminating the variables would need {format_bytes(elimination.cells * BYTES_PER_CELL)}; the limit is "
-            f"{format_bytes(memory_limit)}: observe more, name fewer targets, or raise memory_limit"
-        )
+    remedy = "observe more, name fewer targets, or raise memory_limit"
+    check_memory(elimination.cells * BYTES_PER_CELL, "eliminating the variables", remedy, memory_limit)
     return elimination
 
 

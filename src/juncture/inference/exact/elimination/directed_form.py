@@ -15,7 +15,7 @@ import numpy as np
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.inference.exact.elimination.buckets import Bucket, LogFactor, good_order, plan_elimination
-from juncture.memory import check_memory_limit, default_memory_limit
+from juncture.memory import check_memory_limit
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Scope
@@ -63,7 +63,7 @@ def directed_from_root(model: Any, root: str | None = None, *, memory_limit: int
     scopes = [factor.nodes for factor in factors]
     # with sizes of three or more a fill edge never pays, so that a decomposable model gets none
     order = good_order(scopes, np.maximum(model.variables.shape, 3), last)
-    limit = default_memory_limit() if memory_limit is None else check_memory_limit(memory_limit)
+    limit = None if memory_limit is None else check_memory_limit(memory_limit)
     elimination = plan_elimination(scopes, model.variables.shape, order=order, memory_limit=limit)
     total, buckets = elimination.run(factors, remembered=range(len(nodes)))
     if total.logs == -np.inf:

@@ -21,7 +21,6 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.answers import EliminationAnswers
 from juncture.inference.exact.elimination.buckets import Elimination, plan_elimination
 from juncture.inference.exact.lowering import HIDDEN, check_factors, lower
-from juncture.memory import default_memory_limit
 from juncture.networks.elimination_order import as_order
 from juncture.options import as_names
 from juncture.variables import Scope
@@ -70,9 +69,10 @@ class VariableElimination:
         self, scope: Scope, scopes: Sequence[Sequence[int]], keep: frozenset[int], maximized: frozenset[int]
     ) -> Elimination:
         """How to eliminate all nodes of the scope but `keep` from factors over `scopes`."""
-        limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
         order = None if self.order is None else nodes_in_order(self.order, scope, keep)
-        return plan_elimination(scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=limit, order=order)
+        return plan_elimination(
+            scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=self.memory_limit, order=order
+        )
 
     def check_order(self, model: Any) -> None:
         for name in self.order or ():

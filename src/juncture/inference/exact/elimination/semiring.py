@@ -20,7 +20,6 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.exact.elimination.buckets import Elimination, first_step, plan_elimination
 from juncture.inference.exact.lowering import check_factors
-from juncture.memory import default_memory_limit
 from juncture.options import as_variable_names, resolve
 
 Operation = Callable[[Any, Any], Any]
@@ -192,9 +191,7 @@ def eliminate(
         raise InvalidData(f"the order of elimination leaves out {names[min(left)]!r}, which is not kept")
     ones = [((node,), np.full(size, ring.one)) for node, size in enumerate(sizes)]
     tables = [*ring.tables_of(model, evidence), *ones]
-    plan = plan_elimination(
-        [scope for scope, _ in tables], sizes, keep=frozenset(kept), memory_limit=default_memory_limit(), order=given
-    )
+    plan = plan_elimination([scope for scope, _ in tables], sizes, keep=frozenset(kept), memory_limit=None, order=given)
     return ring.product(eliminate_steps(ring, plan, tables), kept)
 
 

@@ -11,14 +11,24 @@ from typing import Any
 
 import numpy as np
 
+from juncture import parallel
 from juncture.checks import check_count
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
+from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains.block_layout import BlockLayout, make_block
+from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.pair_transition import (
+    MANY_NODES,
+    PairTransition,
+    lay_out_pairs,
+    takes_pairs,
+)
 from juncture.inference.sampling.markov_chains.start_states import is_refuted
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_generator
 from juncture.values import Value, read_only
 
@@ -96,6 +106,7 @@ def annealed_importance_sampling(
     """
     check_count(particles, "particles", least=1)
     check_count(temperatures, "temperatures", least=1)
+    check_factors(model, "annealed importance sampling")
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("annealed importance sampling takes one row of evidence; ask once for each row")
@@ -112,6 +123,8 @@ def anneal(
     num_temperatures: int = TEMPERATURES,
 ) -> AnnealedEstimate:
     """The estimate for one target."""
+    if takes_pairs(model) and target.arrays.num_nodes >= MANY_NODES:
+        return anneal_pairs(model, target, rng, num_particles, num_temperatures)
     layout = BlockLayout(tuple(make_block(target, (int(node),)) for node in target.free))
     counts = np.array([len(block.digits) for block in layout.blocks], np.int64)
     if is_refuted(target) or (counts == 0).any():
@@ -123,6 +136,28 @@ def anneal(
         for child in rng.spawn(num_particles)
     ]
     return AnnealedEstimate(np.array(log_weights))
+
+
+def anneal_pairs(
+    model: PairwiseNetwork, target: Target, rng: np.random.Generator, num_particles: int, num_temperatures: int
+) -> AnnealedEstimate:
+    """The estimate for a large pairwise model, whose sweeps are by colours."""
+    layout = lay_out_pairs(model, target)
+    move, powers = PairTransition(target, layout, np.empty(0, np.int64)), np.linspace(0.0, 1.0, num_temperatures + 1)
+    counts = (layout.unary > -np.inf).sum(axis=1)
+    if (counts == 0).any():
+        return AnnealedEstimate(np.full(num_particles, -np.inf))
+
+    def run(child: np.random.Generator) -> float:
+        chain, total = Chain.start(move, child), float(np.log(counts).sum())
+        for index, power in enumerate(powers[1:]):
+            codes = chain.codes[layout.positions].astype(np.int64)
+            value = model.log_joint_of_codes(codes) + target.field[target.arrays.state_starts[:-1] + codes].sum()
+            total += float((power - powers[index]) * value)
+            move.sweep(chain, index, np.full(1, power))
+        return total
+
+    return AnnealedEstimate(np.array(parallel.map(run, rng.spawn(num_particles))))
 
 
 def anneal_path(

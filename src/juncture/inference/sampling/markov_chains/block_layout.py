@@ -119,8 +119,8 @@ class BlockLayout:
         parts, entries = self.blocks, [entry for block in self.blocks for entry in block.entries]
         sums = [np.empty(0) if block.cumulative is None else block.cumulative.ravel() for block in parts]
         starts = offsets([len(one) for one in sums])
-        shifts = [starts[index] if block.cumulative is not None else 0 for index, block in enumerate(parts)]
-        shifts = np.repeat(np.array(shifts, np.int64), [len(block.entries) for block in parts])
+        firsts = [starts[index] if block.cumulative is not None else 0 for index, block in enumerate(parts)]
+        shifts = np.repeat(np.array(firsts, np.int64), [len(block.entries) for block in parts])
         of_blocks = (
             offsets([len(block.nodes) for block in parts]),
             join([block.nodes for block in parts]),

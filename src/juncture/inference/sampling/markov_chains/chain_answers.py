@@ -1,4 +1,4 @@
-"""`ChainAnswers`: the answers of Markov chains: shares of the draws, with standard errors from the chains themselves."""
+"""`ChainAnswers`: the answers of Markov chains: shares of the draws, with standard errors from the chains."""
 
 from __future__ import annotations
 
@@ -72,6 +72,11 @@ class ChainAnswers:
     @cached_property
     def node_beliefs(self) -> np.ndarray:
         """(row, state of all nodes), where all nodes were kept."""
+        sizes = self.arrays.num_states
+        if len(sizes) and (sizes == sizes[0]).all() and np.array_equal(self.nodes, np.arange(len(sizes))):
+            shares = np.stack([(self.draws == state).mean(axis=(1, 2)) for state in range(sizes[0])], axis=-1)
+            shares[~self.is_possible] = np.nan
+            return shares.reshape(len(self.draws), -1)
         return np.concatenate([self.shares([node]) for node in range(self.arrays.num_nodes)], axis=1)
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:

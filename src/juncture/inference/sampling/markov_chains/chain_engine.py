@@ -14,17 +14,20 @@ from juncture.checks import check_count
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
+from juncture.inference.engines.options import as_budget
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.sampling.draws import Draws
+from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
 from juncture.inference.sampling.markov_chains.chain_answers import ChainAnswers, diagnose, warn_of_chains
 from juncture.inference.sampling.markov_chains.chains import ChainSet, Transition
-from juncture.inference.sampling.markov_chains.start_states import is_refuted
+from juncture.inference.sampling.markov_chains.start_states import importance_starts, is_refuted
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.options import as_generator
 from juncture.values import number_of
 from juncture.variables import Scope
 
+EVIDENCE_WORK = 2.0e6  # nodes of all particles of an estimate of log p(evidence)
 ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})
 
 
@@ -42,10 +45,8 @@ class ChainEngine:
     answers: ClassVar[frozenset[Question]] = ANSWERS
 
     def __post_init__(self) -> None:
-        check_count(self.draws, "draws", least=1)
-        check_count(self.chains, "chains", least=1)
-        check_count(self.warmup, "warmup")
-        check_count(self.thin, "thin", least=1)
+        for name, least in (("draws", 1), ("chains", 1), ("warmup", 0), ("thin", 1)):
+            object.__setattr__(self, name, check_count(getattr(self, name), name, least=least))
         check_progress(self.progress)
 
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
@@ -73,7 +74,7 @@ class ChainEngine:
             raise InvalidData("given= takes one row of evidence; sample once for each row")
         plan = self.compile(model, findings.names, model.variables.names)
         targets = plan.targets_of(findings)
-        started = plan.start(model, targets, plan.nodes, as_generator(rng))
+        started = plan.start(model, findings, targets, plan.nodes, as_generator(rng))
         if not started.is_possible[0]:
             raise ImpossibleEvidence("the evidence has probability zero")
         return ChainRun(model.variables, started.chain_set, self.warmup)
@@ -118,7 +119,9 @@ class ChainPlan:
     def targets_of(self, findings: Findings) -> list[Target]:
         return [Target(self.arrays, row) for row in log_likelihoods(self.arrays, findings)]
 
-    def start(self, model: Any, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator) -> Started:
+    def start(
+        self, model: Any, findings: Findings, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator
+    ) -> Started:
         """Chains for each row that has a start."""
         is_possible = np.array([not is_refuted(target) for target in targets], np.bool_)
         moves: list[Transition] = []
@@ -127,10 +130,13 @@ class ChainPlan:
         num_states = int(self.arrays.num_states.max(initial=1))
         children = rng.spawn(len(targets))
         sets = []
-        for row in np.flatnonzero(is_possible):
+        for row in np.flatnonzero(is_possible).tolist():
             move, verdict = engine.transition(model, targets[row], nodes)
+            starts = None
+            if verdict is not True and isinstance(move, BlockTransition):
+                starts = importance_starts(model, findings.row(row), engine.chains, children[row].spawn(1)[0])
             try:
-                sets.append(ChainSet.start([move], engine.chains, engine.thin, num_states, children[row]))
+                sets.append(ChainSet.start([move], engine.chains, engine.thin, num_states, children[row], starts))
             except ImpossibleEvidence:
                 is_possible[row] = False
                 continue
@@ -156,7 +162,7 @@ class ChainPlan:
         needs_all = Question.EXPECTED in questions or not self.targets
         nodes = np.arange(self.arrays.num_nodes) if needs_all else self.nodes
         targets = self.targets_of(findings)
-        started = self.start(model, targets, nodes, generator)
+        started = self.start(model, findings, targets, nodes, generator)
         chains = started.chain_set
         chains.warm_up(engine.warmup, deadline)
         chains.extend(engine.draws, deadline, engine.progress, engine.memory_limit)
@@ -167,12 +173,13 @@ class ChainPlan:
         diagnostics = self.diagnose(started, draws, nodes, is_free, findings.is_single)
         if chains.transitions:
             warn_of_chains(diagnostics, started.is_irreducible, engine.name)
-        seed = generator.spawn(1)[0]
+        children = generator.spawn(findings.num_rows)
 
         def estimate(row: int) -> float:
-            from juncture.inference.sampling.markov_chains.annealed import anneal
+            from juncture.inference.sampling.markov_chains.annealed import PARTICLES, anneal
 
-            return anneal(model, targets[row], seed.spawn(1)[0]).log_evidence
+            num_particles = int(np.clip(EVIDENCE_WORK / max(1, self.arrays.num_nodes), 4, PARTICLES))
+            return anneal(model, targets[row], children[row], num_particles).log_evidence
 
         return ChainAnswers(
             self.arrays, self.scope, findings, nodes, draws, started.is_possible, diagnostics, engine.name, estimate
@@ -218,10 +225,11 @@ class ChainRun:
         Draws
             All draws so far.
         """
-        deadline = np.inf if budget is None else time.perf_counter() + budget
+        seconds, count = as_budget(budget), check_count(draws, "draws", least=1)
+        deadline = np.inf if seconds is None else time.perf_counter() + seconds
         chains = self.chain_set
         chains.warm_up(self.warmup - chains.num_warmup, deadline)
-        chains.extend(check_count(draws, "draws", least=1), deadline)
+        chains.extend(count, deadline)
         return self.draws
 
     @property

@@ -36,9 +36,9 @@ class Chain:
     num_sweeps: int = 0
 
     @classmethod
-    def start(cls, transition: Transition, rng: np.random.Generator) -> Chain:
+    def start(cls, transition: Transition, rng: np.random.Generator, codes: np.ndarray | None = None) -> Chain:
         keys = rng.integers(0, 2**64, 2, dtype=np.uint64)
-        return cls(transition.start(rng), rng, keys)
+        return cls(transition.start(rng) if codes is None else codes, rng, keys)
 
     def copy(self) -> Chain:
         return Chain(self.codes.copy(), copy.deepcopy(self.rng), self.keys, self.num_sweeps)
@@ -90,12 +90,22 @@ class ChainSet:
 
     @classmethod
     def start(
-        cls, transitions: Sequence[Transition], num_chains: int, thin: int, num_states: int, rng: np.random.Generator
+        cls,
+        transitions: Sequence[Transition],
+        num_chains: int,
+        thin: int,
+        num_states: int,
+        rng: np.random.Generator,
+        starts: np.ndarray | None = None,
     ) -> ChainSet:
-        """Chains at their starts; each has a child of the generator."""
+        """Chains at the starts (chain, node) that are given, or at those of the transitions.
+
+        Each has a child of the generator.
+        """
         children = [child for row in rng.spawn(len(transitions)) for child in row.spawn(num_chains)]
         owners = [transition for transition in transitions for _ in range(num_chains)]
-        chains = [Chain.start(owner, child) for owner, child in zip(owners, children, strict=True)]
+        given = [None] * len(owners) if starts is None else list(starts)
+        chains = [Chain.start(*each) for each in zip(owners, children, given, strict=True)]
         return cls(transitions, chains, num_chains, thin, code_type(num_states))
 
     @property

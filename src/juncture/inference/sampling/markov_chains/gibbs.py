@@ -10,26 +10,29 @@ of images".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_choice, shown
+from juncture.checks import check_choice, is_iterable, shown
 from juncture.errors import InvalidData
 from juncture.inference.factor_arrays import node_scope
 from juncture.inference.sampling.markov_chains.block_transition import SCANS, BlockTransition
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Transition
-from juncture.inference.sampling.markov_chains.pair_transition import PairTransition, lay_out_pairs, takes_pairs
+from juncture.inference.sampling.markov_chains.pair_transition import (
+    MANY_NODES,
+    PairTransition,
+    lay_out_pairs,
+    takes_pairs,
+)
 from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition, is_uniform_grid
 from juncture.inference.sampling.markov_chains.support import check_blocks, connecting_blocks, single_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.parallel import num_threads
 
 AUTO, SINGLE = "auto", "single"
-MANY_NODES = 256  # of a pairwise model, from which it is swept by colours
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Gibbs(ChainEngine):
         if self.blocks in (AUTO, SINGLE) and self.scan != "random" and target.arrays.num_nodes >= MANY_NODES:
             if is_uniform_grid(model, target):
                 return SpinTransition.of(model, target, kept_nodes), True
-            if takes_pairs(model, target):
+            if takes_pairs(model):
                 uses_threads = self.chains < num_threads()
                 return PairTransition(target, lay_out_pairs(model, target), kept_nodes, uses_threads), True
         blocks, is_irreducible = self.cover(model, target)
@@ -99,7 +102,7 @@ def as_blocks(blocks: Any) -> Any:
     """A word, or tuples of names."""
     if isinstance(blocks, str):
         return check_choice(blocks, (AUTO, SINGLE), "blocks")
-    if not isinstance(blocks, Iterable) or any(isinstance(one, str) or not isinstance(one, Iterable) for one in blocks):
+    if not is_iterable(blocks) or any(isinstance(one, str) or not is_iterable(one) for one in blocks):
         raise InvalidData(f'blocks is "auto", "single" or a list of lists of names; got {shown(blocks)}')
     listed = tuple(tuple(block) for block in blocks)
     if any(not isinstance(name, str) for block in listed for name in block):

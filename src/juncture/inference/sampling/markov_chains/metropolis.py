@@ -1,4 +1,4 @@
-"""`Metropolis`: Markov chains that propose a state and accept it with probability min(1, π(z) T(z, x) / (π(x) T(x, z))).
+"""`Metropolis`: chains that propose a state and accept it with probability min(1, π(z) T(z, x) / (π(x) T(x, z))).
 
 Only ratios of the product of factors are needed. By default each variable in turn is proposed another of its states,
 all alike: cheaper than a Gibbs step where variables have many states, and better where it seldom stays. A model as
@@ -161,7 +161,7 @@ class ProposalTransition:
         found = codes.copy()
         unknown = set(assignment) - {variable.name for _, variable in self.free}
         if unknown:
-            raise InvalidData(f"the proposal names {sorted(unknown)[0]!r}, which is observed or no variable")
+            raise InvalidData(f"the proposal names {min(unknown)!r}, which is observed or no variable")
         for node, variable in self.free:
             found[node] = variable.code(assignment[variable.name])
         return found

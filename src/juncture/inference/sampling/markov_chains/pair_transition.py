@@ -7,9 +7,10 @@ number of its own from the random stream of a sweep, so that draws do not depend
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 
 PIECE = 2**16  # nodes of a piece of work
+MANY_NODES = 256  # of a model, from which it is swept by colours
 MOST_STATES = 255  # codes are bytes
 
 
@@ -200,11 +202,8 @@ class PairTransition:
             for start, stop in pairwise(starts)
         ]
 
-    def at_power(self, power: float) -> PairTransition:
-        return replace(self, power=power)
 
-
-def takes_pairs(model: object, target: Target) -> bool:
+def takes_pairs(model: Any) -> bool:
     """Whether a model is pairwise, without zeros between nodes."""
     is_pairwise = isinstance(model, PairwiseNetwork) and model.num_states <= MOST_STATES and model.num_nodes > 0
-    return is_pairwise and not np.isneginf(model.log_pairwise).any()  # type: ignore[attr-defined]
+    return is_pairwise and not np.isneginf(model.log_pairwise).any()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_function, check_number
+from juncture.checks import as_float, check_array, check_count, check_function, check_number, shown
 from juncture.errors import InvalidData
 from juncture.inference.sampling.draws import Draws
 from juncture.options import as_generator
@@ -64,22 +64,19 @@ def random_walk(
     """
     check_function(log_density, "log_density")
     first = check_array(start, "start")
-    check_count(draws, "draws", least=1)
-    check_count(chains, "chains", least=1)
-    check_count(warmup, "warmup")
-    check_count(thin, "thin", least=1)
+    sizes = check_count(draws, "draws", least=1), check_count(warmup, "warmup"), check_count(thin, "thin", least=1)
+    count = check_count(chains, "chains", least=1)
     check_number(scale, "scale", above=0, finite=True)
 
     def log_prob(point: np.ndarray) -> float:
-        value = float(log_density(point.reshape(first.shape)))
+        given = log_density(point.reshape(first.shape))
+        value = as_float(given)
         if np.isnan(value) or value == np.inf:
-            raise InvalidData(f"log_density must be a number below ∞; it is {value} at {point.tolist()}")
+            raise InvalidData(f"log_density must give a number below ∞; it gave {shown(given)} at {point.tolist()}")
         return value
 
-    walks = [
-        walk(log_prob, first.ravel(), (draws, warmup, thin), scale, child) for child in as_generator(rng).spawn(chains)
-    ]
-    return Draws({NAME: np.array(walks).reshape(chains, draws, *first.shape)})
+    walks = [walk(log_prob, first.ravel(), sizes, scale, child) for child in as_generator(rng).spawn(count)]
+    return Draws({NAME: np.array(walks).reshape(count, sizes[0], *first.shape)})
 
 
 def walk(

@@ -7,6 +7,7 @@ from typing import Any
 from juncture.checks import shown
 from juncture.errors import Unsupported
 from juncture.evidence import as_findings
+from juncture.inference.exact.lowering import check_factors
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine, ChainRun
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
@@ -56,4 +57,5 @@ def start_chains(model: Any, given: Any = None, *, method: Any = "gibbs", rng: A
     >>> run.extend(100).num_draws
     200
     """
+    check_factors(model, "start_chains")
     return chain_engine(method).start(model, as_findings(given, model.variables), rng)

@@ -1,14 +1,21 @@
 """Where a chain starts: states drawn at random, and if factors have zeros, led to where none of them is zero.
 
 Zeros become small numbers that shrink from sweep to sweep; a chain on the softened target finds states that the target
-allows. Where it does not, the junction tree finds one, or shows that there is none.
+allows. Where it does not, the junction tree finds one, or shows that there is none. A chain that may not leave the part
+of the support where it starts begins at a draw of importance sampling, in proportion to the weights: the parts are met
+about as often as they are probable.
 """
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 
-from juncture.errors import Unsupported
+from juncture.data.findings import Findings
+from juncture.errors import JunctureError, Unsupported
+from juncture.inference.factor_arrays import node_scope
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.inference.variational.starts import find_assignment
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
@@ -16,7 +23,25 @@ from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 PENALTIES = 2.0 ** np.arange(0.0, 6.5, 0.5)
 SWEEPS = 10  # at each penalty
 ATTEMPTS = 5
+WEIGHTED_DRAWS = 500  # of importance sampling
+LayoutArrays = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]
 ONE = np.ones(1)  # the power of the target itself
+
+
+def importance_starts(model: Any, findings: Findings, count: int, rng: np.random.Generator) -> np.ndarray | None:
+    """(chain, node): starts drawn from weighted draws of the posterior; None where there are none."""
+    from juncture.inference.sampling.importance import ImportanceSampling
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            draws = ImportanceSampling(draws=WEIGHTED_DRAWS).draw(model, findings, WEIGHTED_DRAWS, rng)
+    except JunctureError:
+        return None
+    if draws.names != node_scope(model).names:  # conditionals with hidden variables
+        return None
+    picked = rng.choice(draws.weights.size, count, p=draws.weights.ravel())
+    return np.stack([draws[name].reshape(-1)[picked] for name in draws.names], axis=1).astype(np.int64)
 
 
 def is_refuted(target: Target) -> bool:
@@ -37,7 +62,9 @@ def random_codes(target: Target, rng: np.random.Generator) -> np.ndarray:
     return (allowed[picked] - target.arrays.state_starts[:-1]).astype(np.int64)
 
 
-def find_start(target: Target, layout_arrays: tuple, num_blocks: int, rng: np.random.Generator) -> np.ndarray | None:
+def find_start(
+    target: Target, layout_arrays: LayoutArrays, num_blocks: int, rng: np.random.Generator
+) -> np.ndarray | None:
     """(node,): a state of positive probability; None if there is none.
 
     `layout_arrays` are those of a `BlockLayout` without tables of conditional probabilities.

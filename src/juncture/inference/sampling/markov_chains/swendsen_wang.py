@@ -3,7 +3,7 @@
 Given the states, each edge joins nodes in equal states by a bond with probability 1 - exp(-w); given the bonds, every
 cluster takes a new state. Where w is large, single nodes of a Gibbs sampler are held by their neighbours, while
 clusters move freely: at the critical point of a grid this is faster by orders of magnitude. A field is a ghost node
-joined to every node; it is summed out, so that a cluster takes a state with probability in proportion to the exponential
+joined to every node; it is summed out: a cluster takes a state with probability in proportion to the exponential
 of the fields of its nodes. Strong fields of changing sign, and frustrated couplings, bring no gain over `Gibbs`.
 With `clusters="single"` one cluster grows from a random node (Wolff). Swendsen and Wang (1987); Wolff (1989).
 """

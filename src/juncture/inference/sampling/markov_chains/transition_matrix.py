@@ -7,6 +7,7 @@ several blocks does not in general.
 
 from __future__ import annotations
 
+import itertools
 from functools import singledispatch
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
+from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains.block_layout import Block, joint_states
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
@@ -97,6 +99,7 @@ def transition_matrix(model: Any, evidence: Any = None, *, method: Any = "gibbs"
     (True, True)
     """
     engine = chain_engine(method)
+    check_factors(model, "transition_matrix")
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("a transition matrix is that of one row of evidence")
@@ -188,7 +191,7 @@ def _(move: IndependenceTransition, codes: np.ndarray) -> np.ndarray:
 def likelihood_scale(move: IndependenceTransition) -> float:
     """The log of what the likelihoods of the evidence were divided by for the proposing model."""
     starts = move.target.arrays.state_starts
-    return float(sum(move.target.field[start:stop].max() for start, stop in zip(starts, starts[1:], strict=False)))
+    return float(sum(move.target.field[start:stop].max() for start, stop in itertools.pairwise(starts)))
 
 
 @kernel_of.register

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -51,14 +52,14 @@ def draw_order(model: Any, arrays: FactorArrays) -> list[int]:
         return [model.variables.axis(name) for name in model.graph.topological_order()]
     order: list[int] = []
     waiting, reached = list(range(arrays.num_nodes))[::-1], set[int]()
-    queue: list[int] = []
+    queue: deque[int] = deque()
     while waiting:
-        node = queue.pop(0) if queue else waiting.pop()
+        node = queue.popleft() if queue else waiting.pop()
         if node in reached:
             continue
         reached.add(node)
         order.append(node)
-        queue += [int(other) for factor in arrays.factors_of(node) for other in arrays.scope(factor)]
+        queue.extend(int(other) for factor in arrays.factors_of(node) for other in arrays.scope(factor))
     return order
 
 
