@@ -131,7 +131,7 @@ def of_owner(owner: Any) -> dict[str, Any]:
     """What methods of this value call by names that mean something else for others."""
     if isinstance(owner, Family):
         return of_family(owner)
-    if type(owner).__name__ in estimators.__all__:
+    if type(owner) is getattr(estimators, type(owner).__name__, None):
         rows = dict(zip(("X", "y"), training_rows(type(owner).__name__), strict=False))
         return {**rows, "model": getattr(owner, "model_", NET)}
     if isinstance(owner, jt.Factor | jt.AnyConditional):

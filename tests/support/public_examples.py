@@ -246,6 +246,8 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
     "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
     "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
+    "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
+    "ProbabilisticPCA.inverse_transform": [{"X": [[0.5]]}],
     "FactorBeliefs.__getitem__": [{"name": "factors"}],
     "MixtureEmissions": [
         {"weights": [[0.25, 0.75]] * 2, "components": jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, 4.0]))}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_kind
+from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.latent.clusters.hierarchy import Dendrogram
 from juncture.latent.factors.model import LinearFactors
@@ -78,7 +78,7 @@ def plot_loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: 
     """
     check_kind(model, LinearFactors, "model")
     loadings = model.canonical().loadings
-    labels = [f"x{at}" for at in range(len(loadings))] if names is None else list(names)
+    labels = [f"x{at}" for at in range(len(loadings))] if names is None else check_iterable(names, "names")
     if len(labels) != len(loadings):
         raise InvalidData(f"there are {len(loadings)} columns, and {len(labels)} names")
     axes = as_axes(ax)
@@ -118,7 +118,7 @@ def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: A
     from scipy.cluster.hierarchy import dendrogram
 
     found = check_kind(tree, Dendrogram, "tree")
-    names = None if labels is None else [str(label) for label in labels]
+    names = None if labels is None else [str(label) for label in check_iterable(labels, "labels")]
     if names is not None and len(names) != found.num_rows:
         raise InvalidData(f"there are {found.num_rows} rows, and {len(names)} labels")
     axes = as_axes(ax)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_count
+from juncture.checks import check_array, check_count
 from juncture.errors import InvalidData
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
 from juncture.latent.factors import model as factors
@@ -81,8 +81,8 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The rows that factors (row, factor) lead to, without noise."""
         check_is_fitted(self)
-        scores = np.asarray(X, np.float64)
-        if scores.ndim != 2 or scores.shape[1] != self.model_.num_factors:
+        scores = check_array(X, "X", ndim=2)
+        if scores.shape[1] != self.model_.num_factors:
             raise InvalidData(f"factors are (row, {self.model_.num_factors}); got an array of the shape {scores.shape}")
         return np.asarray(scores @ self.components_ + self.mean_)
 

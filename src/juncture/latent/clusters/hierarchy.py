@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.checks import check_array, check_choice, check_count, check_kind, check_number
 from juncture.errors import InvalidData
 from juncture.latent.factors.principal_components import check_complete
 from juncture.latent.factors.rows import weighted_rows
@@ -29,7 +29,10 @@ class Dendrogram(Value):
     merges: np.ndarray
 
     def __init__(self, merges: Any) -> None:
-        self._set(merges=read_only(merges, np.float64))
+        table = check_array(merges, "the merges", ndim=2)
+        if table.shape[1] != 4 or not len(table) or not are_merges(table):
+            raise InvalidData("merges are (merge, 4) as scipy.cluster.hierarchy.linkage gives them; these are not")
+        self._set(merges=read_only(table, np.float64))
 
     @property
     def num_rows(self) -> int:
@@ -70,6 +73,13 @@ class Dendrogram(Value):
         return f"Dendrogram({number_of(self.num_rows, 'row')}, heights up to {top:.6g})"
 
 
+def are_merges(table: np.ndarray) -> bool:
+    """Whether each merge joins two clusters that are there and not yet joined."""
+    joined = table[:, :2]
+    is_earlier = (joined >= 0) & (joined <= len(table) + np.arange(len(table))[:, None]) & (joined == np.floor(joined))
+    return bool(is_earlier.all() and np.isfinite(table).all() and len(np.unique(joined)) == joined.size)
+
+
 def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "euclidean") -> Dendrogram:
     """The hierarchy of clusters of complete rows.
 
@@ -97,6 +107,7 @@ def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "eu
     from scipy.spatial.distance import pdist, squareform
 
     check_choice(linkage, LINKAGES, "linkage")
+    check_kind(metric, str, "metric")
     table, _ = weighted_rows(rows, None)
     check_complete(table)
     if len(table) < 2 or not table.shape[1]:
