@@ -167,3 +167,21 @@ def test_mistakes_are_explained():
         jt.hierarchical_clusters(rows, metric="cityblock")
     with pytest.raises(jt.InvalidData, match="has a hole"):
         jt.k_means([[0.0], [np.nan]], 1)
+
+
+def test_a_mixture_finds_stretched_clusters_that_k_means_cuts():
+    """S0-065: three round clusters are found by both, two long ones side by side only by the mixture."""
+    from sklearn.metrics import adjusted_rand_score
+
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 100)
+    long = rng.normal(size=(200, 2)) * [8.0, 0.5] + np.array([[0.0, 0.0], [0.0, 5.0]])[truth]
+    start = [jt.MultivariateGaussian([0.0, height], 9 * np.eye(2)) for height in (-1.0, 6.0)]
+    learned = jt.fit(jt.Mixture([0.5, 0.5], start), long).model
+    mixed = adjusted_rand_score(truth, jt.infer(learned, long).responsibilities.argmax(axis=1))
+    cut = adjusted_rand_score(truth, jt.k_means(long, 2).labels)
+    assert mixed > 0.95
+    assert cut < 0.1
+    groups = np.repeat([0, 1, 2], 40)
+    round_rows = rng.normal(size=(120, 2)) + np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[groups]
+    assert adjusted_rand_score(groups, jt.k_means(round_rows, 3).labels) == 1.0
