@@ -70,16 +70,6 @@ def mixtures():
     ]
 
 
-def linear_factors():
-    return [
-        jt.FactorAnalysis([[1.0], [2.0]], [0.0, 0.0], [1.0, 1.0]),
-        jt.FactorAnalysis([[1.0], [2.0]], [0.0, 0.0], [1.0, 2.0]),
-        jt.FactorAnalysis([[1.0], [2.5]], [0.0, 0.0], [1.0, 1.0]),
-        jt.ProbabilisticPCA([[1.0], [2.0]], [0.0, 0.0], 1.0),
-        jt.ProbabilisticPCA([[1.0], [2.0]], [0.0, 1.0], 1.0),
-    ]
-
-
 def gaussian_emissions():
     means = [[0.0, 0.0], [1.0, 1.0]]
     return [
@@ -147,7 +137,6 @@ KINDS = [
     page_ranks,
     state_spaces,
     mixtures,
-    linear_factors,
     gaussian_emissions,
     categorical_emissions,
     family_emissions,

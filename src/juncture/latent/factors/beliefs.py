@@ -72,12 +72,12 @@ class FactorBeliefs(OneVariable):
 
     @property
     def mean(self) -> np.ndarray:
-        """E[factors | row]: (factor,) of one row, (row, factor) of many."""
+        """The mean of the factors given a row, (factor,) of one row, (row, factor) of many."""
         return self._one(self.posterior.mean)
 
     @property
     def covariance(self) -> np.ndarray:
-        """Cov[factors | row]: (factor, factor) of one row, (row, factor, factor) of many."""
+        """Their covariance given a row, (factor, factor) of one row, (row, factor, factor) of many."""
         return self._one(self.posterior.covariances[self.posterior.codes])
 
     def _one(self, array: np.ndarray) -> np.ndarray:
@@ -94,7 +94,7 @@ class FactorBeliefs(OneVariable):
 
     @property
     def expected(self) -> np.ndarray:
-        """E[loadings z + mean | row]: the row without its noise, (column,) of one, (row, column) of many."""
+        """What is expected of a row without its noise, (column,) of one, (row, column) of many."""
         return self._one(self._expected)
 
     @property

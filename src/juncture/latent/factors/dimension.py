@@ -42,7 +42,7 @@ class DimensionChoice(Value):
     @cached_property
     def probabilities(self) -> np.ndarray:
         """The posterior of the number of factors, where all numbers are equally probable before."""
-        return np.exp(self.log_evidence - log_sum_exp(self.log_evidence))
+        return read_only(np.exp(self.log_evidence - log_sum_exp(self.log_evidence)))
 
     def __repr__(self) -> str:
         share = self.probabilities.max()
