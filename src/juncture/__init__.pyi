@@ -217,6 +217,11 @@ from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength
 from juncture.latent.images.segmentation import segment as segment
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
+from juncture.latent.mixtures.choice import ComponentChoice as ComponentChoice
+from juncture.latent.mixtures.choice import choose_components as choose_components
+from juncture.latent.mixtures.impute import Imputed as Imputed
+from juncture.latent.mixtures.restaurant import chinese_restaurant as chinese_restaurant
+from juncture.latent.mixtures.restaurant import expected_tables as expected_tables
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
@@ -275,6 +280,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
+from juncture.plotting.clusters import plot_clusters as plot_clusters
 from juncture.plotting.density import plot_density as plot_density
 from juncture.plotting.draws import plot_autocorrelation as plot_autocorrelation
 from juncture.plotting.draws import plot_rank as plot_rank

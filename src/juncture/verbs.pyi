@@ -146,7 +146,8 @@ class LearningStateSpace(Learning, total=False):
 
 class LearningMixtures(Learning, total=False):
     point: Point
-    start: Literal["given", "random"]
+    start: Literal["given", "random", "k-means"]
+    hard: bool
 
 class LearningFactors(Learning, total=False):
     start: Literal["data", "given", "random"]

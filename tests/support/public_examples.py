@@ -225,6 +225,10 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     ],
     "MarkovChain": [{"transition": CHAIN.transition, "initial": "u", "states": ["u", "v"]}],
     "Mixture": [{"weights": [0.25, 0.75], "components": jt.Poisson([1.0, 2.0])}],
+    "choose_components": [{"template": MIXTURE, "data": [1.0, 2.0, 20.0, 22.0], "numbers": [1, 2]}],
+    "chinese_restaurant": [{"num_customers": 4, "concentration": 1.0}],
+    "expected_tables": [{"num_customers": 4, "concentration": 1.0}],
+    "MixtureBeliefs.purity": [{"classes": [0, 1, 0, 1, 0, 1]}],
     "GaussianEmissions": [{"mean": [0.0, 1.0], "covariance": [1.0, 1.0]}],
     "CategoricalEmissions": [{"probabilities": [[0.25, 0.75], [0.5, 0.5]]}],
     "FamilyEmissions": [{"family": jt.Poisson([1.0, 2.0])}],
@@ -285,6 +289,9 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "empirical": [{"data": [1.0, 2.0, 2.0]}],
     "example": [{"name": "asia"}],
     "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
+    "plot_clusters": [
+        {"beliefs": jt.infer(jt.Mixture([1.0], jt.MultivariateGaussian([[0.0, 0.0]], np.eye(2))), np.eye(2))}
+    ],
     "plot_density": [{"family": GAUSSIAN}],
     "plot_trace": [{"draws": DRAWS, "names": ["a"]}],
     "plot_rank": [{"draws": DRAWS, "bins": 4}],
