@@ -197,6 +197,8 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs as BoltzmannBeliefs
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine as RestrictedBoltzmannMachine
 from juncture.latent.clusters.choice import ClusterChoice as ClusterChoice
 from juncture.latent.clusters.choice import choose_num_clusters as choose_num_clusters
 from juncture.latent.clusters.clusters import Clusters as Clusters
@@ -204,8 +206,6 @@ from juncture.latent.clusters.hierarchy import Dendrogram as Dendrogram
 from juncture.latent.clusters.hierarchy import hierarchical_clusters as hierarchical_clusters
 from juncture.latent.clusters.k_means import k_means as k_means
 from juncture.latent.clusters.k_medoids import k_medoids as k_medoids
-from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs as BoltzmannBeliefs
-from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine as RestrictedBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs as FactorBeliefs
 from juncture.latent.factors.dimension import DimensionChoice as DimensionChoice

@@ -38,8 +38,8 @@ OF_EXTRAS = {
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
-    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice", "Imputed",
-    "BoltzmannBeliefs",
+    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice",
+    "Imputed", "BoltzmannBeliefs",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
