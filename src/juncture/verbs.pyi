@@ -15,7 +15,12 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel
+from juncture.latent.factors.beliefs import FactorBeliefs
+from juncture.latent.factors.infer import MostProbableFactors
+from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
@@ -141,10 +146,26 @@ class LearningStateSpace(Learning, total=False):
     lengths: Any
     fixed: Iterable[str]
 
+class LearningMachines(TypedDict, total=False):
+    method: str
+    chain_steps: int
+    rate: float
+    decay: float
+    batch_size: int
+    num_chains: int
+    weights: Any
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
+    rng: Any
+
 class LearningMixtures(Learning, total=False):
     point: Point
     start: Literal["given", "random", "k-means"]
     hard: bool
+
+class LearningFactors(Learning, total=False):
+    start: Literal["data", "given", "random"]
 
 @overload
 def infer(model: Network, evidence: Any = None, **options: Unpack[AskingNetworks]) -> Beliefs: ...
@@ -179,7 +200,18 @@ def infer(
 @overload
 def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
 @overload
+def infer(
+    model: RestrictedBoltzmannMachine,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: str = "warn",
+    rng: Any = None,
+) -> BoltzmannBeliefs: ...
+@overload
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
+@overload
+def infer(model: LinearFactors, evidence: Any, **options: Unpack[Asking]) -> FactorBeliefs: ...
 @overload
 def most_probable(
     model: Network, evidence: Row | None = None, *, k: int, **options: Unpack[AskingNetworks]
@@ -259,6 +291,22 @@ def most_probable(
     model: Mixture, evidence: Any, *, k: None = None, **options: Unpack[Asking]
 ) -> MostProbable | MostProbableRows: ...
 @overload
+def most_probable(model: LinearFactors, evidence: Any, **options: Unpack[Asking]) -> MostProbableFactors: ...
+@overload
+def sample(model: LinearFactors, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Dataset: ...
+@overload
+def sample(model: LinearFactors, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
+@overload
+def sample(
+    model: RestrictedBoltzmannMachine,
+    n: int,
+    *,
+    given: Any = None,
+    rng: Any = None,
+    method: str = "auto",
+    steps: int = 1000,
+) -> Dataset: ...
+@overload
 def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
 @overload
 def sample(model: Chain, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Sequence: ...
@@ -297,6 +345,14 @@ def log_prob(model: Mixture, rows: Dataset, *, method: Any = "auto") -> Numbers:
 @overload
 def log_prob(model: Mixture, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(model: LinearFactors, rows: Dataset, *, method: Any = "auto") -> Numbers: ...
+@overload
+def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: ...
+@overload
+def log_prob(
+    model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
+) -> Any: ...
+@overload
 def log_prob(model: EnergyModel, rows: Any) -> Numbers: ...
 @overload
 def online_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter: ...
@@ -330,6 +386,10 @@ def fit(
 ) -> Fit[ConditionalRandomField]: ...
 @overload
 def fit(
+    structure: RestrictedBoltzmannMachine, data: Any, prior: None = None, **options: Unpack[LearningMachines]
+) -> Fit[RestrictedBoltzmannMachine]: ...
+@overload
+def fit(
     structure: EnergyModel,
     data: Any,
     prior: None = None,
@@ -346,6 +406,14 @@ def fit(
 def fit(
     structure: StateSpace, data: Any, prior: NoisePriors = None, **options: Unpack[LearningStateSpace]
 ) -> Fit[LinearGaussianStateSpace]: ...
+@overload
+def fit(
+    structure: FactorAnalysis, data: Any, prior: Any = None, **options: Unpack[LearningFactors]
+) -> Fit[FactorAnalysis]: ...
+@overload
+def fit(
+    structure: ProbabilisticPCA, data: Any, prior: Any = None, **options: Unpack[LearningFactors]
+) -> Fit[ProbabilisticPCA]: ...
 @overload
 def fit(structure: Mixture, data: Any, prior: Any = None, **options: Unpack[LearningMixtures]) -> Fit[Mixture]: ...
 @overload

@@ -222,6 +222,7 @@ def run_markov_chains() -> None:
     for single in ("all", "single"):
         sample(ising((2, 2), 0.5), 1, method=SwendsenWang(1, 1, 1, clusters=single), rng=0)
     sample(ising((2, 2), 0.5), 1, method=Metropolis(1, 1, 1), rng=0)
+    sample(ising((2, 2), 0.5), 1, method=Gibbs(1, 1, 1, blocks="trees"), rng=0)
 
 
 def ask_gaussian_network() -> None:

@@ -29,7 +29,7 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
     "set_params", "get_params", "initial_states", "next_states", "log_likelihoods", "log_transitions", "draw_initial",
-    "draw_next", "combine",
+    "draw_next", "combine", "hidden_input", "visible_input", "log_weight",
 }  # fmt: skip
 OF_EXTRAS = {
     "amortized_variational",
@@ -37,8 +37,9 @@ OF_EXTRAS = {
     "sample_log_density",
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
-    "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs",
-    "ComponentChoice", "Imputed", "MostProbablePath",
+    "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
+    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice",
+    "Imputed", "BoltzmannBeliefs",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
@@ -90,12 +91,13 @@ def public_calls() -> list[Call]:
 def calls_of_class(kind: type) -> Iterator[Call]:
     """Its constructor, class methods, and the methods and operators of its instances."""
     name = kind.__name__
-    if name in estimators.__all__:
+    if kind is getattr(estimators, name, None):  # a model may have the same name
         yield Call(name, partial(construct_and_fit, kind), inspect.signature(kind), {})
     elif name not in ANSWERS:
         own = dict(getattr(INSTANCES.get(name, [None])[0], "_given", {}))  # of a family
         yield from (call_of(name, kind, example) for example in CALLS.get(name, [own]))
-    for place, instance in enumerate(INSTANCES.get(name, [])):
+    instances = [instance for instance in INSTANCES.get(name, []) if isinstance(instance, kind)]
+    for place, instance in enumerate(instances):
         for method in methods_of(kind):
             yield from calls_of_method(kind, instance, method, "" if place == 0 else f"#{place}")
 

@@ -32,6 +32,7 @@ CHAIN = jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], 0)
 TAGGER = jt.ConditionalRandomField(["n", "v"], ["x", "y"], [[0.5, 0.0], [0.0, 1.0]])
 SENTENCE = [{"x": 1.0}, {"y": 2.0}]
 MIXTURE = jt.Mixture([0.25, 0.75], jt.Poisson([1.0, 20.0]))
+MACHINE = jt.RestrictedBoltzmannMachine.random(3, 2, rng=0)
 SPACE = jt.LinearGaussianStateSpace(0.9, 1.0, 0.5, 2.0, 0.0, 1.0)
 ROWS = {"a": ["n", "y", "y", "n", "y", "n", "y", "y"], "b": ["n", "y", "n", "n", "y", "y", "y", "n"]}
 COUNTS = jt.statistics(GRAPH, ROWS)
@@ -193,6 +194,17 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],
     "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
     "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
+    "RestrictedBoltzmannMachine": [
+        {
+            "weights": [[1.0, -0.5], [-1.0, 2.0], [0.5, 0.3]],
+            "visible_bias": [0.0, 0.3, -0.4],
+            "hidden_bias": [0.2, -0.1],
+        }
+    ],
+    "RestrictedBoltzmannMachine.random": [{"num_visible": 3, "num_hidden": 2, "visible": "gaussian"}],
+    "RestrictedBoltzmannMachine.free_energy": [{"rows": [1, 0, 1]}],
+    "RestrictedBoltzmannMachine.hidden_probabilities": [{"rows": [1, 0, 1]}],
+    "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
     "EnergyModel": [
         {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
     ],
@@ -233,6 +245,26 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "CategoricalEmissions": [{"probabilities": [[0.25, 0.75], [0.5, 0.5]]}],
     "FamilyEmissions": [{"family": jt.Poisson([1.0, 2.0])}],
     "IndependentEmissions": [{"parts": [jt.FamilyEmissions(jt.Poisson([1.0, 2.0]))]}],
+    "FactorAnalysis": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": [1.0, 2.0]}],
+    "ProbabilisticPCA": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": 1.0}],
+    "principal_components": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], "num_components": 1}],
+    "k_means": [{"rows": [[0.0], [1.0], [9.0]], "num_clusters": 2, "restarts": 0}],
+    "choose_num_clusters": [{"rows": [[0.0], [1.0], [9.0]], "most": 2, "restarts": 0}],
+    "k_medoids": [{"dissimilarities": [[0.0, 1.0], [1.0, 0.0]], "num_clusters": 1}],
+    "hierarchical_clusters": [{"rows": [[0.0], [1.0], [9.0]]}],
+    "Clusters.predict": [{"rows": [[0.0]]}],
+    "Dendrogram": [{"merges": [[0.0, 1.0, 1.0, 2.0]]}],
+    "Dendrogram.cut": [{"num_clusters": 2}],
+    "PrincipalComponents.project": [{"rows": [[0.0, 1.0]]}],
+    "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
+    "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
+    "plot_scree": [{"components": jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+    "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
+    "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
+    "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
+    "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
+    "ProbabilisticPCA.inverse_transform": [{"X": [[0.5]]}],
+    "FactorBeliefs.__getitem__": [{"name": "factors"}],
     "MixtureEmissions": [
         {"weights": [[0.25, 0.75]] * 2, "components": jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, 4.0]))}
     ],

@@ -14,6 +14,7 @@ except ModuleNotFoundError:
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
+from juncture.estimators.factors.factors import FactorAnalysis, ProbabilisticPCA
 from juncture.estimators.hidden_markov.categorical import CategoricalHMM
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture import MixtureHMM
@@ -27,10 +28,12 @@ __all__ = [
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
+    "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
+    "ProbabilisticPCA",
     "TreeAugmentedNaiveBayes",
 ]
