@@ -76,17 +76,16 @@ class BoltzmannBeliefs(Diagnosed):
         return (variable.name for variable in self.model.hidden_variables)
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        return isinstance(name, str) and name in list(self)
 
     def __len__(self) -> int:
         return len(self.hidden_means)
 
     def __getitem__(self, name: str) -> Any:
         """p(unit | row) of one hidden unit: a `Factor`, or one row of it per row."""
-        names = list(self)
-        if name not in names:
-            raise UnknownVariable.among(name, names)
-        index = names.index(name)
+        if name not in self:
+            raise UnknownVariable.among(name, list(self))
+        index = list(self).index(name)
         on = self.hidden_means[:, index]
         values, scope = np.stack([1 - on, on], axis=1), Scope([self.model.hidden_variables[index]])
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)

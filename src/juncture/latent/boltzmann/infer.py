@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count
+from juncture.checks import check_choice, check_count, check_number
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import EXACT, Diagnostics
@@ -106,7 +106,8 @@ def log_prob_machine(
     """
     check_choice(method, ("auto", "exact", "enumeration"), "method")
     values, is_single = rows_of(model, rows)
-    found = answers(model, values)[0] - (model.log_partition if log_partition is None else float(log_partition))
+    log_z = model.log_partition if log_partition is None else check_number(log_partition, "log_partition")
+    found = answers(model, values)[0] - log_z
     return float(found[0]) if is_single else found
 
 
