@@ -21,8 +21,10 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 class VisibleUnits(Protocol):
     """What a kind of visible units supplies; `num_states` is 0 for real numbers."""
 
-    num_units: int
-    num_states: int
+    @property
+    def num_units(self) -> int: ...
+    @property
+    def num_states(self) -> int: ...
 
     def check(self, rows: np.ndarray) -> None: ...  # raise what no unit can be; NaN is a hole
     def encode(self, rows: np.ndarray) -> np.ndarray: ...  # (row, unit) → u, 0 at holes
