@@ -24,6 +24,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
     "EnergyModel": ("juncture.latent.energy.verbs",),
+    "LinearFactors": ("juncture.latent.factors.verbs",),
     "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
 }
 
@@ -47,7 +48,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     ----------
     model
         A `BayesianNetwork`, `MarkovNetwork` or `FactorGraph`; or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`, whose options are listed below.
+        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture`, `FactorAnalysis` or `ProbabilisticPCA`, whose
+        options are listed below.
     evidence
         A mapping from names to states is one row. A frame, a `Dataset`, a list of mappings or an `Evidence` is many
         rows.
@@ -59,7 +61,7 @@ def infer(  # noqa: PLR0913 (one verb, many options)
         "tree-reweighted", "mean-field"), or a configured engine. "auto" is exact where that fits, and otherwise
         approximates with a warning. Further names are "gaussian-elimination" for networks of real variables,
         "strong-junction-tree" for networks of both kinds, "forward-backward" for a chain, also of labels, "kalman" for
-        a `LinearGaussianStateSpace`, and "enumeration" for a `Mixture`.
+        a `LinearGaussianStateSpace`, "enumeration" for a `Mixture`, and "gaussian" for a `FactorAnalysis`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
         a single one does in any case.
@@ -263,8 +265,9 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         have are documented in `juncture.learning.undirected.fit`, `juncture.learning.gaussian_graphs`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
-        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`, for a
-        `RestrictedBoltzmannMachine` `juncture.latent.boltzmann.fit`.
+        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`, for a `FactorAnalysis` or
+        `ProbabilisticPCA` `juncture.latent.factors.fit`, for a `RestrictedBoltzmannMachine`
+        `juncture.latent.boltzmann.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block
@@ -301,7 +304,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
         "fit takes a DirectedGraph, an UndirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a"
-        " HiddenMarkovModel, a MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField or a Mixture;"
+        " HiddenMarkovModel, a MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField, a Mixture, a"
+        " FactorAnalysis or a ProbabilisticPCA;"
         f" got {type(structure).__name__}{extension}"
     )
 

@@ -18,6 +18,9 @@ from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel
+from juncture.latent.factors.beliefs import FactorBeliefs
+from juncture.latent.factors.infer import MostProbableFactors
+from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
@@ -158,7 +161,11 @@ class LearningMachines(TypedDict, total=False):
 
 class LearningMixtures(Learning, total=False):
     point: Point
-    start: Literal["given", "random"]
+    start: Literal["given", "random", "k-means"]
+    hard: bool
+
+class LearningFactors(Learning, total=False):
+    start: Literal["data", "given", "random"]
 
 @overload
 def infer(model: Network, evidence: Any = None, **options: Unpack[AskingNetworks]) -> Beliefs: ...
@@ -203,6 +210,8 @@ def infer(
 ) -> BoltzmannBeliefs: ...
 @overload
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
+@overload
+def infer(model: LinearFactors, evidence: Any, **options: Unpack[Asking]) -> FactorBeliefs: ...
 @overload
 def most_probable(
     model: Network, evidence: Row | None = None, *, k: int, **options: Unpack[AskingNetworks]
@@ -282,6 +291,12 @@ def most_probable(
     model: Mixture, evidence: Any, *, k: None = None, **options: Unpack[Asking]
 ) -> MostProbable | MostProbableRows: ...
 @overload
+def most_probable(model: LinearFactors, evidence: Any, **options: Unpack[Asking]) -> MostProbableFactors: ...
+@overload
+def sample(model: LinearFactors, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Dataset: ...
+@overload
+def sample(model: LinearFactors, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
+@overload
 def sample(
     model: RestrictedBoltzmannMachine,
     n: int,
@@ -329,6 +344,10 @@ def log_prob(model: Mixture, rows: float, *, method: Any = "auto") -> float: ...
 def log_prob(model: Mixture, rows: Dataset, *, method: Any = "auto") -> Numbers: ...
 @overload
 def log_prob(model: Mixture, rows: Any, *, method: Any = "auto") -> Any: ...
+@overload
+def log_prob(model: LinearFactors, rows: Dataset, *, method: Any = "auto") -> Numbers: ...
+@overload
+def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
 def log_prob(
     model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
@@ -387,6 +406,14 @@ def fit(
 def fit(
     structure: StateSpace, data: Any, prior: NoisePriors = None, **options: Unpack[LearningStateSpace]
 ) -> Fit[LinearGaussianStateSpace]: ...
+@overload
+def fit(
+    structure: FactorAnalysis, data: Any, prior: Any = None, **options: Unpack[LearningFactors]
+) -> Fit[FactorAnalysis]: ...
+@overload
+def fit(
+    structure: ProbabilisticPCA, data: Any, prior: Any = None, **options: Unpack[LearningFactors]
+) -> Fit[ProbabilisticPCA]: ...
 @overload
 def fit(structure: Mixture, data: Any, prior: Any = None, **options: Unpack[LearningMixtures]) -> Fit[Mixture]: ...
 @overload

@@ -94,6 +94,16 @@ def families() -> list[Any]:
     ]
 
 
+def linear_factors() -> list[Any]:
+    rng = np.random.default_rng(9)
+    loadings, mean = rng.normal(size=(4, 2)), [0.0, -1.0, 1e300, SMALLEST]
+    return [
+        jt.FactorAnalysis(loadings, mean, rng.gamma(2.0, size=4)),
+        jt.ProbabilisticPCA(loadings, mean, SMALLEST),
+        jt.FactorAnalysis([[0.0]], [1.0], [2.0]),
+    ]
+
+
 def conditional_random_fields() -> list[Any]:
     rng = np.random.default_rng(7)
     moves = np.array([[0.5, -np.inf, SMALLEST], [-1e10, 0.0, 1.0], [2.0, -3.0, 0.25]])
@@ -148,6 +158,8 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "MarkovChain": markov_chains,
     "LinearGaussianStateSpace": state_spaces,
     "Mixture": mixtures,
+    "FactorAnalysis": linear_factors,
+    "ProbabilisticPCA": linear_factors,
     "RestrictedBoltzmannMachine": boltzmann_machines,
     "families": families,
 }

@@ -10,7 +10,10 @@ import numpy as np
 import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.factors.noisy import NoisyMax
-from juncture.latent.mixtures.fit import MixtureProblem
+from juncture.latent.factors.data import FactorData, HoleBlock, moments_of
+from juncture.latent.factors.em import CompleteFactors, IncompleteFactors
+from juncture.latent.factors.posterior import Patterns
+from juncture.latent.mixtures.problem import Block, MixtureProblem
 from juncture.learning.conditionals.causes import causes_of
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
 from juncture.learning.conditionals.noisy import CauseProblem
@@ -107,8 +110,33 @@ def mixture(rng: np.random.Generator) -> tuple[MixtureProblem, list[Any]]:
     rows = np.asarray(model.sample(40, rng=rng))
     rows[rng.random(rows.shape) < 0.2] = np.nan
     weights = rng.random(40)
-    problem = MixtureProblem(model, lambda: iter([(rows, weights)]), MixturePrior(1.0), "given", rng)
-    return problem, [(0, rows[:13], weights[:13]), (13, rows[13:], weights[13:])]
+    problem = MixtureProblem(model, lambda: iter([Block(0, rows, weights)]), MixturePrior(1.0), "given", rng)
+    return problem, [Block(0, rows[:13], weights[:13]), Block(13, rows[13:], weights[13:])]
+
+
+def factor_rows(rng: np.random.Generator) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A model of either kind, rows drawn from factors, and their weights."""
+    kind = jt.FactorAnalysis if rng.random() < 0.5 else jt.ProbabilisticPCA
+    rows = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 5)) + rng.normal(size=(40, 5)) + 3.0
+    return kind.standard(5, 2), rows, rng.uniform(0.5, 2.0, 40)
+
+
+def factors(rng: np.random.Generator) -> tuple[CompleteFactors, list[Any]]:
+    model, rows, weights = factor_rows(rng)
+    data = FactorData.of(lambda: iter([(rows, weights)]), 5, keep=True)
+    prior = jt.InverseGamma(2.0, 1.0) if rng.random() < 0.5 else None
+    halves = [moments_of(rows[half], weights[half]) for half in (slice(13), slice(13, 40))]
+    return CompleteFactors(model, data, prior, "random", rng), halves
+
+
+def factors_with_holes(rng: np.random.Generator) -> tuple[IncompleteFactors, list[Any]]:
+    model, rows, weights = factor_rows(rng)
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    rows[7] = np.nan  # which changes nothing
+    data = FactorData.of(lambda: iter([(rows, weights)]), 5, keep=True)
+    prior = jt.InverseGamma(2.0, 1.0) if rng.random() < 0.5 else None
+    halves = [HoleBlock(Patterns.of(rows[half]), weights[half]) for half in (slice(13), slice(13, 40))]
+    return IncompleteFactors(model, data, prior, "data", rng), halves
 
 
 def gaussian_graph(rng: np.random.Generator) -> tuple[IncompleteNumbers, list[Any]]:
@@ -140,5 +168,7 @@ PROBLEMS: dict[str, Callable[[np.random.Generator], tuple[Any, list[Any]]]] = {
     "state space": state_space,
     "mixture": mixture,
     "Gaussian graph": gaussian_graph,
+    "factors": factors,
+    "factors with holes": factors_with_holes,
     "noisy causes": noisy_causes,
 }

@@ -173,6 +173,18 @@ def mixture_of_columns() -> Kind:
     )
 
 
+def factor_analysis() -> Kind:
+    return Kind(
+        jt.FactorAnalysis([[1.0, 0.0], [1.0, -1.0], [0.5, 2.0]], [0.0, 1.0, 2.0], [0.5, 1.0, 2.0]),
+        one=[0.5, np.nan, 1.0],
+        many=np.array([[0.5, 3.0, 1.0], [np.nan, 8.0, 0.0], [np.nan, np.nan, np.nan]]),
+        num_many=3,
+        variable="factors",
+        label=None,
+        methods=("gaussian", "gaussian"),
+    )
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
     "network": network,
     "markov network": markov_network,
@@ -182,4 +194,5 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "state space": state_space,
     "mixture of numbers": mixture_of_numbers,
     "mixture of columns": mixture_of_columns,
+    "factor analysis": factor_analysis,
 }

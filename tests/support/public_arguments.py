@@ -69,7 +69,7 @@ BY_NAME: dict[str, Any] = {
     "natural": [0.5], "number": None, "mode": None,
     "self": None, "value": 1, "index": 0, "result": Result("PR", (-1.0,)), "learned": GRAPH, "truth": GRAPH,
     "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a",
-    "child": "a", "component": 0, "page": "a",
+    "child": "a", "component": 0, "num_columns": 3, "num_factors": 1, "rotation": [[-1.0]], "page": "a",
     "links": [("a", "b"), ("b", "a")], "statistics": jt.Bernoulli.statistics([1, 0]), "threshold": 0.5,
 }  # fmt: skip
 
@@ -89,6 +89,11 @@ add(
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),
+    jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1), jt.k_means([[0.0], [1.0], [9.0]], 2),
+    jt.choose_num_clusters([[0.0], [1.0], [9.0]], 2), jt.hierarchical_clusters([[0.0], [1.0], [9.0]]),
+    jt.choose_dimension([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]),
+    jt.FactorAnalysis.standard(2, 1), jt.ProbabilisticPCA.standard(2, 1),
+    jt.infer(jt.FactorAnalysis.standard(2, 1), [0.5, 1.0]),
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
@@ -96,6 +101,7 @@ add(
     jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.StrongJunctionTree(),
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
+    jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]),
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
@@ -128,7 +134,7 @@ def of_owner(owner: Any) -> dict[str, Any]:
     """What methods of this value call by names that mean something else for others."""
     if isinstance(owner, Family):
         return of_family(owner)
-    if type(owner).__name__ in estimators.__all__:
+    if type(owner) is getattr(estimators, type(owner).__name__, None):
         rows = dict(zip(("X", "y"), training_rows(type(owner).__name__), strict=False))
         return {**rows, "model": getattr(owner, "model_", NET)}
     if isinstance(owner, jt.Factor | jt.AnyConditional):

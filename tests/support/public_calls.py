@@ -38,7 +38,8 @@ OF_EXTRAS = {
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
-    "BoltzmannBeliefs",
+    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice",
+    "Imputed", "BoltzmannBeliefs",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
@@ -90,12 +91,13 @@ def public_calls() -> list[Call]:
 def calls_of_class(kind: type) -> Iterator[Call]:
     """Its constructor, class methods, and the methods and operators of its instances."""
     name = kind.__name__
-    if name in estimators.__all__:
+    if kind is getattr(estimators, name, None):  # a model may have the same name
         yield Call(name, partial(construct_and_fit, kind), inspect.signature(kind), {})
     elif name not in ANSWERS:
         own = dict(getattr(INSTANCES.get(name, [None])[0], "_given", {}))  # of a family
         yield from (call_of(name, kind, example) for example in CALLS.get(name, [own]))
-    for place, instance in enumerate(INSTANCES.get(name, [])):
+    instances = [instance for instance in INSTANCES.get(name, []) if isinstance(instance, kind)]
+    for place, instance in enumerate(instances):
         for method in methods_of(kind):
             yield from calls_of_method(kind, instance, method, "" if place == 0 else f"#{place}")
 

@@ -10,7 +10,7 @@ from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix
-from support import sequence_kinds
+from support import latent_kinds, sequence_kinds
 from support.family_examples import EXAMPLES
 
 JUST_ABOVE = np.nextafter(0.25, 1)
@@ -405,8 +405,13 @@ def transition_matrices():
     return [TransitionMatrix((name,), states, np.array(one), target) for name in ("x", "y") for one in chains]
 
 
+def imputed_rows():
+    return jt.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
+
+
 KINDS = [
     search_results,
+    imputed_rows,
     variables,
     factors,
     conditionals,
@@ -448,5 +453,6 @@ KINDS = [
     annealed_estimates,
     transition_matrices,
     *sequence_kinds.KINDS,
+    *latent_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]

@@ -63,6 +63,14 @@ def facts_of_mixture(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_factors(model: Any) -> dict[str, Any]:
+    return {
+        "factors": model.num_factors,
+        "observation": shape_in_words(model.event_shape),
+        "parameters": model.num_parameters,
+    }
+
+
 def facts_of_machine(model: Any) -> dict[str, Any]:
     return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
 
@@ -88,5 +96,7 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "MarkovChain": facts_of_chain,
     "LinearGaussianStateSpace": facts_of_state_space,
     "Mixture": facts_of_mixture,
+    "FactorAnalysis": facts_of_factors,
+    "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
 }

@@ -21,6 +21,8 @@ MODULES = {
     "MarkovChain": "juncture.sequences.markov_chains.document",
     "LinearGaussianStateSpace": "juncture.sequences.state_space.document",
     "Mixture": "juncture.latent.mixtures.document",
+    "FactorAnalysis": "juncture.latent.factors.document",
+    "ProbabilisticPCA": "juncture.latent.factors.document",
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
 }

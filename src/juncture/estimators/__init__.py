@@ -14,15 +14,26 @@ except ModuleNotFoundError:
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
+from juncture.estimators.factors.factors import FactorAnalysis, ProbabilisticPCA
 from juncture.estimators.hidden_markov.categorical import CategoricalHMM
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture import MixtureHMM
+from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
+from juncture.estimators.mixtures.bernoulli import BernoulliMixture
+from juncture.estimators.mixtures.gaussian import GaussianMixture
+from juncture.estimators.mixtures.mixed import MixedMixture
 
 __all__ = [
+    "BayesianGaussianMixture",
     "BayesianNetworkClassifier",
+    "BernoulliMixture",
     "CategoricalHMM",
+    "FactorAnalysis",
     "GaussianHMM",
+    "GaussianMixture",
+    "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
+    "ProbabilisticPCA",
     "TreeAugmentedNaiveBayes",
 ]

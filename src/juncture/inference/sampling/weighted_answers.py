@@ -17,7 +17,6 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Diagnostics, Engine, Request
-from juncture.inference.engines.real_marginal import RealMarginal
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
 from juncture.inference.sampling.table_draws import join_batches
@@ -67,6 +66,8 @@ class WeightedAnswers:
 
     def distribution(self, names: tuple[str, ...], is_single: bool) -> Any:
         """The marginal of a real variable: the draws as points, each with its weight."""
+        from juncture.inference.engines.real_marginal import RealMarginal
+
         if len(names) > 1:
             raise Unsupported(
                 f"the engine {self.engine_name!r} has marginals of real variables, not joints; draw rows by jt.sample"

@@ -18,7 +18,8 @@ def encode_machine(model: RestrictedBoltzmannMachine) -> dict[str, Any]:
 def read_machine(document: Node) -> RestrictedBoltzmannMachine:
     fields = document.fields([*HEAD, *ARRAYS, "visible"])
     weights, visible_bias, hidden_bias = (fields[name].table() for name in ARRAYS)
-    return RestrictedBoltzmannMachine(weights, visible_bias, hidden_bias, fields["visible"].string())
+    visible = fields["visible"].string()
+    return RestrictedBoltzmannMachine(weights, visible_bias, hidden_bias, visible)
 
 
 register_kind(RestrictedBoltzmannMachine, encode_machine, read_machine)

@@ -25,6 +25,7 @@ class VisibleUnits(Protocol):
     def num_units(self) -> int: ...
     @property
     def num_states(self) -> int: ...
+
     def check(self, rows: np.ndarray) -> None: ...  # raise what no unit can be; NaN is a hole
     def encode(self, rows: np.ndarray) -> np.ndarray: ...  # (row, unit) → u, 0 at holes
     def decode(self, u: np.ndarray) -> np.ndarray: ...  # u → (row, unit)

@@ -18,6 +18,7 @@ from juncture.inference.sampling.markov_chains.pair_transition import PairTransi
 from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition, is_uniform_grid
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.inference.sampling.markov_chains.transition_matrix import accept, kernel_of
+from juncture.inference.sampling.markov_chains.tree_transition import TreeTransition
 from support.approximate_engines import MODELS
 
 NUM_SWEEPS = 2000
@@ -58,12 +59,14 @@ def near(name):
 
 EVERY = ("triangle", "wide", "asia", "fuel", "spins", "labels", "grid")
 SMALL = ("triangle", "fuel", "spins", "labels", "grid")
+PAIRS = ("triangle", "spins", "labels", "grid")
 SPINS = ("spins", "labels")
 REGISTRY = {  # sampler → the engine for a model, whether it has detailed balance, the models
     "gibbs": (lambda name: jt.Gibbs(), False, EVERY),
     "gibbs random": (lambda name: jt.Gibbs(scan="random"), True, EVERY),
     "gibbs chromatic": (lambda name: jt.Gibbs(scan="chromatic", thin=2), False, EVERY),
     "gibbs blocks": (lambda name: jt.Gibbs(blocks=[models()[name][0].variables.names[:2]]), False, SMALL),
+    "gibbs trees": (lambda name: jt.Gibbs(blocks="trees"), False, PAIRS),
     "metropolis": (lambda name: jt.Metropolis(), False, EVERY),
     "metropolis flips": (lambda name: jt.Metropolis(proposal=Flip()), True, ("triangle", "grid")),
     "metropolis independent": (lambda name: jt.Metropolis(proposal=near(name)), True, ("triangle", "spins", "wide")),
@@ -130,6 +133,28 @@ def test_the_code_moves_as_the_matrix_says(sampler, monkeypatch):
         target, model = target_of(name), models()[name][0]
         move, _ = make(name).transition(model, target, np.arange(target.arrays.num_nodes))
         check_frequencies(move, lambda codes: codes, target.arrays.num_nodes)
+
+
+@pytest.mark.parametrize("side", [5, 6])
+def test_trees_of_a_grid_are_few_and_without_cycles(side):
+    model = jt.potts((side, side), 3, 0.4)
+    arrays = factor_arrays(model)
+    target = Target(arrays, log_likelihoods(arrays, as_findings({"x0_0": 1}, model.variables))[0])
+    forests = TreeTransition(target, np.arange(side**2)).forests
+    assert sorted(node for forest in forests for node in forest) == list(range(1, side**2))
+    assert len(forests) == 2
+    for forest in forests:
+        inside = [{a, b} <= set(forest) for a, b in model.edges.tolist()]
+        assert sum(inside) < len(forest)  # connected or not, fewer edges than nodes
+    beliefs = jt.infer(jt.ising((1, 30), 2.0, 0.1), method=jt.Gibbs(blocks="trees", draws=200, warmup=0), rng=0)
+    assert beliefs.diagnostics.effective_sample_size > 500  # of 800: a chain is drawn exactly
+
+
+def test_trees_take_pairs_in_their_order():
+    with pytest.raises(jt.InvalidData, match="takes factors of two variables"):
+        jt.infer(MODELS["wide_factors"].model, method=jt.Gibbs(blocks="trees"))
+    with pytest.raises(jt.InvalidData, match="leave scan= out"):
+        jt.Gibbs(blocks="trees", scan="random")
 
 
 def test_sweeps_by_colours_and_of_words_move_as_the_matrix_says():

@@ -30,9 +30,10 @@ from juncture.inference.sampling.markov_chains.pair_transition import (
 from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition, is_uniform_grid
 from juncture.inference.sampling.markov_chains.support import check_blocks, connecting_blocks, single_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.inference.sampling.markov_chains.tree_transition import TreeTransition
 from juncture.parallel import num_threads
 
-AUTO, SINGLE = "auto", "single"
+AUTO, SINGLE, TREES = "auto", "single", "trees"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Gibbs(ChainEngine):
         unless the scan is random.
     blocks
         "auto" draws single variables, and together those that zeros would keep in place; "single" draws single
-        variables; or lists of names, each drawn together, and all other variables alone.
+        variables; "trees" draws sets of variables whose graph has no cycle, each set at once, in models of pairs; or
+        lists of names, each drawn together, and all other variables alone.
     progress
         Called with the number of draws so far and R-hat.
     memory_limit
@@ -73,6 +75,8 @@ class Gibbs(ChainEngine):
         super().__post_init__()
         check_choice(self.scan, SCANS, "scan")
         object.__setattr__(self, "blocks", as_blocks(self.blocks))
+        if self.blocks == TREES and self.scan == "random":
+            raise InvalidData('blocks="trees" are drawn one set after the other; leave scan= out')
 
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         if self.blocks in (AUTO, SINGLE) and self.scan != "random" and target.arrays.num_nodes >= MANY_NODES:
@@ -81,6 +85,9 @@ class Gibbs(ChainEngine):
             if takes_pairs(model):
                 uses_threads = self.chains < num_threads()
                 return PairTransition(target, lay_out_pairs(model, target), kept_nodes, uses_threads), True
+        if self.blocks == TREES:
+            trees = TreeTransition(target, kept_nodes)
+            return trees, check_blocks(target, trees.forests)
         blocks, is_irreducible = self.cover(model, target)
         return BlockTransition(target, blocks, kept_nodes, self.scan), is_irreducible
 
@@ -101,9 +108,9 @@ class Gibbs(ChainEngine):
 def as_blocks(blocks: Any) -> Any:
     """A word, or tuples of names."""
     if isinstance(blocks, str):
-        return check_choice(blocks, (AUTO, SINGLE), "blocks")
+        return check_choice(blocks, (AUTO, SINGLE, TREES), "blocks")
     if not is_iterable(blocks) or any(isinstance(one, str) or not is_iterable(one) for one in blocks):
-        raise InvalidData(f'blocks is "auto", "single" or a list of lists of names; got {shown(blocks)}')
+        raise InvalidData(f'blocks is "auto", "single", "trees" or a list of lists of names; got {shown(blocks)}')
     listed = tuple(tuple(block) for block in blocks)
     if any(not isinstance(name, str) for block in listed for name in block):
         raise InvalidData(f"a block is a list of names; got {shown(blocks)}")

@@ -27,6 +27,7 @@ from juncture.inference.sampling.markov_chains.spin_transition import SpinTransi
 from juncture.inference.sampling.markov_chains.start_chains import chain_engine
 from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTransition
 from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.inference.sampling.markov_chains.tree_transition import TreeTransition
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.numerics import softmax
 from juncture.values import Value, format_count, read_only
@@ -208,6 +209,11 @@ def _(move: ProposalTransition, codes: np.ndarray) -> np.ndarray:
 def _(move: PairTransition, codes: np.ndarray) -> np.ndarray:
     order = move.layout.order[: int(move.layout.colour_starts[-1])]
     return kernel_of(single_nodes(move.target, order), codes)
+
+
+@kernel_of.register
+def _(move: TreeTransition, codes: np.ndarray) -> np.ndarray:
+    return kernel_of(BlockTransition(move.target, move.forests, move.kept_nodes), codes)
 
 
 @kernel_of.register

@@ -1,0 +1,1 @@
+"""Clusters without a model of their rows: K-means, K-medoids, and hierarchies of clusters."""

@@ -1,0 +1,1 @@
+"""Linear-Gaussian factors: principal components, probabilistic PCA and factor analysis, all with holes."""

@@ -1,0 +1,16 @@
+"""What the verbs do with factor analysis and probabilistic PCA."""
+
+from __future__ import annotations
+
+from juncture import verbs
+from juncture.dispatch import register
+from juncture.latent.factors.fit import fit_factors
+from juncture.latent.factors.infer import infer_factors, log_prob_factors, most_probable_factors, sample_factors
+from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
+
+register(verbs.infer, LinearFactors, infer_factors)
+register(verbs.most_probable, LinearFactors, most_probable_factors)
+register(verbs.sample, LinearFactors, sample_factors)
+register(verbs.log_prob, LinearFactors, log_prob_factors)
+register(verbs.fit, FactorAnalysis, fit_factors)
+register(verbs.fit, ProbabilisticPCA, fit_factors)

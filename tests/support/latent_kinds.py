@@ -1,0 +1,60 @@
+"""A few different instances of every kind of value of latent variables, for the laws of `test_values`."""
+
+from __future__ import annotations
+
+import juncture as jt
+
+ROWS = [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [5.0, 1.0]]
+OTHERS = [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [5.0, 2.0]]
+
+
+def factor_analyses():
+    return [
+        jt.FactorAnalysis([[1.0], [2.0]], [0.0, 0.0], [1.0, 1.0]),
+        jt.FactorAnalysis([[1.0], [2.0]], [0.0, 0.0], [1.0, 2.0]),
+        jt.FactorAnalysis([[1.0], [2.5]], [0.0, 0.0], [1.0, 1.0]),
+    ]
+
+
+def probabilistic_pcas():
+    return [
+        jt.ProbabilisticPCA([[1.0], [2.0]], [0.0, 0.0], 1.0),
+        jt.ProbabilisticPCA([[1.0], [2.0]], [0.0, 1.0], 1.0),
+    ]
+
+
+def principal_components():
+    return [jt.principal_components(rows, 1, center=center) for rows in (ROWS, OTHERS) for center in (True, False)]
+
+
+def dimension_choices():
+    return [jt.choose_dimension(rows) for rows in (ROWS, OTHERS)]
+
+
+def clusters():
+    return [jt.k_means(rows, 2, start=rows[:2]) for rows in (ROWS, OTHERS)]
+
+
+def cluster_choices():
+    return [jt.choose_num_clusters(rows, 2, penalty=1.0, restarts=0) for rows in (ROWS, OTHERS)]
+
+
+def dendrograms():
+    return [jt.hierarchical_clusters(rows) for rows in (ROWS, OTHERS)]
+
+
+def boltzmann_machines():
+    weights = ([[1.0], [2.0]], [[1.0], [2.5]])
+    return [jt.RestrictedBoltzmannMachine(one, [0.0, 0.5], [0.1]) for one in weights]
+
+
+KINDS = [
+    boltzmann_machines,
+    factor_analyses,
+    probabilistic_pcas,
+    principal_components,
+    dimension_choices,
+    clusters,
+    cluster_choices,
+    dendrograms,
+]
