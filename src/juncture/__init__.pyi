@@ -217,6 +217,10 @@ from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength
 from juncture.latent.images.segmentation import segment as segment
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
+from juncture.latent.topics.beliefs import TopicBeliefs as TopicBeliefs
+from juncture.latent.topics.left_to_right import HeldOutScore as HeldOutScore
+from juncture.latent.topics.left_to_right import left_to_right as left_to_right
+from juncture.latent.topics.model import LatentDirichletAllocation as LatentDirichletAllocation
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
