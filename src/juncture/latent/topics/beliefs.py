@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice
-from juncture.errors import InvalidData
+from juncture.errors import UnknownVariable
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.iteration import Trace, check_stopping_rule, iterate
 from juncture.latent.topics.documents import as_counts
@@ -38,6 +38,14 @@ class TopicBeliefs:
     bound: Any
     trace: Trace
 
+    method = "mean-field"
+    exact = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether the bound converged."""
+        return self.trace.converged
+
     @property
     def shares(self) -> np.ndarray:
         """The expected shares of topics, (topic,) of one document, (document, topic) of many."""
@@ -46,7 +54,7 @@ class TopicBeliefs:
     def __getitem__(self, name: str) -> Dirichlet:
         """The Dirichlet distribution of the "shares", or a batch with one a document."""
         if not isinstance(name, str) or name != "shares":
-            raise InvalidData(f"beliefs about documents are of 'shares'; got {name!r}")
+            raise UnknownVariable(f"beliefs about documents are of 'shares'; got {name!r}")
         return Dirichlet(self.concentrations)
 
     def __len__(self) -> int:
