@@ -14,8 +14,9 @@ def as_counts(counts: Any, num_words: int) -> tuple[Any, bool]:
     """Counts as a SciPy matrix in rows (CSR) of float64, and whether they are those of one document."""
     from scipy import sparse
 
-    is_single = not sparse.issparse(counts) and np.ndim(counts) == 1
-    table = counts if sparse.issparse(counts) else np.atleast_2d(check_array(counts, "the counts"))
+    array = counts if sparse.issparse(counts) else check_array(counts, "the counts")
+    is_single = isinstance(array, np.ndarray) and array.ndim == 1
+    table = np.atleast_2d(array) if is_single else array
     if table.ndim != 2 or table.shape[1] != num_words:
         raise InvalidData(f"counts are (document, word) with {num_words} words; got the shape {table.shape}")
     matrix = sparse.csr_array(table, dtype=np.float64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_iterable
+from juncture.checks import check_array, check_count, check_iterable, is_count
 from juncture.errors import InvalidModel
 from juncture.factors.tables import import_pandas
 from juncture.values import Value, number_of, read_only
@@ -78,7 +78,7 @@ class LatentDirichletAllocation(Value):
             Of the shares of a document.
         """
         topics = check_count(num_topics, "num_topics", least=1, error=InvalidModel)
-        if np.ndim(words) == 0 and not isinstance(words, str):
+        if is_count(words):
             words = range(check_count(words, "words", least=1, error=InvalidModel))
         names = check_iterable(words, "words", error=InvalidModel)
         size = max(len(names), 1)
