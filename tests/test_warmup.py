@@ -19,6 +19,8 @@ OF_SEQUENCES = {
     "state_space.kalman": ("filter_sequences", "smooth_sequences"),
     "state_space.paths": ("covariances", "draw_forward", "draw_backward"),
     "densities.emissions": ("diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"),
+    "densities.mixture_pass": ("gaussian_mixture_pass",),
+    "densities.code_pass": ("code_mixture_pass",),
     "densities.mixtures": ("add_components", "weight_shares"),
     "chains.passes": ("pass_block", "pass_sequences"),
     "chains.bounded_passes": ("pass_bounded", "pass_bounded_sequences"),

@@ -197,6 +197,8 @@ from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
 from juncture.kernels.compilation import set_compilation as set_compilation
+from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs as BoltzmannBeliefs
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine as RestrictedBoltzmannMachine
 from juncture.latent.clusters.choice import ClusterChoice as ClusterChoice
 from juncture.latent.clusters.choice import choose_num_clusters as choose_num_clusters
 from juncture.latent.clusters.clusters import Clusters as Clusters
@@ -217,6 +219,11 @@ from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength
 from juncture.latent.images.segmentation import segment as segment
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
+from juncture.latent.mixtures.choice import ComponentChoice as ComponentChoice
+from juncture.latent.mixtures.choice import choose_components as choose_components
+from juncture.latent.mixtures.impute import Imputed as Imputed
+from juncture.latent.mixtures.restaurant import chinese_restaurant as chinese_restaurant
+from juncture.latent.mixtures.restaurant import expected_tables as expected_tables
 from juncture.latent.topics.beliefs import TopicBeliefs as TopicBeliefs
 from juncture.latent.topics.left_to_right import HeldOutScore as HeldOutScore
 from juncture.latent.topics.left_to_right import left_to_right as left_to_right
@@ -279,6 +286,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
+from juncture.plotting.clusters import plot_clusters as plot_clusters
 from juncture.plotting.density import plot_density as plot_density
 from juncture.plotting.draws import plot_autocorrelation as plot_autocorrelation
 from juncture.plotting.draws import plot_rank as plot_rank

@@ -25,6 +25,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "Mixture": ("juncture.latent.mixtures.verbs",),
     "EnergyModel": ("juncture.latent.energy.verbs",),
     "LinearFactors": ("juncture.latent.factors.verbs",),
+    "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
     "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
 

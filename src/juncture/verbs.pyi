@@ -15,6 +15,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs
 from juncture.latent.factors.infer import MostProbableFactors
@@ -146,9 +148,23 @@ class LearningStateSpace(Learning, total=False):
     lengths: Any
     fixed: Iterable[str]
 
+class LearningMachines(TypedDict, total=False):
+    method: str
+    chain_steps: int
+    rate: float
+    decay: float
+    batch_size: int
+    num_chains: int
+    weights: Any
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
+    rng: Any
+
 class LearningMixtures(Learning, total=False):
     point: Point
-    start: Literal["given", "random"]
+    start: Literal["given", "random", "k-means"]
+    hard: bool
 
 class LearningFactors(Learning, total=False):
     start: Literal["data", "given", "random"]
@@ -185,6 +201,15 @@ def infer(
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]: ...
 @overload
 def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
+@overload
+def infer(
+    model: RestrictedBoltzmannMachine,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: str = "warn",
+    rng: Any = None,
+) -> BoltzmannBeliefs: ...
 @overload
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
 @overload
@@ -283,6 +308,16 @@ def sample(model: LinearFactors, n: int, *, given: None = None, **options: Unpac
 @overload
 def sample(model: LinearFactors, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
 @overload
+def sample(
+    model: RestrictedBoltzmannMachine,
+    n: int,
+    *,
+    given: Any = None,
+    rng: Any = None,
+    method: str = "auto",
+    steps: int = 1000,
+) -> Dataset: ...
+@overload
 def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
 @overload
 def sample(model: Chain, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Sequence: ...
@@ -325,6 +360,10 @@ def log_prob(model: LinearFactors, rows: Dataset, *, method: Any = "auto") -> Nu
 @overload
 def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(
+    model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
+) -> Any: ...
+@overload
 def log_prob(model: EnergyModel, rows: Any) -> Numbers: ...
 @overload
 def online_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter: ...
@@ -356,6 +395,10 @@ def fit(
 def fit(
     structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
 ) -> Fit[ConditionalRandomField]: ...
+@overload
+def fit(
+    structure: RestrictedBoltzmannMachine, data: Any, prior: None = None, **options: Unpack[LearningMachines]
+) -> Fit[RestrictedBoltzmannMachine]: ...
 @overload
 def fit(
     structure: EnergyModel,

@@ -26,6 +26,7 @@ from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family
 from juncture.families.statistics.compiled import LONG
+from juncture.families.vectors.independent import Independent
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.engines.contract import Question
@@ -280,6 +281,13 @@ def warm_up_emissions() -> None:
         expect_statistics(model, model.sequences(steps))
 
 
+def warm_up_mixtures() -> None:
+    """Learn Gaussian and Bernoulli mixtures, a step each."""
+    one_step = ExpectationMaximization(tolerance=1e9)
+    fit(Mixture([0.5, 0.5], MultivariateGaussian(np.eye(2), np.eye(2))), np.eye(3, 2), 1.0, method=one_step)
+    fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), np.eye(3, 2), 1.0, method=one_step)
+
+
 def warm_up_state_space() -> None:
     """Ask about two steps of a random walk, and draw some."""
     model = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
@@ -311,6 +319,7 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,
+    "mixtures": warm_up_mixtures,
     "state spaces": warm_up_state_space,
     "pairwise models": ask_pairwise_network,
 }

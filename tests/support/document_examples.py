@@ -145,6 +145,11 @@ def pairwise_networks() -> list[Any]:
     ]
 
 
+def boltzmann_machines() -> list[Any]:
+    kinds = ("bernoulli", "gaussian", "softmax")
+    return [jt.RestrictedBoltzmannMachine.random(3, 2, kind, num_states=3, rng=seed) for seed, kind in enumerate(kinds)]
+
+
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "PairwiseNetwork": pairwise_networks,
@@ -155,5 +160,6 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "Mixture": mixtures,
     "FactorAnalysis": linear_factors,
     "ProbabilisticPCA": linear_factors,
+    "RestrictedBoltzmannMachine": boltzmann_machines,
     "families": families,
 }

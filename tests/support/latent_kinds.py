@@ -1,4 +1,4 @@
-"""A few different instances of every kind of value of factors and clusters, for the laws of `test_values`."""
+"""A few different instances of every kind of value of latent variables, for the laws of `test_values`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,13 @@ def dendrograms():
     return [jt.hierarchical_clusters(rows) for rows in (ROWS, OTHERS)]
 
 
+def boltzmann_machines():
+    weights = ([[1.0], [2.0]], [[1.0], [2.5]])
+    return [jt.RestrictedBoltzmannMachine(one, [0.0, 0.5], [0.1]) for one in weights]
+
+
 KINDS = [
+    boltzmann_machines,
     factor_analyses,
     probabilistic_pcas,
     topic_models,

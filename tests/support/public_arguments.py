@@ -22,6 +22,7 @@ from support.public_examples import (
     GRAPH,
     HMM,
     JOINT,
+    MACHINE,
     MATRIX,
     MIXTURE,
     NET,
@@ -102,6 +103,8 @@ add(
     jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.StrongJunctionTree(),
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
+    jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
+    MACHINE, jt.infer(MACHINE, [1, 0, 1]),
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
 for build in value_kinds.KINDS:

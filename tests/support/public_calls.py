@@ -29,7 +29,7 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
     "set_params", "get_params", "initial_states", "next_states", "log_likelihoods", "log_transitions", "draw_initial",
-    "draw_next", "combine",
+    "draw_next", "combine", "hidden_input", "visible_input", "log_weight",
 }  # fmt: skip
 OF_EXTRAS = {
     "amortized_variational",
@@ -38,8 +38,8 @@ OF_EXTRAS = {
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
-    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice",
-    "TopicBeliefs", "HeldOutScore",
+    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice",
+    "Imputed", "BoltzmannBeliefs", "TopicBeliefs", "HeldOutScore",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",

@@ -32,6 +32,7 @@ CHAIN = jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], 0)
 TAGGER = jt.ConditionalRandomField(["n", "v"], ["x", "y"], [[0.5, 0.0], [0.0, 1.0]])
 SENTENCE = [{"x": 1.0}, {"y": 2.0}]
 MIXTURE = jt.Mixture([0.25, 0.75], jt.Poisson([1.0, 20.0]))
+MACHINE = jt.RestrictedBoltzmannMachine.random(3, 2, rng=0)
 SPACE = jt.LinearGaussianStateSpace(0.9, 1.0, 0.5, 2.0, 0.0, 1.0)
 ROWS = {"a": ["n", "y", "y", "n", "y", "n", "y", "y"], "b": ["n", "y", "n", "n", "y", "y", "y", "n"]}
 COUNTS = jt.statistics(GRAPH, ROWS)
@@ -193,6 +194,17 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],
     "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
     "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
+    "RestrictedBoltzmannMachine": [
+        {
+            "weights": [[1.0, -0.5], [-1.0, 2.0], [0.5, 0.3]],
+            "visible_bias": [0.0, 0.3, -0.4],
+            "hidden_bias": [0.2, -0.1],
+        }
+    ],
+    "RestrictedBoltzmannMachine.random": [{"num_visible": 3, "num_hidden": 2, "visible": "gaussian"}],
+    "RestrictedBoltzmannMachine.free_energy": [{"rows": [1, 0, 1]}],
+    "RestrictedBoltzmannMachine.hidden_probabilities": [{"rows": [1, 0, 1]}],
+    "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
     "EnergyModel": [
         {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
     ],
@@ -225,6 +237,10 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     ],
     "MarkovChain": [{"transition": CHAIN.transition, "initial": "u", "states": ["u", "v"]}],
     "Mixture": [{"weights": [0.25, 0.75], "components": jt.Poisson([1.0, 2.0])}],
+    "choose_components": [{"template": MIXTURE, "data": [1.0, 2.0, 20.0, 22.0], "numbers": [1, 2]}],
+    "chinese_restaurant": [{"num_customers": 4, "concentration": 1.0}],
+    "expected_tables": [{"num_customers": 4, "concentration": 1.0}],
+    "MixtureBeliefs.purity": [{"classes": [0, 1, 0, 1, 0, 1]}],
     "GaussianEmissions": [{"mean": [0.0, 1.0], "covariance": [1.0, 1.0]}],
     "CategoricalEmissions": [{"probabilities": [[0.25, 0.75], [0.5, 0.5]]}],
     "FamilyEmissions": [{"family": jt.Poisson([1.0, 2.0])}],
@@ -291,6 +307,9 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "empirical": [{"data": [1.0, 2.0, 2.0]}],
     "example": [{"name": "asia"}],
     "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
+    "plot_clusters": [
+        {"beliefs": jt.infer(jt.Mixture([1.0], jt.MultivariateGaussian([[0.0, 0.0]], np.eye(2))), np.eye(2))}
+    ],
     "plot_density": [{"family": GAUSSIAN}],
     "plot_trace": [{"draws": DRAWS, "names": ["a"]}],
     "plot_rank": [{"draws": DRAWS, "bins": 4}],

@@ -405,8 +405,13 @@ def transition_matrices():
     return [TransitionMatrix((name,), states, np.array(one), target) for name in ("x", "y") for one in chains]
 
 
+def imputed_rows():
+    return jt.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
+
+
 KINDS = [
     search_results,
+    imputed_rows,
     variables,
     factors,
     conditionals,

@@ -71,6 +71,10 @@ def facts_of_factors(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_machine(model: Any) -> dict[str, Any]:
+    return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
+
+
 def facts_of_family(model: Any) -> dict[str, Any]:
     """Of a family, or of another kind that a program has registered: what it prints itself."""
     return {"value": repr(model)}
@@ -94,4 +98,5 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Mixture": facts_of_mixture,
     "FactorAnalysis": facts_of_factors,
     "ProbabilisticPCA": facts_of_factors,
+    "RestrictedBoltzmannMachine": facts_of_machine,
 }

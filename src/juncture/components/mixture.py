@@ -22,6 +22,7 @@ from juncture.components.contract import (
     raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
+from juncture.components.mixture_summaries import MixtureSummaries
 from juncture.data.sequences.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import Family, plain
@@ -29,12 +30,12 @@ from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import as_buffer
 from juncture.options import as_generator, as_sizes
 from juncture.parallel import block_rows, map_blocks
-from juncture.values import Value, few
+from juncture.values import few
 
 ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
 
 
-class Mixture(Value):
+class Mixture(MixtureSummaries):
     """A mixture distribution: p(x) = Σ weights[c] p(x | component c). Missing entries of x are summed out.
 
     Parameters
@@ -94,11 +95,6 @@ class Mixture(Value):
         shape, generator = as_sizes(size), as_generator(rng)
         chosen = generator.choice(self.num_components, int(np.prod(shape)), p=self.weights / self.weights.sum())
         return plain(self.components.sample(chosen, generator).reshape(shape + self.event_shape))
-
-    @property
-    def mean(self) -> Any:
-        """Σ weights[c] mean of component c."""
-        return plain(np.tensordot(self.weights, np.stack([np.asarray(part.mean) for part in self.components]), axes=1))
 
     def __len__(self) -> int:
         return self.num_components

@@ -23,6 +23,7 @@ MODULES = {
     "Mixture": "juncture.latent.mixtures.document",
     "FactorAnalysis": "juncture.latent.factors.document",
     "ProbabilisticPCA": "juncture.latent.factors.document",
+    "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
 }
 FAMILIES = "juncture.families.family_document"

@@ -18,12 +18,20 @@ from juncture.estimators.factors.factors import FactorAnalysis, ProbabilisticPCA
 from juncture.estimators.hidden_markov.categorical import CategoricalHMM
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture import MixtureHMM
+from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
+from juncture.estimators.mixtures.bernoulli import BernoulliMixture
+from juncture.estimators.mixtures.gaussian import GaussianMixture
+from juncture.estimators.mixtures.mixed import MixedMixture
 
 __all__ = [
+    "BayesianGaussianMixture",
     "BayesianNetworkClassifier",
+    "BernoulliMixture",
     "CategoricalHMM",
     "FactorAnalysis",
     "GaussianHMM",
+    "GaussianMixture",
+    "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",

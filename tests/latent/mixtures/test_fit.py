@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.data.sources import as_source
-from juncture.latent.mixtures import fit as mixture_fit
+from juncture.kernels.densities.mixture_pass import exponentiate
+from juncture.latent.mixtures import problem as mixture_problem
+from juncture.latent.mixtures.code_pass import code_pass, largest_codes
+from juncture.latent.mixtures.gaussian_pass import gaussian_pass
 from support.emission_examples import EMISSIONS
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -120,7 +123,7 @@ def test_a_prior_counts_in_the_weights_and_in_the_components():
 def test_blocks_of_any_size_give_the_same_mixture(size, monkeypatch):
     rows = TWO.sample(300, rng=0)
     whole = jt.fit(TWO, rows)
-    monkeypatch.setattr(mixture_fit, "BLOCK", size)
+    monkeypatch.setattr(mixture_problem, "BLOCK", size)
     assert jt.fit(TWO, rows).log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10)
 
 
@@ -194,3 +197,88 @@ def test_refusals():
     for message, ask in cases.items():
         with pytest.raises(jt.JunctureError, match=message):
             ask()
+
+
+@given(seed=SEEDS)
+def test_the_compiled_pass_gives_what_numpy_gives(seed):
+    """Full and tied covariances, holes, weights of zero, rows far from 0: the same objective and the same mixture."""
+    rng = np.random.default_rng(seed)
+    size, number = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    covariance = np.cov(rng.normal(size=(size, 3 * size)))
+    structure = "tied" if seed % 2 else "full"
+    matrices = covariance if seed % 2 else np.stack([covariance] * number)
+    mean = rng.normal(size=(number, size)) + 1000 * (seed % 3)
+    start = jt.Mixture(rng.dirichlet(np.ones(number)), jt.GaussianEmissions(mean, matrices, structure))
+    rows = np.asarray(start.sample(200, rng=rng)) + rng.normal(size=size)
+    rows[rng.random(rows.shape) < (0.2 if seed % 5 else 0.0)] = np.nan
+    weights = np.where(rng.random(200) < 0.1, 0.0, rng.random(200))
+    problem = mixture_problem.MixtureProblem(start, lambda: iter([]), MixturePrior(), "given", rng)
+    block = mixture_problem.Block(0, rows, weights)
+    plain = problem.expect_piece(start, block)
+    statistics, log_likelihood = gaussian_pass(start.components.full, np.log(start.weights), block.patterns)
+    assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
+    mine, theirs = statistics.parts[0], plain.statistics.components.parts[0]
+    assert mine.weight == pytest.approx(theirs.weight, rel=1e-10, abs=1e-12)
+    assert mine.center == pytest.approx(theirs.center, rel=1e-12)
+    assert mine.scatter == pytest.approx(theirs.scatter, rel=1e-8, abs=1e-8)
+
+
+@given(seed=SEEDS)
+def test_the_compiled_pass_over_codes_gives_what_numpy_gives(seed):
+    """Bernoulli and categorical columns with holes, rows without any value, and rows that weigh nothing."""
+    rng = np.random.default_rng(seed)
+    number, sizes = int(rng.integers(1, 4)), rng.integers(2, 4, size=3)
+    columns = [jt.Categorical(rng.dirichlet(np.ones(size), number)) for size in sizes]
+    start = jt.Mixture(rng.dirichlet(np.ones(number)), jt.Independent([jt.Bernoulli(rng.random(number)), *columns]))
+    rows = np.c_[rng.integers(2, size=50), *(rng.integers(size, size=50) for size in sizes)].astype(float)
+    rows[rng.random(rows.shape) < 0.4] = np.nan
+    weights = np.where(rng.random(50) < 0.2, 0.0, rng.random(50))
+    problem = mixture_problem.MixtureProblem(start, lambda: iter([]), MixturePrior(), "given", rng)
+    plain = problem.expect_piece(start, mixture_problem.Block(0, rows, weights))
+    statistics, log_likelihood = code_pass(start, rows, weights, largest_codes(rows))
+    assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
+    assert statistics.weight == pytest.approx(plain.statistics.counts, rel=1e-12)
+    mine = start.components.estimate(statistics)
+    theirs = start.components.estimate(plain.statistics.components)
+    assert mine.parts[0].family.probability == pytest.approx(theirs.parts[0].family.probability, abs=1e-12)
+    for one, other in zip(mine.parts[1:], theirs.parts[1:], strict=True):
+        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-12)
+
+
+def test_exponentials_of_the_kernel_are_those_of_numpy():
+    logs = -np.concatenate([np.linspace(0.0, 699.0, 2001), [701.0, np.inf]])
+    found = logs.copy()
+    exponentiate(found, np.empty_like(found))
+    assert found[:-2] == pytest.approx(np.exp(logs[:-2]), rel=4 * np.finfo(float).eps)
+    assert found[-2:].tolist() == [0.0, 0.0]
+
+
+def test_hard_em_raises_the_likelihood_of_rows_with_their_components():
+    rows = TWO.sample(300, rng=0)
+    hard, soft = jt.fit(TWO, rows, hard=True), jt.fit(TWO, rows)
+    logs = hard.model.component_log_prob(rows) + np.log(hard.model.weights)
+    assert hard.log_likelihood == pytest.approx(logs.max(axis=1).sum(), rel=1e-9)
+    assert (np.diff(hard.trace.values) >= -1e-9).all()
+    assert soft.log_likelihood > hard.log_likelihood
+
+
+def test_a_start_from_clusters_finds_clusters_that_are_apart():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(mean, 1.0, (60, 2)) for mean in (0.0, 20.0, 40.0)])
+    rows[::7, 0] = np.nan
+    same = jt.Mixture([1 / 3] * 3, [jt.MultivariateGaussian([0.0, 0.0], np.eye(2))] * 3)
+    found = jt.fit(same, rows, start="k-means").model
+    assert sorted(np.round(found.components.mean[:, 1] / 20)) == [0, 1, 2]
+    assert found.weights == pytest.approx(np.full(3, 1 / 3), abs=1e-6)
+
+
+@pytest.mark.parametrize("structure", ["full", "tied", "diagonal", "spherical"])
+def test_with_the_weak_prior_no_component_shrinks_to_a_point(structure):
+    rows = np.concatenate([np.random.default_rng(0).normal(size=(60, 2)), [[30.0, 30.0]] * 3])
+    shapes = {"full": [np.eye(2)] * 3, "tied": np.eye(2), "diagonal": np.ones((3, 2)), "spherical": np.ones(3)}
+    start = jt.Mixture([1 / 3] * 3, jt.GaussianEmissions([[0, 0], [1, 1], [30, 30]], shapes[structure], structure))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", jt.RegularizedWarning)
+        found = jt.fit(start, rows, "weak")
+    assert (found.model.components.variances > 1e-3).all()
+    assert (np.diff(found.trace.values) >= -1e-9).all()

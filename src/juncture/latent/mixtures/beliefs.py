@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.drawing.shares import ShareDiagram
@@ -22,6 +23,8 @@ from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import impossible_indices
 from juncture.inference.engines.pictures import rows_diagram, table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
+from juncture.latent.mixtures.impute import Imputed, impute_rows
+from juncture.latent.mixtures.scores import outlier_scores, purity_of
 from juncture.options import as_generator
 from juncture.values import number_of
 from juncture.variables import Scope, State, Variable
@@ -51,6 +54,8 @@ class MixtureBeliefs(OneVariable):
         Whether the answers are exact, and further facts about the run.
     index
         The index of the frame of pandas that the rows come from; else None.
+    rows
+        The rows, (row, *event), NaN where something is missing.
     """
 
     variable = "component"
@@ -60,6 +65,7 @@ class MixtureBeliefs(OneVariable):
     method: str = "enumeration"
     diagnostics: Diagnostics = EXACT
     index: Any = None  # of the frame that the rows come from
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0))  # (row, *event)
 
     @cached_property
     def log_evidences(self) -> np.ndarray:
@@ -83,6 +89,49 @@ class MixtureBeliefs(OneVariable):
     def impossible(self) -> tuple[int, ...]:
         """The rows that no component can have made."""
         return impossible_indices(self.log_evidences)
+
+    @property
+    def code_length(self) -> Any:
+        """-log₂ p(row), in bits: how long a code of the row is, under the mixture; less a constant for real numbers."""
+        return -self.log_evidence / np.log(2.0)
+
+    def outlier_score(self, num_draws: int = 1000, *, rng: Any = 0) -> np.ndarray:
+        """The share of rows drawn from the mixture, with the same holes, that are likelier: near 1 for an outlier.
+
+        Parameters
+        ----------
+        num_draws
+            The number of rows drawn.
+        rng
+            The source of random numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            (row,)
+        """
+        return outlier_scores(self.model, self.rows, self.log_evidences, check_count(num_draws, "draws", least=1), rng)
+
+    def impute(self) -> Imputed:
+        """The rows with their holes filled by the mean of what is missing given what is observed, and deviations."""
+        if self.impossible:
+            raise Unsupported(f"row {self.impossible[0]} is impossible: no component can say what is missing in it")
+        return impute_rows(self.model, self.rows, self.responsibilities)
+
+    def purity(self, classes: Any) -> float:
+        """The share of rows whose class is the most frequent one among the rows of the same component.
+
+        Parameters
+        ----------
+        classes
+            The true class of each row.
+
+        Returns
+        -------
+        float
+            From 0 to 1; 1 if each component holds rows of one class.
+        """
+        return purity_of(self.log_joint.argmax(axis=1), classes)
 
     @property
     def scope(self) -> Scope:

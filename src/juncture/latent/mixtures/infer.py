@@ -43,7 +43,8 @@ def infer_component(
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
-    beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm, index=None if is_single else row_index(evidence))
+    index = None if is_single else row_index(evidence)
+    beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm, index=index, rows=rows)
     check_evidence(
         log_joint.max(axis=1),  # -inf where no component is possible
         lambda row: "no component of the mixture can make it",

@@ -1,0 +1,1 @@
+"""Mixtures as scikit-learn estimators: they take holes and weights."""

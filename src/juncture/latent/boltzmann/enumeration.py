@@ -1,0 +1,132 @@
+"""Exact answers by the sum over all states of one layer: log Z, expectations, rows with holes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from juncture.errors import TooLarge
+from juncture.latent.boltzmann.parameters import BoltzmannParameters
+from juncture.latent.boltzmann.units import all_states
+from juncture.numerics import log_sum_exp, sigmoid
+
+MAX_BITS = 20  # log2 of the largest number of joint states that are visited
+BLOCK = 4096  # joint states at a time
+
+
+class Moments(NamedTuple):
+    """Expectations of the statistics of a machine: of u hᵀ, u and h."""
+
+    products: np.ndarray  # (entry, hidden)
+    visible: np.ndarray  # (entry,)
+    hidden: np.ndarray  # (hidden,)
+
+
+class Layer(NamedTuple):
+    """Joint states of one layer with the other one summed out: statistics or their expectations, and log weights."""
+
+    u: np.ndarray  # (state, entry)
+    h: np.ndarray  # (state, hidden)
+    log_weight: np.ndarray  # (state,)
+
+
+def is_small(model: BoltzmannParameters) -> bool:
+    """Whether log Z can be summed."""
+    return min(model.num_hidden, visible_bits(model)) <= MAX_BITS
+
+
+def visible_bits(model: BoltzmannParameters) -> float:
+    """log2 of the number of joint states of the visible units."""
+    states = model.units.num_states
+    return model.num_visible * float(np.log2(states)) if states else np.inf
+
+
+def check_small(model: BoltzmannParameters) -> None:
+    if not is_small(model):
+        raise TooLarge(
+            f"log Z of a machine with {model.num_visible} visible and {model.num_hidden} hidden units is a sum over at"
+            f" least 2^{min(model.num_hidden, visible_bits(model)):.0f} states; the limit is 2^{MAX_BITS}:"
+            " estimate it by annealed_log_partition()"
+        )
+
+
+def hidden_states(model: BoltzmannParameters) -> Iterator[np.ndarray]:
+    """All joint states of the hidden units, in blocks (state, hidden)."""
+    bits = np.arange(model.num_hidden)
+    for start in range(0, 2**model.num_hidden, BLOCK):
+        numbers = np.arange(start, min(start + BLOCK, 2**model.num_hidden))
+        yield (numbers[:, None] >> bits & 1).astype(float)
+
+
+def layers(model: BoltzmannParameters) -> Iterator[Layer]:
+    """All joint states of the smaller layer, in blocks."""
+    check_small(model)
+    if model.num_hidden <= visible_bits(model):
+        for h in hidden_states(model):
+            theta = model.visible_input(h)
+            log_weight = h @ model.hidden_bias + model.units.log_partition(theta).sum(axis=1)
+            yield Layer(model.units.mean(theta), h, log_weight)
+        return
+    states = all_states(model.units)
+    for start in range(0, len(states), BLOCK):
+        u = model.units.encode(states[start : start + BLOCK])
+        yield Layer(u, sigmoid(model.hidden_input(u)), model.log_weight(u))
+
+
+def exact_log_partition(model: BoltzmannParameters) -> float:
+    return float(log_sum_exp(np.concatenate([layer.log_weight for layer in layers(model)])))
+
+
+def model_moments(model: BoltzmannParameters) -> Moments:
+    """The exact expectations of the statistics under a small machine."""
+    total = Moments(np.zeros_like(model.matrix), np.zeros(len(model.matrix)), np.zeros(model.num_hidden))
+    log_partition = exact_log_partition(model)
+    for layer in layers(model):
+        share = np.exp(layer.log_weight - log_partition)
+        part = Moments((layer.u * share[:, None]).T @ layer.h, share @ layer.u, share @ layer.h)
+        total = Moments(*(mine + new for mine, new in zip(total, part, strict=True)))
+    return total
+
+
+class HoleAnswers(NamedTuple):
+    """Of rows with holes: log Σ exp(-E), and the expectations of h and u given what is seen."""
+
+    log_weight: np.ndarray  # (row,)
+    hidden: np.ndarray  # (row, hidden)
+    visible: np.ndarray  # (row, entry)
+
+
+def with_holes(model: BoltzmannParameters, rows: np.ndarray) -> HoleAnswers:
+    """Answers about rows with holes, which are summed or integrated out, by the sum over all hidden states."""
+    if model.num_hidden > MAX_BITS:
+        raise TooLarge(
+            f"holes are summed out over all 2^{model.num_hidden} hidden states; the limit is 2^{MAX_BITS}:"
+            ' infer with method="gibbs"'
+        )
+    answers = [one_with_holes(model, row) for row in rows]
+    weights, hidden, visible = zip(*answers, strict=True) if answers else ((), (), ())
+    return HoleAnswers(
+        np.array(weights),
+        np.array(hidden).reshape(-1, model.num_hidden),
+        np.array(visible).reshape(-1, len(model.matrix)),
+    )
+
+
+def one_with_holes(model: BoltzmannParameters, row: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """log Σ exp(-E), E[h] and E[u] given the entries of one row that are seen."""
+    units, seen = model.units, ~np.isnan(row)
+    u = units.encode(row[None])[0]
+    seen_entries = np.repeat(seen, len(u) // len(row))
+    log_weights, blocks = [], []
+    for h in hidden_states(model):
+        theta = model.visible_input(h)
+        missing = units.log_partition(theta)[:, ~seen].sum(axis=1)
+        log_weights.append(h @ model.hidden_bias + theta @ u + missing)
+        blocks.append((h, np.where(seen_entries, u, units.mean(theta))))
+    total = float(log_sum_exp(np.concatenate(log_weights)))
+    shares = [np.exp(part - total) for part in log_weights]
+    hidden = sum(share @ h for share, (h, _) in zip(shares, blocks, strict=True))
+    visible = sum(share @ mean for share, (_, mean) in zip(shares, blocks, strict=True))
+    return total + float(units.log_base(u[None])[0]), np.asarray(hidden), np.asarray(visible)

@@ -1,0 +1,234 @@
+"""`fit` for restricted Boltzmann machines: the gradient of the likelihood, with its negative phase by chains.
+
+The gradient by W is the mean of E[u hᵀ | x] over the data less E[u hᵀ] under the machine. Contrastive divergence takes
+the second from chains that start at the data, persistent contrastive divergence from chains that never start again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.errors import InvalidData, Unsupported
+from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
+from juncture.latent.boltzmann.enumeration import MAX_BITS, Moments, is_small, model_moments
+from juncture.latent.boltzmann.gibbs import gibbs_step, start
+from juncture.latent.boltzmann.infer import answers
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+from juncture.latent.boltzmann.rows import rows_of
+from juncture.learning.fit import Fit
+from juncture.numerics import sigmoid
+from juncture.options import as_generator
+
+METHODS = ("persistent", "contrastive-divergence", "exact")
+
+
+class LikelihoodEstimate(NamedTuple):
+    """The log-likelihood of rows: exact, with the error 0, or with log Z from annealed importance sampling."""
+
+    log_likelihood: float
+    standard_error: float
+    exact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A machine with the chains of its negative phase, and the rows with the last draws of their holes."""
+
+    model: RestrictedBoltzmannMachine
+    chains: np.ndarray  # (chain, entry)
+    rows: np.ndarray  # (row, entry)
+    epoch: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class GradientSteps:
+    """An epoch of gradient steps over batches of rows, as one step of `iterate`."""
+
+    model: RestrictedBoltzmannMachine
+    data: np.ndarray  # (row, visible), NaN for holes
+    weights: np.ndarray  # (row,)
+    method: str
+    chain_steps: int
+    rate: float
+    decay: float
+    batch_size: int
+    num_chains: int
+    max_steps: int
+    rng: np.random.Generator
+
+    def init(self) -> State:
+        rows, _ = start(self.model, self.data, self.rng)
+        chains, _ = start(self.model, np.full((self.num_chains, self.model.num_visible), np.nan), self.rng)
+        return State(self.model, chains, rows)
+
+    def step(self, state: State) -> State:
+        """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
+        rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
+        rows, order = state.rows.copy(), self.rng.permutation(len(state.rows))
+        moved = replace(state, rows=rows, epoch=state.epoch + 1)
+        for first in range(0, len(order), self.batch_size):
+            batch = order[first : first + self.batch_size]
+            self.fill_holes(moved.model, rows, batch)
+            u, weights = rows[batch], self.weights[batch]
+            if weights.sum() > 0:
+                moved = self.ascend(moved, u, weights / weights.sum(), rate)
+        return moved
+
+    def fill_holes(self, model: RestrictedBoltzmannMachine, rows: np.ndarray, batch: np.ndarray) -> None:
+        """Draw the holes of a batch anew by one Gibbs step; the rows are changed in place."""
+        holes = np.isnan(self.data[batch])
+        if holes.any():
+            seen = np.repeat(~holes, rows.shape[1] // holes.shape[1], axis=1)
+            rows[batch] = gibbs_step(model, rows[batch], self.rng, seen)
+
+    def ascend(self, state: State, u: np.ndarray, weights: np.ndarray, rate: float) -> State:
+        model, chains, shares = state.model, state.chains, weights
+        if self.method == "exact":
+            negative = model_moments(model)
+        else:
+            is_persistent = self.method == "persistent"
+            chains = chains if is_persistent else u
+            shares = np.full(len(chains), 1 / len(chains)) if is_persistent else weights
+            for _ in range(self.chain_steps):
+                chains = gibbs_step(model, chains, self.rng)
+            negative = moments_of(model, chains, shares)
+            chains = chains if is_persistent else state.chains
+        gradient = difference(moments_of(model, u, weights), negative)
+        return replace(state, model=moved_by(model, gradient, rate, self.decay), chains=chains)
+
+    def objective(self, state: State) -> float:
+        return estimate_likelihood(state.model, self.data, self.weights, self.rng, temperatures=200).log_likelihood
+
+
+def moments_of(model: RestrictedBoltzmannMachine, u: np.ndarray, weights: np.ndarray) -> Moments:
+    """The weighted means of u E[h | u]ᵀ, u and E[h | u]."""
+    hidden = sigmoid(model.hidden_input(u)) * weights[:, None]
+    return Moments(u.T @ hidden, weights @ u, hidden.sum(axis=0))
+
+
+def difference(positive: Moments, negative: Moments) -> Moments:
+    return Moments(*(mine - other for mine, other in zip(positive, negative, strict=True)))
+
+
+def moved_by(
+    model: RestrictedBoltzmannMachine, gradient: Moments, rate: float, decay: float
+) -> RestrictedBoltzmannMachine:
+    """The machine after a step of this rate, with the weights pulled towards 0."""
+    weights = model.weights + rate * (gradient.products.reshape(model.weights.shape) - decay * model.weights)
+    visible = model.visible_bias + rate * gradient.visible.reshape(model.visible_bias.shape)
+    return RestrictedBoltzmannMachine(weights, visible, model.hidden_bias + rate * gradient.hidden, model.visible)
+
+
+def exact_gradient(model: RestrictedBoltzmannMachine, rows: Any) -> Moments:
+    """The gradient of the mean log-likelihood of complete rows by W, b and a, for small machines."""
+    values, _ = rows_of(model, rows)
+    u = model.units.encode(values)
+    return difference(moments_of(model, u, np.full(len(u), 1 / len(u))), model_moments(model))
+
+
+def estimate_likelihood(
+    model: RestrictedBoltzmannMachine, rows: np.ndarray, weights: np.ndarray, rng: Any, temperatures: int = 1000
+) -> LikelihoodEstimate:
+    """The weighted sum of log p(row), exact where log Z is, else with its standard error."""
+    total = float(weights @ answers(model, rows)[0])
+    count = float(weights.sum())
+    if is_small(model):
+        return LikelihoodEstimate(total - count * model.log_partition, 0.0, True)
+    log_z = model.annealed_log_partition(temperatures=temperatures, rng=rng)
+    return LikelihoodEstimate(total - count * log_z.log_evidence, count * log_z.standard_error, False)
+
+
+def fit_machine(  # noqa: PLR0913 (the options of learning)
+    model: RestrictedBoltzmannMachine,
+    data: Any,
+    prior: None = None,
+    *,
+    method: str = "persistent",
+    chain_steps: int = 1,
+    rate: float = 0.1,
+    decay: float = 0.0,
+    batch_size: int = 50,
+    num_chains: int = 100,
+    weights: Any = None,
+    tolerance: float = 0.0,
+    max_steps: int = 20,
+    progress: ProgressCallback | None = None,
+    rng: Any = None,
+) -> Fit[RestrictedBoltzmannMachine]:
+    """A machine learned by stochastic gradient ascent, from the given one on.
+
+    Parameters
+    ----------
+    model
+        Where learning starts: `RestrictedBoltzmannMachine.random`.
+    data
+        (row, visible), a frame or a `Dataset`; NaN is a hole, drawn anew by a Gibbs step whenever its row is used.
+    prior
+        None; `decay` holds the weights small.
+    method
+        "persistent", "contrastive-divergence", or for small machines "exact", whose negative phase is enumerated.
+    chain_steps
+        Block Gibbs steps of the chains before each gradient step.
+    rate, decay
+        The learning rate, which falls to 0 over the second half of the epochs; how strongly weights are pulled to 0.
+    batch_size, num_chains
+        Rows of each gradient step; chains of "persistent".
+    weights
+        Of the rows, (row,).
+    tolerance, max_steps, progress
+        Learning ends after `max_steps` epochs, or when an epoch moves the log-likelihood by less than the tolerance.
+    rng
+        A seed or a `numpy.random.Generator`.
+
+    Returns
+    -------
+    Fit
+        Its `trace` need not rise. `log_likelihood` is exact for small machines, else an annealed estimate;
+        `statistics` is a `LikelihoodEstimate`, with its standard error.
+    """
+    if prior is not None:
+        raise Unsupported("a restricted Boltzmann machine has no conjugate prior: leave prior out, use decay")
+    check_choice(method, METHODS, "method")
+    check_stopping_rule(tolerance, max_steps)
+    check_progress(progress)
+    rows, _ = rows_of(model, data)
+    algorithm = GradientSteps(
+        model,
+        check_rows(model, rows),
+        row_weights(weights, len(rows)),
+        method,
+        check_count(chain_steps, "chain_steps", least=1),
+        check_number(rate, "rate", least=0),
+        check_number(decay, "decay", least=0),
+        check_count(batch_size, "batch_size", least=1),
+        check_count(num_chains, "num_chains", least=1),
+        max_steps,
+        as_generator(rng),
+    )
+    options: dict[str, Any] = {"tolerance": tolerance, "max_steps": max_steps, "progress": progress}
+    state, trace = iterate(algorithm, is_monotone=False, **options)
+    found = estimate_likelihood(state.model, rows, algorithm.weights, algorithm.rng)
+    return Fit(state.model, found.log_likelihood, trace, found)
+
+
+def check_rows(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> np.ndarray:
+    if not len(rows):
+        raise InvalidData("there are no rows to learn from")
+    if np.isnan(rows).any() and model.num_hidden > MAX_BITS:
+        raise Unsupported(
+            f"rows with holes are learned from with at most {MAX_BITS} hidden units, whose likelihood is a sum over all"
+            f" their states; this machine has {model.num_hidden}: fill the holes by infer, or take fewer"
+        )
+    return rows
+
+
+def row_weights(weights: Any, num_rows: int) -> np.ndarray:
+    """Weights of the rows, 1 by default."""
+    found = np.ones(num_rows) if weights is None else check_array(weights, "weights", ndim=1)
+    if found.shape != (num_rows,) or not np.isfinite(found).all() or (found < 0).any() or not found.sum() > 0:
+        raise InvalidData(f"weights are {num_rows} numbers of at least 0, one a row, and not all 0")
+    return found

@@ -1,0 +1,50 @@
+"""Rows of a machine: vectors, frames or a `Dataset`, as one array with NaN for holes; and draws as a `Dataset`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array
+from juncture.data.dataset import Dataset
+from juncture.data.sequences.steps import unwrap_frame
+from juncture.errors import InvalidData
+from juncture.latent.boltzmann.parameters import BoltzmannParameters
+from juncture.latent.boltzmann.units import visible_variables
+from juncture.latent.mixtures.rows import as_numbers
+
+
+def rows_of(model: BoltzmannParameters, given: Any) -> tuple[np.ndarray, bool]:
+    """(row, visible), and whether one row was given and not a list."""
+    values = rows_of_dataset(model, given) if isinstance(given, Dataset) else check_array(unwrap_frame(given), "rows")
+    if values.ndim not in (1, 2) or values.shape[-1] != model.num_visible:
+        raise InvalidData(
+            f"a row of this machine has {model.num_visible} visible units; got an array of the shape {values.shape}"
+        )
+    model.units.check(values)
+    return np.atleast_2d(values), values.ndim == 1
+
+
+def complete_rows(model: BoltzmannParameters, given: Any) -> tuple[np.ndarray, bool]:
+    """Rows without holes."""
+    values, is_single = rows_of(model, given)
+    if np.isnan(values).any():
+        raise InvalidData("free energies and features take complete rows, and one has a hole: use log_prob or infer")
+    return values, is_single
+
+
+def rows_of_dataset(model: BoltzmannParameters, data: Dataset) -> np.ndarray:
+    """The columns v0, v1, … side by side; where the names are others, all columns as they come."""
+    names = [variable.name for variable in visible_variables(model.units)]
+    order = names if set(names) <= set(data.columns) else list(data.columns)
+    return np.stack([as_numbers(data, name) for name in order], axis=1)
+
+
+def as_dataset(model: BoltzmannParameters, u: np.ndarray) -> Dataset:
+    """Statistics of visible units as columns v0, v1, …."""
+    variables = visible_variables(model.units)
+    columns = model.units.decode(u).T
+    if model.units.num_states:
+        columns = columns.astype(np.int64)
+    return Dataset.from_codes(variables, {v.name: column for v, column in zip(variables, columns, strict=True)})

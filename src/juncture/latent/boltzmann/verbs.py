@@ -1,0 +1,14 @@
+"""What the verbs do with restricted Boltzmann machines."""
+
+from __future__ import annotations
+
+from juncture import verbs
+from juncture.dispatch import register
+from juncture.latent.boltzmann.fit import fit_machine
+from juncture.latent.boltzmann.infer import infer_hidden, log_prob_machine, sample_machine
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+
+register(verbs.infer, RestrictedBoltzmannMachine, infer_hidden)
+register(verbs.sample, RestrictedBoltzmannMachine, sample_machine)
+register(verbs.log_prob, RestrictedBoltzmannMachine, log_prob_machine)
+register(verbs.fit, RestrictedBoltzmannMachine, fit_machine)

@@ -1,0 +1,170 @@
+"""`choose_components`: the number of components of a mixture, by a criterion or by held-out rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.checks import check_choice, check_count, check_iterable, check_kind
+from juncture.components.mixture import Mixture
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
+from juncture.latent.mixtures.fit import fit_mixture
+from juncture.latent.mixtures.rows import rows_of
+from juncture.learning.fit import Fit
+from juncture.options import as_generator
+from juncture.values import few
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CRITERIA = ("bic", "aic", "held-out")
+FOLDS = 5
+Learn = Callable[[int, np.ndarray, np.ndarray], Fit[Mixture]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentChoice:
+    """The scores of mixtures with different numbers of components, and the best of them.
+
+    Attributes
+    ----------
+    numbers
+        The numbers of components.
+    scores
+        Of each: by "bic" log p(rows) - ½ log(rows) · parameters, by "aic" log p(rows) - parameters, by "held-out"
+        the sum of log p(row) over rows that were not learned from. The higher the better.
+    errors
+        The standard error of each score by "held-out"; 0 for the others.
+    criterion
+        The criterion.
+    fit
+        The `Fit` of the best number, to all rows.
+    """
+
+    numbers: tuple[int, ...]
+    scores: np.ndarray
+    errors: np.ndarray
+    criterion: str
+    fit: Fit[Mixture]
+
+    @property
+    def best(self) -> int:
+        """The number with the highest score; of equal ones the smaller."""
+        return self.numbers[int(np.argmax(self.scores))]
+
+    @property
+    def model(self) -> Mixture:
+        """The mixture with the best number of components, learned from all rows."""
+        return self.fit.model
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each number of components."""
+        import pandas as pd
+
+        return pd.DataFrame({"components": self.numbers, "score": self.scores, "error": self.errors})
+
+    def __repr__(self) -> str:
+        listed = few(f"{number}: {score:.6g}" for number, score in zip(self.numbers, self.scores, strict=True))
+        return f"ComponentChoice({self.best} by {self.criterion}; {listed})"
+
+
+def choose_components(  # noqa: PLR0913 (one function, many options)
+    template: Mixture,
+    data: Any,
+    numbers: Iterable[int] = range(1, 9),
+    criterion: str = "bic",
+    prior: Any = "weak",
+    *,
+    weights: Any = None,
+    start: Any = "random",
+    method: Any = "em",
+    rng: Any = 0,
+) -> ComponentChoice:
+    """The number of components that a criterion prefers, and the mixture with it.
+
+    Parameters
+    ----------
+    template
+        A mixture whose first component gives the family.
+    data
+        Rows as `fit` takes them, in memory.
+    numbers
+        The numbers of components to compare.
+    criterion
+        "bic", "aic" or "held-out": the log-likelihood of rows that are left out, a fifth at a time.
+    prior
+        As that of `fit`; the weak prior keeps a component from winning by shrinking to a point.
+    weights, method
+        As those of `fit`.
+    start
+        "random" or "k-means".
+    rng
+        The source of random numbers for starts and folds.
+
+    Returns
+    -------
+    ComponentChoice
+        The scores, the best number and its mixture.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = [0.1, 0.3, 0.2, 0.0, 9.1, 9.2, 9.0, 9.3]
+    >>> jt.choose_components(jt.Mixture([1.0], [jt.Gaussian(0.0, 1.0)]), rows, [1, 2]).best
+    2
+    """
+    check_kind(template, Mixture, "the template")
+    check_choice(criterion, CRITERIA, "criterion")
+    check_choice(start, ("random", "k-means"), "start")
+    asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
+    rows, is_single = rows_of(template, data)
+    if is_single or not asked:
+        raise InvalidData("choose_components takes many rows, and numbers of components to compare")
+    given = as_weights(weights, len(rows))
+    counted = np.ones(len(rows)) if given is None else given
+    generator = as_generator(rng)
+
+    def learn(number: int, some: np.ndarray, own: np.ndarray) -> Fit[Mixture]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RegularizedWarning)
+            warnings.simplefilter("ignore", NotConvergedWarning)
+            wide = repeat_component(template, number)
+            kind: Any = "k-means" if start == "k-means" else "random"
+            return fit_mixture(wide, some, prior, weights=own, start=kind, method=method, rng=generator)
+
+    fits = [learn(number, rows, counted) for number in asked]
+    if criterion == "held-out":
+        scores, errors = held_out_scores(learn, asked, rows, counted, generator)
+    else:
+        scores = np.array([penalized(each, criterion, float(counted.sum())) for each in fits])
+        errors = np.zeros(len(fits))
+    return ComponentChoice(tuple(asked), scores, errors, criterion, fits[int(np.argmax(scores))])
+
+
+def repeat_component(template: Mixture, number: int) -> Mixture:
+    """A mixture of equal components, of the family of the first component of the template."""
+    return Mixture(np.full(number, 1.0 / number), template.components.take([0] * number))
+
+
+def penalized(found: Fit[Mixture], criterion: str, num_rows: float) -> float:
+    each = 1.0 if criterion == "aic" else 0.5 * np.log(max(num_rows, 1.0))
+    return float(found.log_likelihood - each * found.model.num_parameters)
+
+
+def held_out_scores(
+    learn: Learn, numbers: list[int], rows: np.ndarray, weights: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Σ weight · log p(row) over rows that were left out, and its standard error, for each number."""
+    fold = rng.permutation(len(rows)) % min(FOLDS, len(rows))
+    logs = np.empty((len(numbers), len(rows)))
+    for index, number in enumerate(numbers):
+        for part in range(int(fold.max()) + 1):
+            out = fold == part
+            logs[index, out] = learn(number, rows[~out], weights[~out]).model.log_prob(rows[out])
+    weighted = np.where(weights > 0, logs, 0.0) * weights
+    return weighted.sum(axis=1), weighted.std(axis=1) * np.sqrt(len(rows))

@@ -1,0 +1,171 @@
+"""Dirichlet-process mixtures of Gaussians: mean-field variational inference with a truncated stick.
+
+The weights are π_k = v_k Π_{j<k} (1 - v_j) with v_k ~ Beta(1, α), and v = 1 for the last of T components, which have
+a normal-inverse-Wishart prior. q(z) q(v) q(μ, Σ) is improved by coordinate ascent (Blei and Jordan 2006): the bound
+never falls. Given q(μ, Σ), exp E[log N(x)] is a Gaussian density times a constant, so that rows with holes, whose
+missing cells are integrated out, take the pass of Gaussian mixtures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import digamma
+
+from juncture import numerics
+from juncture.checks import check_count, check_number
+from juncture.components.contract import EmissionStatistics, is_seen
+from juncture.components.gaussian import GaussianEmissions
+from juncture.components.gaussian_holes import expected_moments, full_log_prob
+from juncture.components.mixture import Mixture
+from juncture.families.continuous.beta import Beta
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
+from juncture.iteration import Trace
+from juncture.latent.mixtures import gaussian_pass
+from juncture.latent.mixtures.clustered_start import cluster_rows
+from juncture.latent.mixtures.problem import Block, MixtureStatistics
+from juncture.latent.mixtures.weak_prior import column_moments
+from juncture.learning.em.contract import Expected
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
+from juncture.values import Value, number_of, read_only
+
+
+class MixturePosterior(Value):
+    """The approximate posterior of a Dirichlet-process mixture: Beta(a, b) of each stick, and of each component.
+
+    Attributes
+    ----------
+    a, b
+        The parameters of the posterior of each share v of the stick that is left, (component - 1,).
+    components
+        The posterior of the means and covariances, a batch.
+    """
+
+    _fields = ("a", "b", "components")
+    a: np.ndarray
+    b: np.ndarray
+    components: NormalInverseWishart
+
+    def __init__(self, a: Any, b: Any, components: NormalInverseWishart) -> None:
+        self._set(a=read_only(a, float), b=read_only(b, float), components=components)
+
+    @property
+    def num_components(self) -> int:
+        return len(self.a) + 1
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The expected weights."""
+        left = np.cumprod(np.append(1.0, self.b / (self.a + self.b)))
+        return left * np.append(self.a / (self.a + self.b), 1.0)
+
+    @cached_property
+    def log_weights(self) -> np.ndarray:
+        """E[log π]."""
+        both = digamma(self.a + self.b)
+        left = np.append(0.0, np.cumsum(digamma(self.b) - both))
+        return left + np.append(digamma(self.a) - both, 0.0)
+
+    @cached_property
+    def expected(self) -> tuple[MultivariateGaussian, np.ndarray]:
+        """exp E[log π N(x)] as Gaussian densities, and the logs of the constants that multiply them."""
+        given = self.components._given
+        degrees, scale = given["degrees"], given["scale"]
+        size = scale.shape[-1]
+        gaussian = MultivariateGaussian(given["mean"], scale / degrees[..., None, None])
+        halves = 0.5 * (degrees[..., None] - np.arange(size))
+        expected_log = digamma(halves).sum(axis=-1) - size * np.log(0.5 * degrees)  # E log|Λ| - log|E Λ|
+        return gaussian, self.log_weights + 0.5 * (expected_log - size / given["strength"])
+
+    def to_mixture(self) -> Mixture:
+        """The mixture with the expected weights and precisions."""
+        gaussian = self.expected[0]
+        weights = self.weights / self.weights.sum()
+        return Mixture(weights, GaussianEmissions(gaussian.mean, gaussian.covariance, "full"))
+
+    def __repr__(self) -> str:
+        return f"MixturePosterior({number_of(self.num_components, 'component')})"
+
+
+@dataclass(frozen=True, eq=False)
+class DirichletProcessProblem:
+    """A Dirichlet-process mixture to learn: coordinate ascent has the form of EM, with -KL(q, prior) as log prior."""
+
+    block: Block
+    prior: NormalInverseWishart
+    concentration: float
+    num_components: int
+    rng: np.random.Generator
+    models: ClassVar[str] = "Dirichlet-process mixtures"
+
+    def start(self) -> MixturePosterior:
+        """From clusters of the rows, the largest first."""
+        rows, weights = self.block.rows, self.block.weights
+        counted = (weights > 0) & is_seen(rows)
+        number = min(self.num_components, int(counted.sum()))
+        labels = cluster_rows(rows[counted], weights[counted], number, self.rng)
+        order = np.argsort(-np.bincount(labels, weights[counted], self.num_components), kind="stable")
+        shares = np.zeros((len(rows), self.num_components))
+        shares[np.flatnonzero(counted), np.argsort(order)[labels]] = weights[counted]
+        gaussian = MultivariateGaussian(self.prior._given["mean"], self.prior._given["scale"])
+        wide = MultivariateGaussian(*(np.stack([each] * self.num_components) for each in gaussian._given.values()))
+        return self.update(expected_moments(rows, shares, wide))
+
+    def another_start(self) -> MixturePosterior:
+        return self.start()
+
+    def blocks(self) -> list[Block]:
+        return [self.block]
+
+    def expect(self, model: MixturePosterior, block: Block) -> Expected[MixtureStatistics]:
+        gaussian, log_weights = model.expected
+        found = None
+        if gaussian_pass.is_fast(block.rows.size, model.num_components) and block.patterns:
+            found = gaussian_pass.gaussian_pass(gaussian, log_weights, block.patterns)
+        if found is not None:
+            return Expected(MixtureStatistics(found[0].weight, found[0]), found[1])
+        logs = full_log_prob(block.rows, gaussian) + log_weights
+        totals = numerics.log_sum_exp(logs, axis=1)
+        counted = np.where(is_seen(block.rows), block.weights, 0.0)
+        moments = expected_moments(block.rows, np.exp(logs - totals[:, None]) * counted[:, None], gaussian)
+        statistics = EmissionStatistics(moments.weight, [moments])
+        return Expected(MixtureStatistics(moments.weight, statistics), float(counted @ totals))
+
+    def maximize(self, statistics: MixtureStatistics, model: MixturePosterior) -> MixturePosterior:
+        return self.update(statistics.components.parts[0])
+
+    def update(self, moments: Any) -> MixturePosterior:
+        """The posterior given the expected moments: conjugate, component by component and stick by stick."""
+        counts = np.asarray(moments.weight)
+        beyond = counts[::-1].cumsum()[::-1][1:]
+        return MixturePosterior(1.0 + counts[:-1], self.concentration + beyond, self.prior.posterior(moments))
+
+    def log_prior(self, model: MixturePosterior) -> float:
+        sticks = Beta(model.a, model.b).kl_divergence(Beta(1.0, self.concentration)) if len(model.a) else 0.0
+        return -float(np.sum(sticks) + np.sum(model.components.kl_divergence(self.prior)))
+
+
+def fit_dirichlet_process(
+    rows: np.ndarray,
+    weights: np.ndarray,
+    num_components: int,
+    concentration: float,
+    method: ExpectationMaximization,
+    rng: np.random.Generator,
+) -> tuple[MixturePosterior, Trace]:
+    """The approximate posterior, and the trace of the bound; the prior of components is centred on the data."""
+    number = check_count(num_components, "the number of components", least=1)
+    alpha = check_number(concentration, "the concentration", above=0.0, finite=True)
+    problem = DirichletProcessProblem(Block(0, rows, weights), data_prior(rows, weights), alpha, number, rng)
+    found, trace = method.run(problem)
+    return found.model, trace
+
+
+def data_prior(rows: np.ndarray, weights: np.ndarray) -> NormalInverseWishart:
+    """The mean of the data with the strength of one row, and d degrees with the variances of the columns."""
+    mean, variance = column_moments(rows, weights)
+    return NormalInverseWishart(mean, 1.0, float(len(mean)), np.diag(variance))

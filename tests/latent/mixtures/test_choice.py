@@ -1,0 +1,76 @@
+"""The number of components, the Chinese restaurant, and the command that sorts rows into clusters."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import juncture as jt
+from support.command_line import juncture
+
+ONE = jt.Mixture([1.0], [jt.MultivariateGaussian([0.0, 0.0], np.eye(2))])
+
+
+def three_clusters(rng):
+    rows = np.concatenate([rng.normal(mean, 1.0, (60, 2)) for mean in (0.0, 7.0, 14.0)])
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    return rows
+
+
+@pytest.mark.parametrize("criterion", ["bic", "held-out"])
+def test_three_clusters_are_found(criterion):
+    rows = three_clusters(np.random.default_rng(0))
+    found = jt.choose_components(ONE, rows, range(1, 5), criterion, start="k-means")
+    assert found.best == found.model.num_components == 3
+    assert found.scores[2] == found.scores.max()
+    assert (found.errors > 0).all() == (criterion == "held-out")
+    if criterion == "bic":
+        best = found.fit.log_likelihood - 0.5 * np.log(len(rows)) * found.model.num_parameters
+        assert found.scores[2] == pytest.approx(best)
+    assert list(found.to_pandas()["components"]) == [1, 2, 3, 4]
+
+
+def test_tables_of_a_restaurant():
+    """S4-153: the expected number of tables is Σ α/(α + i)."""
+    rng, count, alpha = np.random.default_rng(0), 30, 2.0
+    draws = np.array([jt.chinese_restaurant(count, alpha, rng=rng).max() + 1 for _ in range(2000)])
+    shares = alpha / (alpha + np.arange(count))
+    assert jt.expected_tables(count, alpha) == pytest.approx(shares.sum())
+    error = np.sqrt((shares * (1 - shares)).sum() / 2000)  # tables are independent coins
+    assert draws.mean() == pytest.approx(shares.sum(), abs=5 * error)
+
+
+def test_partitions_of_a_restaurant_are_exchangeable():
+    """Three customers: all together has probability 2/((α + 1)(α + 2)), however they are numbered."""
+    rng, alpha = np.random.default_rng(1), 1.5
+    draws = [tuple(jt.chinese_restaurant(3, alpha, rng=rng)) for _ in range(6000)]
+    total = (alpha + 1) * (alpha + 2)
+    chances = {(0, 0, 0): 2, (0, 0, 1): alpha, (0, 1, 0): alpha, (0, 1, 1): alpha, (0, 1, 2): alpha**2}
+    for partition, weight in chances.items():
+        chance = weight / total
+        share = draws.count(partition) / 6000
+        assert share == pytest.approx(chance, abs=5 * np.sqrt(chance * (1 - chance) / 6000))
+
+
+def test_the_command_labels_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    which = np.repeat([0, 1], 40)
+    rows = {
+        "x": np.where(rng.random(80) < 0.1, np.nan, rng.normal(8.0 * which, 1.0)),
+        "colour": np.where(rng.random(80) < 0.1 + 0.8 * which, "red", "blue"),
+    }
+    jt.Dataset(rows).to_csv(tmp_path / "rows.csv")
+    out, model = tmp_path / "labelled.csv", tmp_path / "model.json"
+    done = juncture("cluster", str(tmp_path / "rows.csv"), "--most", "3", "--out", str(out), "--model", str(model))
+    assert done.returncode == 0, done.err
+    found = jt.Dataset(out)
+    labels = np.asarray(found.columns["component"])
+    agreement = np.mean(labels == which)
+    assert max(agreement, 1 - agreement) > 0.9
+    assert set(found.columns) == {"x", "colour", "component", "probability", "outlier score"}
+    assert jt.read(model).num_components == 2
+    document = juncture("cluster", str(tmp_path / "rows.csv"), "-k", "2", "--json")
+    assert json.loads(document.out)["components"] == 2
+    assert juncture("cluster", str(tmp_path / "rows.csv"), "-k", "none").returncode == 2
