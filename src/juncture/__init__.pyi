@@ -224,6 +224,10 @@ from juncture.latent.mixtures.choice import choose_components as choose_componen
 from juncture.latent.mixtures.impute import Imputed as Imputed
 from juncture.latent.mixtures.restaurant import chinese_restaurant as chinese_restaurant
 from juncture.latent.mixtures.restaurant import expected_tables as expected_tables
+from juncture.latent.topics.beliefs import TopicBeliefs as TopicBeliefs
+from juncture.latent.topics.left_to_right import HeldOutScore as HeldOutScore
+from juncture.latent.topics.left_to_right import left_to_right as left_to_right
+from juncture.latent.topics.model import LatentDirichletAllocation as LatentDirichletAllocation
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization

@@ -26,6 +26,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "EnergyModel": ("juncture.latent.energy.verbs",),
     "LinearFactors": ("juncture.latent.factors.verbs",),
     "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
+    "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
 
 
@@ -48,8 +49,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     ----------
     model
         A `BayesianNetwork`, `MarkovNetwork` or `FactorGraph`; or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture`, `FactorAnalysis` or `ProbabilisticPCA`, whose
-        options are listed below.
+        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture`, `FactorAnalysis`, `ProbabilisticPCA` or
+        `LatentDirichletAllocation`, whose options are listed below.
     evidence
         A mapping from names to states is one row. A frame, a `Dataset`, a list of mappings or an `Evidence` is many
         rows.
@@ -267,7 +268,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
         `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`, for a `FactorAnalysis` or
         `ProbabilisticPCA` `juncture.latent.factors.fit`, for a `RestrictedBoltzmannMachine`
-        `juncture.latent.boltzmann.fit`.
+        `juncture.latent.boltzmann.fit`, for a `LatentDirichletAllocation` `juncture.latent.topics.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block

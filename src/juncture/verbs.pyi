@@ -22,6 +22,8 @@ from juncture.latent.factors.beliefs import FactorBeliefs
 from juncture.latent.factors.infer import MostProbableFactors
 from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
+from juncture.latent.topics.beliefs import TopicBeliefs
+from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.undirected.penalties import L1, L2
@@ -212,6 +214,15 @@ def infer(
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
 @overload
 def infer(model: LinearFactors, evidence: Any, **options: Unpack[Asking]) -> FactorBeliefs: ...
+@overload
+def infer(
+    model: LatentDirichletAllocation,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    tolerance: float = 1e-10,
+    max_steps: int = 1000,
+) -> TopicBeliefs: ...
 @overload
 def most_probable(
     model: Network, evidence: Row | None = None, *, k: int, **options: Unpack[AskingNetworks]
@@ -414,6 +425,19 @@ def fit(
 def fit(
     structure: ProbabilisticPCA, data: Any, prior: Any = None, **options: Unpack[LearningFactors]
 ) -> Fit[ProbabilisticPCA]: ...
+@overload
+def fit(
+    structure: LatentDirichletAllocation,
+    data: Any,
+    prior: float = 0.1,
+    *,
+    method: Literal["auto", "variational", "gibbs"] = "auto",
+    start: Literal["random", "given"] = "random",
+    tolerance: float = 1e-6,
+    max_steps: int = 200,
+    rng: Any = 0,
+    progress: Any = None,
+) -> Fit[LatentDirichletAllocation]: ...
 @overload
 def fit(structure: Mixture, data: Any, prior: Any = None, **options: Unpack[LearningMixtures]) -> Fit[Mixture]: ...
 @overload

@@ -48,6 +48,7 @@ from juncture.kernels.compilation import compiling
 from juncture.kernels.messages.layout import SUM
 from juncture.kernels.messages.schedules import FLOODING
 from juncture.kernels.structure.state_counts import MANY
+from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
@@ -223,6 +224,7 @@ def run_markov_chains() -> None:
         sample(ising((2, 2), 0.5), 1, method=SwendsenWang(1, 1, 1, clusters=single), rng=0)
     sample(ising((2, 2), 0.5), 1, method=Metropolis(1, 1, 1), rng=0)
     sample(ising((2, 2), 0.5), 1, method=Gibbs(1, 1, 1, blocks="trees"), rng=0)
+    fit(LatentDirichletAllocation.standard(2, 2), [[1, 1]], method="gibbs", max_steps=1)
 
 
 def ask_gaussian_network() -> None:

@@ -23,6 +23,14 @@ def probabilistic_pcas():
     ]
 
 
+def topic_models():
+    return [
+        jt.LatentDirichletAllocation([[0.5, 0.5], [0.25, 0.75]], 0.5),
+        jt.LatentDirichletAllocation([[0.5, 0.5], [0.25, 0.75]], 0.25),
+        jt.LatentDirichletAllocation([[0.5, 0.5], [0.25, 0.75]], 0.5, ["a", "b"]),
+    ]
+
+
 def principal_components():
     return [jt.principal_components(rows, 1, center=center) for rows in (ROWS, OTHERS) for center in (True, False)]
 
@@ -52,6 +60,7 @@ KINDS = [
     boltzmann_machines,
     factor_analyses,
     probabilistic_pcas,
+    topic_models,
     principal_components,
     dimension_choices,
     clusters,

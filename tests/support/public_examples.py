@@ -247,6 +247,12 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "IndependentEmissions": [{"parts": [jt.FamilyEmissions(jt.Poisson([1.0, 2.0]))]}],
     "FactorAnalysis": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": [1.0, 2.0]}],
     "ProbabilisticPCA": [{"loadings": [[1.0], [2.0]], "mean": [0.0, 1.0], "noise": 1.0}],
+    "LatentDirichletAllocation": [{"topics": [[0.5, 0.5], [0.25, 0.75]], "concentration": 0.5, "words": ["a", "b"]}],
+    "LatentDirichletAllocation.standard": [{"num_topics": 2, "words": 2}],
+    "left_to_right": [
+        {"model": jt.LatentDirichletAllocation.standard(2, 2), "counts": [1, 0], "num_particles": 2, "rng": 0}
+    ],
+    "TopicBeliefs.__getitem__": [{"name": "shares"}],
     "principal_components": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], "num_components": 1}],
     "k_means": [{"rows": [[0.0], [1.0], [9.0]], "num_clusters": 2, "restarts": 0}],
     "choose_num_clusters": [{"rows": [[0.0], [1.0], [9.0]], "most": 2, "restarts": 0}],

@@ -1,0 +1,1 @@
+"""Latent Dirichlet allocation: documents as mixtures of topics."""

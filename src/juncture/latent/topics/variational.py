@@ -1,0 +1,130 @@
+"""Mean-field variational inference and EM of latent Dirichlet allocation (Blei, Ng and Jordan 2003).
+
+q is a Dirichlet(γ_d) of the shares of each document and a distribution of the topic of each token. The best of the
+latter is in closed form given γ and the topics, and is never kept: with s_dk = exp E[log share k], the bound is
+
+    Σ_dw n_dw log Σ_k s_dk topics_kw + Σ_d (E[log Dirichlet(shares; α)] + the entropy of Dirichlet(γ_d)).
+
+Each update maximises it in one of its arguments, so that it never falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.latent.topics.documents import documents_of
+from juncture.values import few
+
+BLOCK = 1 << 16  # entries of the counts that are taken at once
+UPDATES = 4  # of the shares, for each update of the topics
+
+
+class TopicState(NamedTuple):
+    """The topics (topic, word), and the Dirichlet distributions of shares (document, topic)."""
+
+    topics: np.ndarray
+    concentrations: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Coordinate ascent on the shares of documents, topics fixed: an `Iteration`."""
+
+    counts: Any  # (document, word), in rows
+    prior: np.ndarray  # (topic,): the concentration of the model
+    topics: np.ndarray  # (topic, word)
+
+    def init(self) -> TopicState:
+        lengths = np.asarray(self.counts.sum(axis=1)).reshape(-1, 1)
+        return TopicState(self.topics, self.prior + lengths / len(self.prior))
+
+    def step(self, state: TopicState) -> TopicState:
+        weights = np.exp(expected_logs(state.concentrations))
+        ratios = self.ratios(state.topics, weights)
+        return state._replace(concentrations=self.prior + weights * (ratios @ state.topics.T))
+
+    def objective(self, state: TopicState) -> float:
+        return float(self.bounds(state).sum())
+
+    def bounds(self, state: TopicState) -> np.ndarray:
+        """The lower bound of log p of each document, (document,)."""
+        logs = expected_logs(state.concentrations)
+        entries = self.counts.data * np.log(self.mixtures(state.topics, np.exp(logs)))
+        words = np.bincount(documents_of(self.counts), entries, minlength=self.counts.shape[0])
+        gap = log_normalizer(state.concentrations) - log_normalizer(self.prior)
+        return np.asarray(words + ((self.prior - state.concentrations) * logs).sum(axis=1) + gap)
+
+    def mixtures(self, topics: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Σ_k s_dk topics_kw at each entry of the counts."""
+        documents, words, by_word = documents_of(self.counts), self.counts.indices, topics.T
+        found = np.empty(len(words))
+        for first in range(0, len(words), BLOCK):
+            part = slice(first, first + BLOCK)
+            found[part] = np.einsum("ek,ek->e", weights[documents[part]], by_word[words[part]])
+        return np.maximum(found, np.finfo(float).tiny)
+
+    def ratios(self, topics: np.ndarray, weights: np.ndarray) -> Any:
+        """The counts, each divided by its mixture, in rows."""
+        from scipy import sparse
+
+        entries = self.counts.data / self.mixtures(topics, weights)
+        return sparse.csr_array((entries, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class VariationalEM:
+    """Coordinate ascent on shares and topics, with a pseudo-count for each word of each topic: an `Iteration`."""
+
+    shares: Shares
+    pseudo_count: float
+
+    def init(self) -> TopicState:
+        return self.shares.init()
+
+    def step(self, state: TopicState) -> TopicState:
+        for _ in range(UPDATES):
+            state = self.shares.step(state)
+        expected = self.expected_counts(state) + self.pseudo_count
+        return state._replace(topics=normalized(expected, state.topics))
+
+    def expected_counts(self, state: TopicState) -> np.ndarray:
+        """How often each topic is expected to have made each word, (topic, word)."""
+        weights = np.exp(expected_logs(state.concentrations))
+        ratios = self.shares.ratios(state.topics, weights)
+        return np.asarray(state.topics * (ratios.T @ weights).T)
+
+    def objective(self, state: TopicState) -> float:
+        smoothing = self.pseudo_count * np.log(state.topics).sum() if self.pseudo_count else 0.0
+        return replace(self.shares, topics=state.topics).objective(state) + float(smoothing)
+
+
+def normalized(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Counts as distributions; a topic without any count stays as it was."""
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), before)
+
+
+def expected_logs(concentrations: np.ndarray) -> np.ndarray:
+    """E[log share] under Dirichlet distributions along the last axis."""
+    from scipy.special import digamma
+
+    return np.asarray(digamma(concentrations) - digamma(concentrations.sum(axis=-1, keepdims=True)))
+
+
+def log_normalizer(concentrations: np.ndarray) -> Any:
+    """Σ log Γ(c_k) - log Γ(Σ c_k), along the last axis."""
+    from scipy.special import gammaln
+
+    return gammaln(concentrations).sum(axis=-1) - gammaln(concentrations.sum(axis=-1))
+
+
+def check_possible(topics: np.ndarray, counts: Any, words: tuple[Any, ...]) -> None:
+    """Check that some topic has each word that occurs."""
+    never = np.flatnonzero((topics.max(axis=0) == 0) & (np.asarray(counts.sum(axis=0)).reshape(-1) > 0))
+    if len(never):
+        names = few(repr(words[word]) for word in never)
+        raise InvalidData(f"no topic has the word {names}, which occurs: fit with a pseudo-count, or leave it out")

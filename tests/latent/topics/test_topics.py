@@ -1,0 +1,189 @@
+"""Latent Dirichlet allocation against enumeration of the topics of all tokens of tiny corpora (S4-197)."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import lgamma
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import juncture as jt
+from juncture.latent.topics.documents import as_counts, as_tokens
+from juncture.latent.topics.gibbs import TopicChain
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_model(rng, num_topics=2, num_words=3):
+    return jt.LatentDirichletAllocation(
+        rng.dirichlet(np.ones(num_words), num_topics), rng.uniform(0.2, 2.0, num_topics)
+    )
+
+
+def log_polya(counts, concentration):
+    """log p of a sequence with these counts, its Dirichlet distribution integrated out."""
+    terms = sum(lgamma(n + a) - lgamma(a) for n, a in zip(counts, concentration, strict=True))
+    return terms + lgamma(sum(concentration)) - lgamma(sum(counts) + sum(concentration))
+
+
+def enumerate_assignments(num_topics, num_tokens):
+    return np.array(list(product(range(num_topics), repeat=num_tokens)), dtype=np.int64)
+
+
+def exact_log_prob(model, counts):
+    """log p of the tokens of a document, by a sum over the topics of all of them."""
+    words = np.repeat(np.arange(model.num_words), counts)
+    logs = [
+        log_polya(np.bincount(topics, minlength=model.num_topics), model.concentration)
+        + np.log(model.topics[topics, words]).sum()
+        for topics in enumerate_assignments(model.num_topics, len(words))
+    ]
+    return np.logaddexp.reduce(logs)
+
+
+@given(SEEDS)
+def test_the_bound_of_variational_em_never_falls(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(0.5, size=(6, 5))) + np.eye(6, 5, dtype=int)
+    fitted = jt.fit(
+        jt.LatentDirichletAllocation.standard(3, 5, rng.uniform(0.05, 2.0)),
+        counts,
+        rng.choice([0.0, 0.1, 1.0]),
+        max_steps=30,
+        rng=rng,
+    )
+    values = np.array(fitted.trace.values)
+    assert (np.diff(values) >= -1e-9 * np.abs(values[1:])).all()
+
+
+@given(SEEDS)
+def test_the_bound_is_below_the_evidence_and_never_falls(seed):
+    rng = np.random.default_rng(seed)
+    model, counts = random_model(rng), rng.integers(0, 3, 3)
+    beliefs = jt.infer(model, counts)
+    assert beliefs.bound <= exact_log_prob(model, counts) + 1e-9
+    assert np.diff(beliefs.trace.values).min(initial=0.0) >= -1e-9
+    assert np.isclose(beliefs["shares"].mean, beliefs.shares).all()
+
+
+def test_one_topic_is_a_multinomial_and_its_bound_is_the_evidence():
+    counts = np.array([[3, 1, 0], [0, 1, 3]])
+    fitted = jt.fit(jt.LatentDirichletAllocation.standard(1, 3), counts, 0.0)
+    assert np.allclose(fitted.model.topics, [[3 / 8, 2 / 8, 3 / 8]])
+    expected = (counts * np.log([3 / 8, 2 / 8, 3 / 8])).sum()
+    assert np.isclose(fitted.log_likelihood, expected)
+
+
+def test_left_to_right_is_unbiased():
+    rng = np.random.default_rng(0)
+    model, counts = random_model(rng, 3), np.array([2, 2, 1])
+    exact = exact_log_prob(model, counts)
+    score = jt.left_to_right(model, counts, num_particles=20_000, rng=1)
+    assert 0 < score.standard_error < 0.01
+    assert abs(score.log_prob - exact) < 4 * score.standard_error
+
+
+def test_left_to_right_of_many_documents():
+    model = jt.LatentDirichletAllocation([[1.0, 0.0], [0.0, 1.0]], 1.0)
+    score = jt.left_to_right(model, [[0, 0], [1, 0], [1, 1]], num_particles=4000)
+    assert np.allclose(score.log_prob, [0.0, np.log(1 / 2), np.log(1 / 6)], atol=0.05)
+    assert score.standard_error[:2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("pseudo_count", [0.5, 2.0])
+def test_collapsed_gibbs_has_the_posterior_of_enumeration(pseudo_count):
+    """The log joint of every assignment, and how often a long chain visits each."""
+    counts, _ = as_counts([[2, 1], [0, 1]], 2)
+    concentration = np.array([0.5, 1.5])
+    states = enumerate_assignments(2, 4)
+    chains = [TopicChain.start(counts, concentration, pseudo_count, state) for state in states]
+    target = np.exp([enumerated_log_joint(counts, state, concentration, pseudo_count) for state in states])
+    assert np.allclose([chain.log_joint for chain in chains], np.log(target))
+    draws = 4000
+    rng = np.random.default_rng(3)
+    seen, chain = np.zeros(len(states)), chains[0]
+    for _ in range(draws):
+        chain.sweep(rng.random(4))
+        seen[int(chain.assigned @ [8, 4, 2, 1])] += 1
+    assert np.abs(seen / draws - target / target.sum()).max() < 0.04
+
+
+def enumerated_log_joint(counts, state, concentration, pseudo_count):
+    documents, words = as_tokens(counts)
+    shares = [log_polya(np.bincount(state[documents == d], minlength=2), concentration) for d in (0, 1)]
+    topics = [log_polya(np.bincount(words[state == k], minlength=2), [pseudo_count] * 2) for k in (0, 1)]
+    return sum(shares) + sum(topics)
+
+
+@given(SEEDS)
+def test_a_gibbs_draw_is_by_the_conditional_of_enumeration(seed):
+    """The topic of the last token, and the uniform at which it changes, against ratios of the enumerated joint."""
+    rng = np.random.default_rng(seed)
+    counts, _ = as_counts([[2, 1], [0, 1]], 2)
+    concentration, pseudo_count, state = rng.uniform(0.2, 2.0, 2), rng.uniform(0.2, 2.0), rng.integers(2, size=4)
+    chain = TopicChain.start(counts, concentration, pseudo_count, state)
+    chain.sweep(rng.random(4))
+    drawn = chain.assigned.copy()
+    pair = [np.append(drawn[:-1], topic) for topic in (0, 1)]
+    logs = [enumerated_log_joint(counts, each, concentration, pseudo_count) for each in pair]
+    first = 1 / (1 + np.exp(logs[1] - logs[0]))
+    for uniform, topic in ((first - 1e-6, 0), (first + 1e-6, 1)):
+        last = last_token_chain(counts, concentration, pseudo_count, drawn)
+        last.sweep(np.array([uniform]))
+        assert last.assigned[-1] == topic
+
+
+def last_token_chain(counts, concentration, pseudo_count, assigned):
+    """A chain that draws the last token only, with the counts of all."""
+    chain = TopicChain.start(counts, concentration, pseudo_count, assigned)
+    documents, words = chain.tokens
+    return TopicChain(
+        (documents[-1:].copy(), words[-1:].copy()), chain.assigned[-1:].copy(), chain.in_documents, chain.in_topics,
+        chain.totals, chain.concentration, pseudo_count,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["variational", "gibbs"])
+def test_topics_of_a_drawn_corpus_are_found_from_sparse_counts(method):
+    rng = np.random.default_rng(0)
+    true = np.array([[0.5, 0.4, 0.1, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.1, 0.4, 0.5]])
+    counts = np.array([rng.multinomial(50, rng.dirichlet([0.3, 0.3]) @ true) for _ in range(60)])
+    model = jt.LatentDirichletAllocation.standard(2, list("abcdef"), 0.3)
+    fitted = jt.fit(model, sparse.csr_matrix(counts), method=method, max_steps=100, rng=1)
+    order = np.argsort(-fitted.model.topics[:, 0])
+    assert np.abs(fitted.model.topics[order] - true).max() < 0.05
+    assert {frozenset(words) for words in fitted.model.top_words(2)} == {frozenset("ab"), frozenset("ef")}
+    assert np.allclose(fitted.statistics.sum(axis=1), 1.0)
+    dense = jt.fit(model, counts, method=method, max_steps=100, rng=1)
+    assert np.array_equal(dense.model.topics, fitted.model.topics)
+
+
+def test_topics_as_a_table():
+    model = jt.LatentDirichletAllocation([[0.6, 0.4], [0.1, 0.9]], words=["x", "y"])
+    frame = model.to_pandas(1)
+    assert frame.to_dict("records") == [
+        {"topic": 0, "rank": 0, "word": "x", "probability": 0.6},
+        {"topic": 1, "rank": 0, "word": "y", "probability": 0.9},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: jt.LatentDirichletAllocation([[0.5, 0.6]]), "sum to 1"),
+        (lambda: jt.LatentDirichletAllocation([[0.5, 0.5]], -1.0), "positive"),
+        (lambda: jt.LatentDirichletAllocation([[0.5, 0.5]], words=["a"]), "1 word"),
+        (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [0, 1]), "no topic has the word"),
+        (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [0.5, 0]), "whole numbers"),
+        (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [1, 0, 0]), "2 words"),
+        (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[0, 0]]), "no words"),
+        (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[1, 0]], 0, method="gibbs"), "pseudo-count"),
+    ],
+)
+def test_bad_input_is_explained(call, message):
+    with pytest.raises(jt.JunctureError, match=message):
+        call()
