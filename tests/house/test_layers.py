@@ -22,7 +22,7 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "factor_arrays", "factor_beliefs", "factor_maxima", "most_probable_codes", "bounded",
+        "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",
         "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
         "log_prob", "sample", "planning", "sensitivity", "edge_information", "verbs",
     ],

@@ -1,4 +1,4 @@
-"""`FactorBeliefs`: the answers of engines that give a belief for each node and each factor, exact or not."""
+"""`FactorAnswers`: the answers of engines that give a belief for each node and each factor, exact or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FactorBelief = Callable[[int], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class FactorBeliefs:
+class FactorAnswers:
     """Beliefs of nodes, and of factors when they are asked for.
 
     Joints are those of variables that share a factor. Two variables that no factor joins have no joint belief, unless

@@ -25,7 +25,7 @@ from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.factor_beliefs import FactorBeliefs, sum_to
+from juncture.inference.factor_answers import FactorAnswers, sum_to
 
 OPERATIONS_PER_CELL = 40  # of a calibration, the way back, and the search for weak dependences
 
@@ -104,7 +104,7 @@ class BoundedCliqueTreePlan:
         questions: frozenset[Question] = BELIEFS,
         rng: np.random.Generator | None = None,
         budget: float | None = None,
-    ) -> FactorBeliefs:
+    ) -> FactorAnswers:
         part = relevant_part(model, self.part.variables.names)
         limit = StepLimit.of(0, budget)
         return answer_rows(part, findings, self.engine, self.answer_row, limit)

@@ -27,7 +27,7 @@ from juncture.inference.engines.contract import BELIEFS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.buckets import good_order
 from juncture.inference.exact.junction_tree.memos import recall
-from juncture.inference.factor_beliefs import FactorBeliefs, sum_to
+from juncture.inference.factor_answers import FactorAnswers, sum_to
 from juncture.memory import check_memory
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
@@ -133,7 +133,7 @@ class MiniBucketPlan:
         questions: frozenset[Question] = BELIEFS,
         rng: np.random.Generator | None = None,
         budget: float | None = None,
-    ) -> FactorBeliefs:
+    ) -> FactorAnswers:
         part = relevant_part(model, self.part.variables.names)
         limit = StepLimit.of(self.engine.max_steps, budget)
         return answer_rows(part, findings, self.engine, self.answer_row, limit)

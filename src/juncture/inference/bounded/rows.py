@@ -1,4 +1,4 @@
-"""Rows of evidence for engines that answer one row at a time: each different row once, as `FactorBeliefs` of all."""
+"""Rows of evidence for engines that answer one row at a time: each different row once, as `FactorAnswers` of all."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from juncture.data.findings import Findings
 from juncture.inference.bounded.reduced_factors import ReducedFactors, reduce_factors
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.exact.elimination.answers import distinct_findings
+from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.factor_beliefs import FactorBeliefs
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class StepLimit:
 AnswerRow = Callable[[ReducedFactors, StepLimit], RowAnswer]
 
 
-def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, limit: StepLimit) -> FactorBeliefs:
+def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, limit: StepLimit) -> FactorAnswers:
     """The answers for all rows; each different row is reduced and answered once."""
     arrays = factor_arrays(model)
     inside = Findings(
@@ -80,7 +80,7 @@ def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, 
     is_cut = limit.max_steps < getattr(engine, "max_steps", limit.max_steps)
     repeating = replace(engine, max_steps=limit.max_steps) if is_cut else None
     pairs = list(zip(reduced, found, strict=True))
-    return FactorBeliefs(
+    return FactorAnswers(
         arrays,
         node_scope(model),
         findings,

@@ -22,8 +22,8 @@ from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, EnginePlan, Question
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.lowering import check_factors
+from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.factor_beliefs import FactorBeliefs
 from juncture.inference.messages.diagnosis import diagnose
 from juncture.inference.messages.gaussian_loopy import GaussianLoopyPlan, pair_system
 from juncture.inference.messages.loopy_answers import make_answers
@@ -119,7 +119,7 @@ class LoopyPlan:
         questions: frozenset[Question] = BELIEFS,
         rng: np.random.Generator | None = None,
         budget: float | None = None,
-    ) -> FactorBeliefs:
+    ) -> FactorAnswers:
         deadline = math.inf if budget is None else time.monotonic() + budget
         graph, num_rows = MessageGraph.of(model), findings.num_rows
         what = f"the messages of {number_of(num_rows, 'row')}"

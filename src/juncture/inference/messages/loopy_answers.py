@@ -12,15 +12,15 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Diagnostics
+from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.factor_arrays import log_likelihoods
-from juncture.inference.factor_beliefs import FactorBeliefs
 from juncture.inference.messages.message_layout import MessageGraph
 from juncture.inference.messages.message_run import MessageRun, RowGroup, decode, finish
 from juncture.kernels.messages.layout import IMPOSSIBLE, MAX, SUM
 
 
 @dataclass(frozen=True, eq=False)
-class LoopyAnswers(FactorBeliefs):
+class LoopyAnswers(FactorAnswers):
     """Beliefs of nodes and factors, and the states that max-product takes, if they were asked for."""
 
     codes: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int64))  # (row, node)

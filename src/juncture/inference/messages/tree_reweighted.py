@@ -24,8 +24,8 @@ from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.factor_arrays import node_scope
-from juncture.inference.factor_beliefs import FactorBeliefs
 from juncture.inference.messages.pairwise_graph import PairwiseGraph
 from juncture.inference.messages.reweighted_messages import ReweightedMessages
 from juncture.memory import check_memory
@@ -112,7 +112,7 @@ class TreeReweightedPlan:
         questions: frozenset[Question] = BELIEFS,
         rng: np.random.Generator | None = None,
         budget: float | None = None,
-    ) -> FactorBeliefs:
+    ) -> FactorAnswers:
         check_memory(self.cost.bytes, "tree-reweighted messages", "raise memory_limit", self.engine.memory_limit)
         part = relevant_part(model, self.part.variables.names)
         answer = partial(self.answer_row, node_scope(part).names)

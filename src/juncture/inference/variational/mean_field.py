@@ -21,8 +21,8 @@ from juncture.checks import check_count
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
 from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.factor_answers import FactorAnswers, outer_product
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.factor_beliefs import FactorBeliefs, outer_product
 from juncture.inference.variational.ascent import CoordinateAscent, Course, warn_of_early_end
 from juncture.inference.variational.gaussian import GaussianMeanFieldPlan
 from juncture.inference.variational.layout import Layout, lay_out
@@ -143,7 +143,7 @@ class MeanFieldPlan:
         questions: frozenset[Question] = BELIEFS,
         rng: np.random.Generator | None = None,
         budget: float | None = None,
-    ) -> FactorBeliefs:
+    ) -> FactorAnswers:
         if Question.EXPECTED in questions and self.kept is None:
             return self.for_learning.run(model, findings, questions=questions, rng=rng, budget=budget)
         layout = layout_of(model)
@@ -221,7 +221,7 @@ def better_of(one: Course, other: Course) -> Course:
 
 def as_answers(
     arrays: FactorArrays, scope: Scope, findings: Findings, course: Course, diagnostics: Diagnostics
-) -> FactorBeliefs:
+) -> FactorAnswers:
     is_impossible = np.isneginf(course.bounds)
     beliefs = np.where(is_impossible[:, np.newaxis], np.nan, course.beliefs) if is_impossible.any() else course.beliefs
     lower = float(course.bounds[0]) if findings.is_single else course.bounds
@@ -230,7 +230,7 @@ def as_answers(
         starts = arrays.state_starts
         return outer_product([beliefs[:, starts[node] : starts[node + 1]] for node in arrays.scope(factor)])
 
-    return FactorBeliefs(
+    return FactorAnswers(
         arrays,
         scope,
         findings,

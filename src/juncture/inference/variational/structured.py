@@ -21,7 +21,7 @@ from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.factor_beliefs import outer_product
+from juncture.inference.factor_answers import outer_product
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.options import as_variable_names
 from juncture.variables import Scope

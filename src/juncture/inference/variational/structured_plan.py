@@ -15,7 +15,7 @@ from juncture.errors import Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question, Request
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.exact.lowering import Lowered, lower
-from juncture.inference.factor_beliefs import FactorBeliefs
+from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.variational.ascent import warn_of_early_end
 from juncture.inference.variational.structured import Cluster, ClusterSweeps, Names, Structure
 from juncture.iteration import check_no_decrease, iterate
@@ -113,7 +113,7 @@ class StructuredPlan:
         return StructuredAnswers(findings, self.clusters, rows, diagnostics)
 
     def prepare_rows(
-        self, lowered: Lowered, start: FactorBeliefs, last: dict[int, Structure]
+        self, lowered: Lowered, start: FactorAnswers, last: dict[int, Structure]
     ) -> dict[int, ClusterSweeps]:
         """The sweeps of each row that is possible, by its number."""
         clusters, sweeps = self.build(lowered), {}
@@ -143,11 +143,11 @@ def bounds_of(rows: Rows, num_rows: int) -> np.ndarray:
     return bounds
 
 
-def beliefs_of(start: FactorBeliefs, row: int) -> dict[str, np.ndarray]:
+def beliefs_of(start: FactorAnswers, row: int) -> dict[str, np.ndarray]:
     return {name: start.node_belief(node)[row] for node, name in enumerate(start.scope.names)}
 
 
-def fields_of(start: FactorBeliefs, row: int) -> dict[str, np.ndarray]:
+def fields_of(start: FactorAnswers, row: int) -> dict[str, np.ndarray]:
     """Name → the log-likelihood of each state, 0 where nothing is known."""
     found = {}
     known = set(start.findings.names)

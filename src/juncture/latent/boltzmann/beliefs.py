@@ -1,4 +1,4 @@
-"""`BoltzmannBeliefs`: what the hidden units are given the visible ones, and what holes in these stand for."""
+"""`BoltzmannBeliefs`: the posterior of the hidden units given the visible ones, and of missing visible units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of Markov kernels over a registry of samplers: their exact matrices, and the frequencies of the code itself."""
+"""What Markov kernels keep, for every sampler: their exact matrices, and the frequencies of the code itself."""
 
 from __future__ import annotations
 

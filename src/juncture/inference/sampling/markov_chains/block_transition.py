@@ -53,7 +53,7 @@ class BlockTransition:
 
     @cached_property
     def layout(self) -> BlockLayout:
-        """With tables of conditional probabilities where they are small."""
+        """The layout, with a table of conditional probabilities for each block for which it is small."""
         if self.rule != GIBBS or self.power != 1.0:
             return self.plain_layout
         return BlockLayout(tuple(tabulate(self.target, block) for block in self.plain_layout.blocks))

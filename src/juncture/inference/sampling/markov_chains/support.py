@@ -113,7 +113,7 @@ def is_small(target: Target, scope: Sequence[int]) -> bool:
 
 
 def maximal(scopes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The scopes that no other contains."""
+    """The scopes that are part of no other scope."""
     distinct = sorted(set(scopes), key=len, reverse=True)
     kept: list[tuple[int, ...]] = []
     for scope in distinct:

@@ -20,8 +20,8 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning
+from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays
-from juncture.inference.factor_beliefs import FactorBeliefs
 from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.sampling.proposals.tables import TableProposal, TargetTables, align
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -39,11 +39,11 @@ def loopy_proposals(
     arrays = factor_arrays(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)  # a proposal may be rough
-        answers = cast("FactorBeliefs", engine.compile(model, findings.names).run(model, findings))
+        answers = cast("FactorAnswers", engine.compile(model, findings.names).run(model, findings))
     order = draw_order(model, arrays) if nodes is None else nodes
-    factor_beliefs = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
+    factor_answers = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
     rows = range(findings.num_rows)
-    return [RowProposal.of(arrays, findings.row(row), answers, factor_beliefs, row).proposal(order) for row in rows]
+    return [RowProposal.of(arrays, findings.row(row), answers, factor_answers, row).proposal(order) for row in rows]
 
 
 def draw_order(model: Any, arrays: FactorArrays) -> list[int]:
@@ -74,7 +74,7 @@ class RowProposal:
 
     @classmethod
     def of(
-        cls, arrays: FactorArrays, findings: Findings, answers: FactorBeliefs, factors: Sequence[np.ndarray], row: int
+        cls, arrays: FactorArrays, findings: Findings, answers: FactorAnswers, factors: Sequence[np.ndarray], row: int
     ) -> RowProposal:
         target = TargetTables.of(arrays, findings)
         nodes = [answers.node_belief(node)[row] for node in range(arrays.num_nodes)]
