@@ -351,10 +351,15 @@ _MODULES = {
     "TextColumnWarning": "errors",
 }
 
-__all__ = ["__version__", *_MODULES]  # noqa: PLE0604
+# folders whose public names are used as `jt.evaluation.confusion_matrix`
+_NAMESPACES = ("supervised", "evaluation")
+
+__all__ = ["__version__", *_MODULES, *_NAMESPACES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
+    if name in _NAMESPACES:
+        return importlib.import_module(f"juncture.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'juncture' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(f"juncture.{_MODULES[name]}"), name)
@@ -363,4 +368,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULES])
+    return sorted({*globals(), *__all__})

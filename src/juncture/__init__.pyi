@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from juncture import evaluation as evaluation
+from juncture import supervised as supervised
 from juncture.components.categorical import CategoricalEmissions as CategoricalEmissions
 from juncture.components.family import FamilyEmissions as FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions as GaussianEmissions

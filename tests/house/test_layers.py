@@ -18,8 +18,8 @@ ORDERS = {
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
         "options", "dispatch", "verbs", "parallel", "kernels", "drawing", "intervals", "variables", "documents",
         "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
-        "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
-        "cli", "__main__",
+        "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup", "estimators",
+        "formats", "plotting", "cli", "__main__",
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",

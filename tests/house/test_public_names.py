@@ -232,6 +232,7 @@ PUBLIC_NAMES = [
     "empirical",
     "entropy",
     "estimate",
+    "evaluation",
     "example",
     "examples",
     "expectation_propagation",
@@ -321,6 +322,7 @@ PUBLIC_NAMES = [
     "statistics_from_json",
     "structure_score",
     "sum_product",
+    "supervised",
     "to_bayesian_network",
     "total_correlation",
     "total_variation",
@@ -345,7 +347,8 @@ def test_type_checkers_see_the_same_names():
     stub = Path(juncture.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
     stubs = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
-    assert stubs == {name: f"juncture.{home}" for name, home in juncture._MODULES.items()}
+    namespaces = dict.fromkeys(juncture._NAMESPACES, "juncture")
+    assert stubs == {name: f"juncture.{home}" for name, home in juncture._MODULES.items()} | namespaces
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -8,7 +8,13 @@ import pytest
 
 import juncture as jt
 
-FUNCTIONS = [name for name in jt.__all__ if inspect.isroutine(getattr(jt, name))]
+FUNCTIONS = {name: thing for name in jt.__all__ if inspect.isroutine(thing := getattr(jt, name))}
+FUNCTIONS |= {
+    f"{folder}.{name}": thing
+    for folder in ("supervised", "evaluation")
+    for name in getattr(jt, folder).__all__
+    if inspect.isroutine(thing := getattr(getattr(jt, folder), name))
+}
 
 
 def test_there_are_functions():
@@ -17,7 +23,7 @@ def test_there_are_functions():
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_docstring_has_parameters_and_an_example(name):
-    function = inspect.unwrap(getattr(jt, name))
+    function = inspect.unwrap(FUNCTIONS[name])
     text = inspect.getdoc(function) or ""
     parts = ["Examples\n--------\n>>> "]
     if inspect.signature(function).parameters:

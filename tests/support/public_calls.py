@@ -77,8 +77,7 @@ class Call(NamedTuple):
 def public_calls() -> list[Call]:
     """All of them, in a fixed order."""
     found = []
-    for name in sorted(jt.__all__):
-        thing = getattr(jt, name)
+    for name, thing in named_things():
         if inspect.isclass(thing) and not issubclass(thing, BaseException):
             found += calls_of_class(thing)
         elif inspect.isfunction(thing) and name not in OF_EXTRAS:
@@ -86,6 +85,12 @@ def public_calls() -> list[Call]:
     for name in estimators.__all__:
         found += calls_of_class(getattr(estimators, name))
     return found
+
+
+def named_things() -> list[tuple[str, Any]]:
+    """The public names and what they stand for: those of `jt`, then those of `jt.supervised` and `jt.evaluation`."""
+    folders = (jt, jt.supervised, jt.evaluation)
+    return [(name, getattr(folder, name)) for folder in folders for name in sorted(folder.__all__)]
 
 
 def calls_of_class(kind: type) -> Iterator[Call]:
