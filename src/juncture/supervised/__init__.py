@@ -1,3 +1,38 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
-__all__: list[str] = []
+from juncture.supervised.regression.bases import (
+    FourierBasis,
+    GaussianBasis,
+    LinearBasis,
+    PolynomialBasis,
+    SigmoidBasis,
+    SplineBasis,
+)
+from juncture.supervised.regression.bayesian import BayesianLinearRegression
+from juncture.supervised.regression.conjugate import ConjugateLinearRegression
+from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
+from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.ridge import RidgePath, ridge_path
+from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
+
+__all__ = [
+    "BasisChoice",
+    "BayesianLinearRegression",
+    "ConjugateLinearRegression",
+    "EvidenceFit",
+    "FourierBasis",
+    "GaussianBasis",
+    "LinearBasis",
+    "LinearFit",
+    "LinearRegression",
+    "PolynomialBasis",
+    "RegressionStatistics",
+    "RidgePath",
+    "SigmoidBasis",
+    "SplineBasis",
+    "compare_bases",
+    "fit_evidence",
+    "fit_linear",
+    "regression_statistics",
+    "ridge_path",
+]
