@@ -8,6 +8,7 @@ at most ε. Sizes of classes may be whole numbers of any length: 2 ** (16 * 3) f
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from juncture.checks import check_count, check_flag, check_number, check_tuples
@@ -88,8 +89,8 @@ def hoeffding_samples(deviation: Any, delta: Any, *, low: float = 0.0, high: flo
     >>> hoeffding_samples(0.1, 0.05)
     185
     """
-    distance = check_number(deviation, "the deviation", above=0) / check_width(low, high)
-    return math.ceil(math.log(2 / check_delta(delta)) / (2 * distance * distance))
+    distance = Fraction(check_number(deviation, "the deviation", above=0, finite=True) / check_width(low, high))
+    return math.ceil(Fraction(math.log(2 / check_delta(delta))) / (2 * distance * distance))
 
 
 def uniform_convergence_bound(num_samples: Any, num_hypotheses: Any, deviation: Any) -> float:
@@ -165,11 +166,11 @@ def sample_complexity(num_hypotheses: Any, epsilon: Any, delta: Any, *, realizab
     >>> sample_complexity(1000, 0.1, 0.05), sample_complexity(1000, 0.1, 0.05, realizable=True)
     (2120, 100)
     """
-    accuracy, size = check_number(epsilon, "epsilon", above=0, below=1), capacity(num_hypotheses)
-    doubt = math.log(1 / check_delta(delta))
+    accuracy = Fraction(check_number(epsilon, "epsilon", above=0, below=1))  # exact: its square may be no float
+    size, doubt = capacity(num_hypotheses), math.log(1 / check_delta(delta))
     if check_flag(realizable, "realizable"):
-        return math.ceil((size + doubt) / accuracy)
-    return math.ceil(2 * (math.log(2) + size + doubt) / (accuracy * accuracy))
+        return math.ceil(Fraction(size + doubt) / accuracy)
+    return math.ceil(2 * Fraction(math.log(2) + size + doubt) / (accuracy * accuracy))
 
 
 def estimation_error_bound(num_samples: Any, num_hypotheses: Any, delta: Any, *, realizable: bool = False) -> float:
@@ -223,7 +224,9 @@ def threshold_sample_complexity(epsilon: Any, delta: Any) -> int:
     >>> threshold_sample_complexity(0.1, 0.05)
     37
     """
-    return math.ceil(math.log(2 / check_delta(delta)) / check_number(epsilon, "epsilon", above=0, below=1))
+    return math.ceil(
+        Fraction(math.log(2 / check_delta(delta))) / Fraction(check_number(epsilon, "epsilon", above=0, below=1))
+    )
 
 
 def vc_sample_complexity(
@@ -256,7 +259,7 @@ def vc_sample_complexity(
     lower, upper = (check_number(constant, "a constant", above=0) for constant in pair)
     size = check_count(dimension, "the VC dimension") + math.log(1 / check_delta(delta))
     accuracy = check_number(epsilon, "epsilon", above=0, below=1)
-    return lower * size / accuracy**2, upper * size / accuracy**2
+    return lower * size / accuracy / accuracy, upper * size / accuracy / accuracy
 
 
 def margin_vc_bound(radius: Any, margin: Any, dimension: int | None = None) -> int:
@@ -281,8 +284,8 @@ def margin_vc_bound(radius: Any, margin: Any, dimension: int | None = None) -> i
     >>> margin_vc_bound(1.0, 0.5), margin_vc_bound(1.0, 0.5, dimension=2)
     (5, 3)
     """
-    ratio = check_number(radius, "the radius", above=0) / check_number(margin, "the margin", above=0)
-    by_margin = math.ceil(ratio * ratio)
+    extent = Fraction(check_number(radius, "the radius", above=0, finite=True))
+    by_margin = math.ceil((extent / Fraction(check_number(margin, "the margin", above=0, finite=True))) ** 2)
     return 1 + (by_margin if dimension is None else min(by_margin, check_count(dimension, "the dimension", least=1)))
 
 

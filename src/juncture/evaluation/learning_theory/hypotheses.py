@@ -173,7 +173,7 @@ def shatters(hypotheses: HypothesisClass, points: Any) -> bool:
     places = check_points(points)
     if len(places) > 16:
         raise InvalidData(f"shattering is tried on 2ⁿ labelings, for at most 16 points; got {len(places)}")
-    return all(hypotheses.realizes(places, np.array(labels)) for labels in labelings(len(places)))
+    return all(hypotheses.realizes(places, np.array(labels, dtype=bool)) for labels in labelings(len(places)))
 
 
 def labelings(num_points: int) -> product[tuple[bool, ...]]:

@@ -151,4 +151,5 @@ def pac_frequency(
     check_function(learn, "learn")
     limit = check_number(best_risk, "best_risk", least=0) + check_number(epsilon, "epsilon", above=0)
     trials, generator = check_count(num_trials, "num_trials", least=1), as_generator(rng)
-    return float(np.mean([learn(generator) <= limit for _ in range(trials)]))
+    risks = [check_number(learn(generator), "the risk that `learn` returns") for _ in range(trials)]
+    return float(np.mean(np.array(risks) <= limit))
