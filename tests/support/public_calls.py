@@ -44,7 +44,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
-    "AnnealedEstimate",
+    "AnnealedEstimate", "StructuralRisk", "ThresholdFit",
     *regression_kinds.ANSWERS,
 }  # fmt: skip
 OPERATORS = {

@@ -13,6 +13,8 @@ import numpy as np
 import juncture as jt
 from juncture.formats.uai.results import Result
 from support import regression_kinds, value_kinds
+from support.evaluation_examples import EVALUATION
+from support.supervised_examples import SUPERVISED
 
 TEMPORARY = tempfile.TemporaryDirectory()
 FOLDER = Path(TEMPORARY.name)
@@ -126,6 +128,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {
 
 CALLS: dict[str, list[dict[str, Any]]] = (
     VERBS
+    | SUPERVISED
+    | EVALUATION
     | regression_kinds.CALLS
     | {
         "alpha_divergence": [
@@ -133,6 +137,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
             {"p": [0.5, 0.5], "q": [0.9, 0.1], "alpha": 0.5},
         ],
         "alpha_projection": [{"p": GAUSSIAN, "family": jt.Laplace, "alpha": 0.5}],
+        "plot": [{"value": GAUSSIAN}],
         "compare_graphs": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
         "edge_strengths": [{"data": ROWS, "samples": 2}],
         "elbo": [{"model": NET, "q": {"a": [0.5, 0.5], "b": [0.5, 0.5]}}],

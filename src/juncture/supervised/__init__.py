@@ -1,5 +1,6 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
+from juncture.supervised.linear_classifiers.separability import find_separation
 from juncture.supervised.regression.bases import (
     FourierBasis,
     GaussianBasis,
@@ -31,6 +32,7 @@ __all__ = [
     "SigmoidBasis",
     "SplineBasis",
     "compare_bases",
+    "find_separation",
     "fit_evidence",
     "fit_linear",
     "regression_statistics",
