@@ -67,7 +67,7 @@ class BernoulliEmissions(Emissions):
     @cached_property
     def log_tables(self) -> tuple[np.ndarray, np.ndarray]:
         """(log p, log(1-p)), both (state, column)."""
-        return numerics.log(self.probabilities), numerics.log(1.0 - self.probabilities)
+        return read_only(numerics.log(self.probabilities)), read_only(numerics.log(1.0 - self.probabilities))
 
     def check(self, sequences: Sequences) -> Sequences:
         check_ones(sequences.observations)

@@ -86,7 +86,7 @@ class MultinomialCounts(BagOfWords):
 
     @cached_property
     def log_table(self) -> np.ndarray:
-        return numerics.log(self.table)
+        return read_only(numerics.log(self.table))
 
     def log_prob(self, rows: Any) -> np.ndarray:
         never = np.isinf(self.log_table)
