@@ -1,5 +1,8 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
+from juncture.supervised.generative.classifier import GenerativeClassifier
+from juncture.supervised.generative.fit import fit_classifier
+from juncture.supervised.generative.linear_form import LinearForm
 from juncture.supervised.linear_classifiers.separability import find_separation
 from juncture.supervised.regression.bases import (
     FourierBasis,
@@ -23,8 +26,10 @@ __all__ = [
     "EvidenceFit",
     "FourierBasis",
     "GaussianBasis",
+    "GenerativeClassifier",
     "LinearBasis",
     "LinearFit",
+    "LinearForm",
     "LinearRegression",
     "PolynomialBasis",
     "RegressionStatistics",
@@ -33,6 +38,7 @@ __all__ = [
     "SplineBasis",
     "compare_bases",
     "find_separation",
+    "fit_classifier",
     "fit_evidence",
     "fit_linear",
     "regression_statistics",
