@@ -292,6 +292,7 @@ PUBLIC_NAMES = [
     "perplexity",
     "pinsker_bound",
     "plate",
+    "plot",
     "plot_autocorrelation",
     "plot_clusters",
     "plot_dendrogram",
