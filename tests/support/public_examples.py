@@ -136,6 +136,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
             {"p": [0.5, 0.5], "q": [0.9, 0.1], "alpha": 0.5},
         ],
         "alpha_projection": [{"p": GAUSSIAN, "family": jt.Laplace, "alpha": 0.5}],
+        "plot": [{"value": GAUSSIAN}],
         "compare_graphs": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
         "edge_strengths": [{"data": ROWS, "samples": 2}],
         "elbo": [{"model": NET, "q": {"a": [0.5, 0.5], "b": [0.5, 0.5]}}],
