@@ -297,6 +297,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
         "plot_scree": [{"components": jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+        "plot_topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
