@@ -1,5 +1,8 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
+from juncture.descent.descend import Descent, descend
+from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
+from juncture.descent.stochastic import descend_stochastic
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm
@@ -15,32 +18,54 @@ from juncture.supervised.regression.bases import (
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.conjugate import ConjugateLinearRegression
 from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
+from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.links import Link
+from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
 from juncture.supervised.regression.ridge import RidgePath, ridge_path
 from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
 
 __all__ = [
+    "Armijo",
     "BasisChoice",
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
+    "ConstantStep",
+    "DecreasingStep",
+    "Descent",
     "EvidenceFit",
+    "ExactLineSearch",
     "FourierBasis",
     "GaussianBasis",
+    "GeneralizedLinearFit",
+    "GeneralizedLinearModel",
     "GenerativeClassifier",
+    "LaplaceLogistic",
     "LinearBasis",
     "LinearFit",
     "LinearForm",
     "LinearRegression",
+    "Link",
+    "LogisticFit",
+    "LogisticRegression",
     "PolynomialBasis",
     "RegressionStatistics",
     "RidgePath",
     "SigmoidBasis",
     "SplineBasis",
     "compare_bases",
+    "descend",
+    "descend_generalized_linear",
+    "descend_stochastic",
     "find_separation",
     "fit_classifier",
     "fit_evidence",
+    "fit_generalized_linear",
     "fit_linear",
+    "fit_logistic",
+    "laplace_logistic",
     "regression_statistics",
     "ridge_path",
 ]
