@@ -61,7 +61,10 @@ class BernoulliUnits:
         return sigmoid(theta)
 
     def draw(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return (rng.random(theta.shape) < sigmoid(theta)).astype(float)
+        uniforms = rng.random(theta.shape, dtype=theta.dtype.type)
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞ where the probability is 0
+            uniforms *= 1 + np.exp(-theta)
+        return (uniforms < 1).astype(theta.dtype)
 
 
 @dataclass(frozen=True)
