@@ -174,6 +174,33 @@ def test_chains_on_buffers_follow_the_machine():
     assert moving.chains[:, :-1].mean(axis=0) == pytest.approx(expected.hidden, abs=4 * 0.5 / np.sqrt(4000))
 
 
+@given(seeds, st.sampled_from(["bernoulli", "softmax"]), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_the_most_probable_units_are_those_of_the_markov_network(seed, kind, holes):
+    model = machine(kind, seed)
+    row = np.where(holes, np.nan, rows_for(model, seed, 1)[0])
+    evidence = {f"v{unit}": int(value) for unit, value in enumerate(row) if not np.isnan(value)}
+    found, theirs = jt.most_probable(model, row), jt.most_probable(model.to_markov_network(), evidence)
+    assert found.exact
+    assert found.assignment == theirs.assignment
+    assert found.log_prob == pytest.approx(theirs.log_prob, abs=1e-10)
+    assert found.log_joint == pytest.approx(theirs.log_joint, abs=1e-10)
+    climbed = jt.most_probable(model, np.stack([row, np.full(3, np.nan)]), method="icm", rng=seed)
+    assert not climbed.exact
+    assert climbed.log_joint[0] <= found.log_joint + 1e-10
+
+
+def test_the_most_probable_real_holes_are_peaks():
+    """The mode of the density of h and x: no hidden state, and no step of a hole, is better."""
+    model = machine("gaussian", 3)
+    best = jt.most_probable(model, [0.5, np.nan, -1.0])
+    hole = best.assignment["v1"]
+    for h in product((0, 1), repeat=2):
+        for x in (hole - 0.1, hole, hole + 0.1, 0.0, 2.0):
+            row, states = np.array([0.5, x, -1.0]), np.array(h, float)
+            energy = states @ model.hidden_bias + row @ (model.visible_bias + model.weights @ states) - row @ row / 2
+            assert energy <= best.log_joint + 1e-12
+
+
 def test_moments_match_at_the_maximum():
     """S4-174: data with the distribution of a machine has its moments, and learning stays there."""
     shares = np.exp(jt.log_prob(TOY, ALL))

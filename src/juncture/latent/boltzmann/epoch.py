@@ -55,8 +55,8 @@ class BatchSteps:
         total = batch + len(chains)
         joined = np.ones((len(chains), hidden), kind)
         joined[:, :-1] = chains
-        shapes = (total, entries), (total, hidden)
-        return cls(units, matrix, matrix.astype(kind), *(np.ones(shape, kind) for shape in shapes), joined, rng)
+        both, expected = np.ones((total, entries), kind), np.ones((total, hidden), kind)
+        return cls(units, matrix, matrix.astype(kind), both, expected, joined, rng)
 
     def ascend(self, u: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float) -> None:
         """One step from statistics of rows and their weights, which sum to 1; the chains go on."""

@@ -66,7 +66,8 @@ class GradientSteps:
     rng: np.random.Generator
 
     def init(self) -> State:
-        rows, _ = start(self.model, self.data, self.rng)
+        encoded = self.model.units.encode(self.data)
+        rows = start(self.model, self.data, self.rng)[0] if self.has_holes else encoded
         visible, _ = start(self.model, np.full((self.num_chains, self.model.num_visible), np.nan), self.rng)
         chains = draw_hidden(self.model, visible, self.rng)
         return State(self.model, chains, rows.astype(working_type(self.model.units)))
