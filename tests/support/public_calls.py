@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
+from support import regression_kinds
 from support.public_arguments import INSTANCES, example_argument, training_rows
 from support.public_examples import CALLS
 
@@ -44,6 +45,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
     "AnnealedEstimate", "StructuralRisk", "ThresholdFit",
+    *regression_kinds.ANSWERS,
 }  # fmt: skip
 OPERATORS = {
     "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",
