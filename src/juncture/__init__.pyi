@@ -210,6 +210,9 @@ from juncture.latent.clusters.hierarchy import Dendrogram as Dendrogram
 from juncture.latent.clusters.hierarchy import hierarchical_clusters as hierarchical_clusters
 from juncture.latent.clusters.k_means import k_means as k_means
 from juncture.latent.clusters.k_medoids import k_medoids as k_medoids
+from juncture.latent.deep.belief_network import DeepBeliefNetwork as DeepBeliefNetwork
+from juncture.latent.deep.beliefs import DeepBeliefs as DeepBeliefs
+from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine as DeepBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs as FactorBeliefs
 from juncture.latent.factors.dimension import DimensionChoice as DimensionChoice

@@ -26,6 +26,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "EnergyModel": ("juncture.latent.energy.verbs",),
     "LinearFactors": ("juncture.latent.factors.verbs",),
     "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
+    "DeepBeliefNetwork": ("juncture.latent.deep.verbs",),
+    "DeepBoltzmannMachine": ("juncture.latent.deep.verbs",),
     "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
 

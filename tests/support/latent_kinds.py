@@ -56,7 +56,17 @@ def boltzmann_machines():
     return [jt.RestrictedBoltzmannMachine(one, [0.0, 0.5], [0.1]) for one in weights]
 
 
+def deep_belief_networks():
+    return [jt.DeepBeliefNetwork.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
+
+
+def deep_boltzmann_machines():
+    return [jt.DeepBoltzmannMachine.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
+
+
 KINDS = [
+    deep_belief_networks,
+    deep_boltzmann_machines,
     boltzmann_machines,
     factor_analyses,
     probabilistic_pcas,

@@ -40,7 +40,7 @@ OF_EXTRAS = {
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
     "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice",
-    "Imputed", "BoltzmannBeliefs", "TopicBeliefs", "HeldOutScore",
+    "Imputed", "BoltzmannBeliefs", "DeepBeliefs", "TopicBeliefs", "HeldOutScore",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",

@@ -231,6 +231,13 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "RestrictedBoltzmannMachine.random": [{"num_visible": 3, "num_hidden": 2, "visible": "gaussian"}],
         "RestrictedBoltzmannMachine.free_energy": [{"rows": [1, 0, 1]}],
         "RestrictedBoltzmannMachine.hidden_probabilities": [{"rows": [1, 0, 1]}],
+        "DeepBeliefNetwork": [
+            {"weights": [[[1.0], [0.5]], [[-1.0]]], "biases": [[0.0, 0.2], [0.1], [0.3]], "recognition": [[0.2]]}
+        ],
+        "DeepBeliefNetwork.random": [{"sizes": [3, 2, 2]}],
+        "DeepBoltzmannMachine": [{"weights": [[[1.0], [0.5]], [[-1.0]]], "biases": [[0.0, 0.2], [0.1], [0.3]]}],
+        "DeepBoltzmannMachine.random": [{"sizes": [3, 2, 2]}],
+        "DeepBeliefs.__getitem__": [{"name": "h1_0"}],
         "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
         "EnergyModel": [
             {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
