@@ -105,16 +105,9 @@ def log_sums(model: DeepBoltzmannMachine, rows: np.ndarray) -> np.ndarray:
 
 
 def draw_parity(
-    model: DeepBoltzmannMachine,
-    states: list[np.ndarray],
-    parity: int,
-    rng: np.random.Generator,
-    *,
-    heat: float = 1.0,
-    first: int = 0,
+    model: DeepBoltzmannMachine, states: list[np.ndarray], parity: int, rng: np.random.Generator, *, heat: float = 1.0
 ) -> None:
-    """Draw the layers of one parity from `first` on, given the others, in place; weights are times `heat`."""
-    for layer in range(first, len(model.sizes)):
-        if layer % 2 == parity:
-            odds = model.biases[layer] + heat * neighbour_input(model.weights, states, layer)
-            states[layer] = (rng.random(odds.shape) < sigmoid(odds)).astype(float)
+    """Draw the layers of one parity given the others, in place; weights are times `heat`."""
+    for layer in range(parity, len(model.sizes), 2):
+        odds = model.biases[layer] + heat * neighbour_input(model.weights, states, layer)
+        states[layer] = (rng.random(odds.shape) < sigmoid(odds)).astype(float)
