@@ -24,6 +24,7 @@ from juncture.latent.mixtures.problem import (
     RowParts,
     Start,
     estimate_mixture,
+    excerpt,
 )
 from juncture.latent.mixtures.rows import rows_of
 from juncture.latent.mixtures.weak_prior import weak_prior
@@ -53,13 +54,14 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
         The number and the families of the components, and with `start="given"` the mixture that EM starts from.
         Components that are equal are drawn at random, since EM would keep them equal.
     data
-        Rows as `infer` takes them; missing numbers (NaN) are summed out.
+        Rows as `infer` takes them; missing numbers (NaN) are summed out. Large files, sources, and functions that give
+        frames are read block by block in each step.
     prior
         A pseudo-count for each weight, or a `MixturePrior(weights=…, components=…)`: a number or a `Dirichlet` for the
         weights, a conjugate prior of their family for the components. "weak" is a prior of Gaussian components made
         from the data, with which no component shrinks to a point.
     weights
-        The weight of each row.
+        The weight of each row, or the name of the column that holds it.
     point
         "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
         less. Of conjugate priors of other families the mode is learned in either case.
@@ -86,8 +88,9 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     if isinstance(prior, str):
         check_choice(prior, ("weak",), "a prior by name")
     parts = as_parts(model, data, weights)
-    own = weak_prior_of(model, parts) if isinstance(prior, str) else as_prior(prior, point)
-    problem = MixtureProblem(model, parts, own, start, as_generator(rng), hard)
+    generator = as_generator(rng)
+    own = weak_prior_of(model, parts, generator) if isinstance(prior, str) else as_prior(prior, point)
+    problem = MixtureProblem(model, parts, own, start, generator, hard)
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         report_regularized(found, problem.prior)
@@ -98,39 +101,54 @@ def as_parts(model: Mixture, data: Any, weights: Any) -> RowParts:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
     source = as_lazy_source(data)
     if source is None:
-        whole = Block(0, *as_rows(model, data, weights))
-        return lambda: iter([whole])
+        table, own = (Dataset(data, weights=weights), None) if isinstance(weights, str) else (data, weights)
+        whole = list(check_some(number_blocks([as_rows(model, table, own)])))
+        return lambda: iter(whole)
     kept = source if weights is None else source.coded(source.variables, weights)
-    return lambda: number_blocks(as_rows(model, block.rows, block.rows.weights) for block in kept.blocks())
+    return lambda: check_some(number_blocks(as_rows(model, block.rows, block.rows.weights) for block in kept.blocks()))
 
 
 def number_blocks(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[Block]:
-    """Each part with the number of rows before it."""
+    """Each part that has rows, with the number of rows before it."""
     start = 0
     for rows, weights in parts:
-        yield Block(start, rows, weights)
+        if len(rows):
+            yield Block(start, rows, weights)
         start += len(rows)
 
 
+def check_some(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks; where none has a row that counts, or none of those a value, the end of them is an error."""
+    is_counted = is_observed = False
+    for block in blocks:
+        counted = block.rows[block.weights > 0]
+        is_counted = is_counted or len(counted) > 0
+        is_observed = is_observed or (len(counted) > 0 and not (counted.dtype.kind == "f" and np.isnan(counted).all()))
+        yield block
+    if not is_counted:
+        raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
+    if not is_observed:
+        raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
+
+
 def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights, of which some must count."""
+    """Rows and their weights."""
     rows, is_single = rows_of(model, data)
     if is_single:
         raise InvalidData("a mixture is learned from many rows; got one")
     own = data.weights if weights is None and isinstance(data, Dataset) else weights
     given = as_weights(own, len(rows))
     counted = np.ones(len(rows)) if given is None else given
-    if not (counted > 0).any():
-        raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
-    if rows.dtype.kind == "f" and np.isnan(rows[counted > 0]).all():
-        raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
     return model.components.check(as_one_sequence(rows)).observations, counted
 
 
-def weak_prior_of(model: Mixture, parts: RowParts) -> MixturePrior:
-    """The weak prior from the first block of rows."""
-    first = next(parts())
-    return weak_prior(model, first.rows, first.weights)
+def weak_prior_of(model: Mixture, parts: RowParts, rng: np.random.Generator) -> MixturePrior:
+    """The weak prior from all rows; from some of them, at random, where they come in several blocks."""
+    blocks = parts()
+    first = next(blocks)
+    if next(blocks, None) is None:
+        return weak_prior(model, first.rows, first.weights)
+    return weak_prior(model, *excerpt(parts, rng))
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import prod
 from numbers import Real
 from typing import Any
@@ -30,6 +31,8 @@ def as_dataset(model: Mixture, rows: np.ndarray) -> Dataset:
 
 def rows_of(model: Mixture, given: Any) -> tuple[np.ndarray, bool]:
     """(row, *event), and whether one row was given and not a list; a column of numbers is numbers."""
+    if isinstance(given, str | os.PathLike):
+        given = Dataset(given)
     if isinstance(given, Dataset):
         return rows_of_dataset(model, given), False
     event = model.event_shape
