@@ -15,6 +15,7 @@ from support import value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
+    DECIDE,
     DRAWS,
     FIELD,
     FOLDER,
@@ -104,7 +105,8 @@ add(
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
-    MACHINE, jt.infer(MACHINE, [1, 0, 1]),
+    MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
+    jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
 for build in value_kinds.KINDS:

@@ -22,6 +22,7 @@ from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
 from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
+from juncture.estimators.topics.allocation import LatentDirichletAllocation
 
 __all__ = [
     "BayesianGaussianMixture",
@@ -31,6 +32,7 @@ __all__ = [
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
+    "LatentDirichletAllocation",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
