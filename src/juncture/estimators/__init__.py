@@ -11,6 +11,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
+from juncture.estimators.boltzmann.machine import RestrictedBoltzmannMachine
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
@@ -37,5 +38,6 @@ __all__ = [
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
+    "RestrictedBoltzmannMachine",
     "TreeAugmentedNaiveBayes",
 ]
