@@ -55,7 +55,7 @@ def check_shape(shape: tuple[int, ...], event_shape: EventShape | None) -> None:
         raise InvalidData(f"a row has {wanted}; got an array of the shape {shape}")
 
 
-def read_columns(given: Any, event_shape: EventShape | None) -> np.ndarray | None:
+def read_columns(given: Any, event_shape: EventShape | None = None) -> np.ndarray | None:
     """The columns of a `Dataset` or a frame side by side, each as numbers; None for anything else."""
     column_of: Callable[[str], np.ndarray]
     if isinstance(given, Dataset):
