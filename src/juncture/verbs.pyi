@@ -220,6 +220,7 @@ def infer(
     evidence: Any,
     *,
     method: str = "auto",
+    on_impossible: str = "warn",
     tolerance: float = 1e-10,
     max_steps: int = 1000,
 ) -> TopicBeliefs: ...
@@ -275,6 +276,15 @@ def most_probable(
 ) -> Any: ...
 @overload
 def most_probable(
+    model: RestrictedBoltzmannMachine,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: Literal["warn", "raise"] = "warn",
+    rng: Any = None,
+) -> MostProbable | MostProbableRows: ...
+@overload
+def most_probable(
     model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
 ) -> list[MostProbableStates]: ...
 @overload
@@ -317,6 +327,20 @@ def sample(
     method: str = "auto",
     steps: int = 1000,
 ) -> Dataset: ...
+@overload
+def sample(
+    model: LatentDirichletAllocation,
+    n: int,
+    *,
+    given: None = None,
+    rng: Any = None,
+    method: str = "auto",
+    length: int | Lengths = 100,
+) -> Dataset: ...
+@overload
+def sample(
+    model: LatentDirichletAllocation, n: int, *, given: Any, rng: Any = None, method: str = "auto"
+) -> Numbers: ...
 @overload
 def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
 @overload
@@ -362,6 +386,10 @@ def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: .
 @overload
 def log_prob(
     model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
+) -> Any: ...
+@overload
+def log_prob(
+    model: LatentDirichletAllocation, rows: Any, *, method: str = "auto", num_particles: int = 100, rng: Any = 0
 ) -> Any: ...
 @overload
 def log_prob(model: EnergyModel, rows: Any) -> Numbers: ...
@@ -433,6 +461,7 @@ def fit(
     *,
     method: Literal["auto", "variational", "gibbs"] = "auto",
     start: Literal["random", "given"] = "random",
+    weights: Any = None,
     tolerance: float = 1e-6,
     max_steps: int = 200,
     rng: Any = 0,

@@ -16,15 +16,15 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
-        "options", "dispatch", "verbs", "parallel", "kernels", "drawing", "intervals", "variables", "documents",
-        "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
+        "options", "dispatch", "verbs", "pictures", "parallel", "kernels", "drawing", "intervals", "variables",
+        "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
         "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup", "estimators",
         "formats", "plotting", "cli", "__main__",
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",
         "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
-        "log_prob", "sample", "planning", "sensitivity", "edge_information", "verbs",
+        "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",

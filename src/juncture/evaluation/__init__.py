@@ -1,3 +1,83 @@
 """Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
 
-__all__: list[str] = []
+from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
+from juncture.evaluation.comparison.mcnemar import mcnemar_test
+from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
+from juncture.evaluation.comparison.results import TestResult
+from juncture.evaluation.comparison.t_tests import corrected_t_test, five_by_two_test, paired_t_test
+from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair, compare_learners
+from juncture.evaluation.learning_theory.bounds import (
+    capacity,
+    estimation_error_bound,
+    hoeffding_bound,
+    hoeffding_deviation,
+    hoeffding_samples,
+    margin_vc_bound,
+    sample_complexity,
+    threshold_sample_complexity,
+    uniform_convergence_bound,
+    vc_sample_complexity,
+)
+from juncture.evaluation.learning_theory.hypotheses import (
+    Discs,
+    Hyperplanes,
+    Intervals,
+    Rectangles,
+    SignedIntervals,
+    Sines,
+    Singletons,
+    Thresholds,
+    shatters,
+    sine_frequency,
+    vc_dimension,
+)
+from juncture.evaluation.learning_theory.risk import (
+    StructuralRisk,
+    ThresholdFit,
+    fit_threshold,
+    pac_frequency,
+    structural_risk,
+)
+
+__all__ = [
+    "BayesianComparison",
+    "Discs",
+    "FriedmanTest",
+    "Hyperplanes",
+    "Intervals",
+    "LearnerComparison",
+    "LearnerPair",
+    "Rectangles",
+    "SignedIntervals",
+    "Sines",
+    "Singletons",
+    "StructuralRisk",
+    "TestResult",
+    "ThresholdFit",
+    "Thresholds",
+    "bayesian_correlated_t",
+    "bayesian_signed_rank",
+    "capacity",
+    "compare_learners",
+    "corrected_t_test",
+    "estimation_error_bound",
+    "fit_threshold",
+    "five_by_two_test",
+    "friedman_test",
+    "hoeffding_bound",
+    "hoeffding_deviation",
+    "hoeffding_samples",
+    "margin_vc_bound",
+    "mcnemar_test",
+    "pac_frequency",
+    "paired_t_test",
+    "sample_complexity",
+    "shatters",
+    "sine_frequency",
+    "structural_risk",
+    "threshold_sample_complexity",
+    "uniform_convergence_bound",
+    "vc_dimension",
+    "vc_sample_complexity",
+    "wilcoxon_test",
+]
