@@ -334,6 +334,7 @@ _MODULES = {
     "plot_autocorrelation": "plotting.draws",
     "plot_scree": "plotting.latent",
     "plot_loadings": "plotting.latent",
+    "plot_topics": "plotting.topics",
     "plot_dendrogram": "plotting.latent",
     # errors and warnings
     "JunctureError": "errors",

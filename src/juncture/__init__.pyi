@@ -307,6 +307,7 @@ from juncture.plotting.draws import plot_trace as plot_trace
 from juncture.plotting.latent import plot_dendrogram as plot_dendrogram
 from juncture.plotting.latent import plot_loadings as plot_loadings
 from juncture.plotting.latent import plot_scree as plot_scree
+from juncture.plotting.topics import plot_topics as plot_topics
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast

@@ -17,6 +17,9 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "LinearFactors": ("juncture.plotting.latent",),
     "Dendrogram": ("juncture.plotting.latent",),
     "InformationValues": ("juncture.plotting.decisions",),
+    "FriedmanTest": ("juncture.plotting.comparison",),
+    "LearnerComparison": ("juncture.plotting.comparison",),
+    "BayesianComparison": ("juncture.plotting.comparison",),
 }
 
 

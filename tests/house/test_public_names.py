@@ -302,6 +302,7 @@ PUBLIC_NAMES = [
     "plot_loadings",
     "plot_rank",
     "plot_scree",
+    "plot_topics",
     "plot_trace",
     "posterior",
     "potts",

@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import value_kinds
+from support import regression_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -131,6 +131,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     VERBS
     | SUPERVISED
     | EVALUATION
+    | regression_kinds.CALLS
     | {
         "alpha_divergence": [
             {"p": GAUSSIAN, "q": WIDER, "alpha": 0.5},
@@ -302,6 +303,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
         "plot_scree": [{"components": jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+        "plot_topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
