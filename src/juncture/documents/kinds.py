@@ -25,6 +25,8 @@ MODULES = {
     "ProbabilisticPCA": "juncture.latent.factors.document",
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
+    "DecisionTree": "juncture.supervised.trees.document",
+    "RandomForest": "juncture.supervised.trees.document",
 }
 FAMILIES = "juncture.families.family_document"
 
