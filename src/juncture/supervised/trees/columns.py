@@ -122,7 +122,7 @@ def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
     lacking = [variable.name for variable in inputs if variable.name not in table.cells]
     if lacking:
         raise InvalidData(
-            f"the table lacks the column {lacking[0]!r}, which the tree has; it has {number_of(len(table.cells), 'column')}"
+            f"the table lacks the column {lacking[0]!r}, an input of the tree; {hint(lacking[0], table.cells)}"
         )
     coding = as_coding(inputs, None, "missing")
     columns = [coding.column(table, variable.name) for variable in inputs]
