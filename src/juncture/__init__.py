@@ -316,6 +316,7 @@ _MODULES = {
     "set_num_threads": "parallel",
     "set_compilation": "kernels.compilation",
     # plots
+    "plot": "pictures",
     "plot_density": "plotting.density",
     "plot_clusters": "plotting.clusters",
     "plot_trace": "plotting.draws",

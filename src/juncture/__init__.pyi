@@ -288,6 +288,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
+from juncture.pictures import plot as plot
 from juncture.plotting.clusters import plot_clusters as plot_clusters
 from juncture.plotting.density import plot_density as plot_density
 from juncture.plotting.draws import plot_autocorrelation as plot_autocorrelation

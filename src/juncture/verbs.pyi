@@ -220,6 +220,7 @@ def infer(
     evidence: Any,
     *,
     method: str = "auto",
+    on_impossible: str = "warn",
     tolerance: float = 1e-10,
     max_steps: int = 1000,
 ) -> TopicBeliefs: ...
@@ -318,6 +319,20 @@ def sample(
     steps: int = 1000,
 ) -> Dataset: ...
 @overload
+def sample(
+    model: LatentDirichletAllocation,
+    n: int,
+    *,
+    given: None = None,
+    rng: Any = None,
+    method: str = "auto",
+    length: int | Lengths = 100,
+) -> Dataset: ...
+@overload
+def sample(
+    model: LatentDirichletAllocation, n: int, *, given: Any, rng: Any = None, method: str = "auto"
+) -> Numbers: ...
+@overload
 def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
 @overload
 def sample(model: Chain, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Sequence: ...
@@ -362,6 +377,10 @@ def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: .
 @overload
 def log_prob(
     model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
+) -> Any: ...
+@overload
+def log_prob(
+    model: LatentDirichletAllocation, rows: Any, *, method: str = "auto", num_particles: int = 100, rng: Any = 0
 ) -> Any: ...
 @overload
 def log_prob(model: EnergyModel, rows: Any) -> Numbers: ...
@@ -433,6 +452,7 @@ def fit(
     *,
     method: Literal["auto", "variational", "gibbs"] = "auto",
     start: Literal["random", "given"] = "random",
+    weights: Any = None,
     tolerance: float = 1e-6,
     max_steps: int = 200,
     rng: Any = 0,

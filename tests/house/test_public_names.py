@@ -285,6 +285,7 @@ PUBLIC_NAMES = [
     "perplexity",
     "pinsker_bound",
     "plate",
+    "plot",
     "plot_autocorrelation",
     "plot_clusters",
     "plot_dendrogram",

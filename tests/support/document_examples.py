@@ -150,6 +150,15 @@ def boltzmann_machines() -> list[Any]:
     return [jt.RestrictedBoltzmannMachine.random(3, 2, kind, num_states=3, rng=seed) for seed, kind in enumerate(kinds)]
 
 
+def topic_models() -> list[Any]:
+    topics = np.random.default_rng(0).dirichlet(np.ones(3), 2)
+    return [
+        jt.LatentDirichletAllocation(topics, [0.1, 2.5], ["größe", "a b", "1"]),
+        jt.LatentDirichletAllocation(topics, 0.1),
+        jt.LatentDirichletAllocation([[1.0]], 1e-300, [True]),
+    ]
+
+
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "PairwiseNetwork": pairwise_networks,
@@ -161,5 +170,6 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "FactorAnalysis": linear_factors,
     "ProbabilisticPCA": linear_factors,
     "RestrictedBoltzmannMachine": boltzmann_machines,
+    "LatentDirichletAllocation": topic_models,
     "families": families,
 }

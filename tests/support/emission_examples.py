@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import juncture as jt
+from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.convert import as_emissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import MixtureEmissions, MixturePrior
@@ -61,6 +62,7 @@ EMISSIONS: dict[str, Callable[[Rng, int], Any]] = {
     "laplace": lambda rng, number: jt.Laplace(3 * rng.normal(size=number), rng.gamma(4.0, 0.25, number)),
     "beta": lambda rng, number: jt.Beta(rng.gamma(8.0, 0.5, number), rng.gamma(8.0, 0.5, number)),
     "angles": lambda rng, number: jt.VonMises(rng.uniform(-3, 3, number), rng.gamma(4.0, 0.5, number)),
+    "columns of zeros and ones": lambda rng, number: BernoulliEmissions(rng.uniform(0.1, 0.9, (number, 3))),
     "mixture": mixtures,
     "columns of different families": columns,
     "states of different families": different,
@@ -80,12 +82,22 @@ PRIORS: dict[str, Any] = {
     "poisson": jt.Gamma(2.0, 0.5),
     "binomial": jt.Beta(2.0, 3.0),
     "exponential": jt.Gamma(2.0, 1.0),
+    "columns of zeros and ones": jt.Beta(2.0, 3.0),
     "mixture": MixturePrior(weights=jt.Dirichlet([2.0, 2.0]), components=jt.NormalInverseGamma(0.0, 0.5, 2.0, 1.0)),
     "columns of different families": [jt.NormalInverseGamma(0.0, 0.5, 2.0, 1.0), jt.Gamma(2.0, 0.5), None],
     "shared": jt.NormalInverseWishart([0.0, 0.0], 0.5, 5.0, np.eye(2)),
 }
 
-CAN_MISS_IN_PART = {"full", "diagonal", "spherical", "tied", "mixture", "columns of different families", "shared"}
+CAN_MISS_IN_PART = {
+    "full",
+    "diagonal",
+    "spherical",
+    "tied",
+    "mixture",
+    "columns of different families",
+    "columns of zeros and ones",
+    "shared",
+}
 
 
 def random_rows(rng: Rng, shape: tuple[int, ...], zeros: float = 0.0) -> np.ndarray:

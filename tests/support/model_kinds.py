@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 import juncture as jt
+
+
+def few_steps() -> dict[str, Any]:
+    return {"method": jt.ExpectationMaximization(max_steps=3)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,9 @@ class Kind:
     dirichlet: Callable[[float], Any] | None = None  # the prior with this concentration in each cell of all tables
     labelled: Any = None  # many with their labels, for a model of labels given observations, which are not drawn
     table: Callable[[Any], np.ndarray] | None = None  # one of the tables that are learned under it
+    is_exact: bool = True  # whether infer is exact; else log_evidence is a lower bound of log_prob
+    has_most_probable: bool = True  # the density of shares of topics, for one, has no largest value
+    learner: dict[str, Any] = field(default_factory=few_steps)  # options of fit that end soon
 
 
 def network() -> Kind:
@@ -185,6 +192,24 @@ def factor_analysis() -> Kind:
     )
 
 
+def topics() -> Kind:
+    return Kind(
+        jt.LatentDirichletAllocation([[0.6, 0.4, 0.0, 0.0], [0.1, 0.1, 0.8, 0.0]], [0.5, 1.5], ["a", "b", "c", "d"]),
+        one=[2, 1, 0, 0],
+        many=np.array([[2, 1, 0, 0], [0, 0, 0, 0], [0, 3, 1, 0]]),
+        num_many=3,
+        variable="shares",
+        label=None,
+        methods=("mean-field", ""),
+        impossible_one=[1, 0, 0, 1],
+        impossible_many=[[1, 0, 0, 0], [1, 0, 0, 2]],
+        impossible=(1,),
+        is_exact=False,
+        has_most_probable=False,
+        learner={"max_steps": 3},
+    )
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
     "network": network,
     "markov network": markov_network,
@@ -195,4 +220,5 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "mixture of numbers": mixture_of_numbers,
     "mixture of columns": mixture_of_columns,
     "factor analysis": factor_analysis,
+    "topics": topics,
 }

@@ -43,7 +43,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
     "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
     "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
-    "AnnealedEstimate",
+    "AnnealedEstimate", "StructuralRisk", "ThresholdFit",
 }  # fmt: skip
 OPERATORS = {
     "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",

@@ -75,6 +75,11 @@ def facts_of_machine(model: Any) -> dict[str, Any]:
     return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
 
 
+def facts_of_topics(model: Any) -> dict[str, Any]:
+    first = {f"topic {topic}": labels_of(words) for topic, words in enumerate(model.top_words(SHOWN)[:SHOWN])}
+    return {"topics": model.num_topics, "words": model.num_words, "parameters": model.num_parameters, **first}
+
+
 def facts_of_family(model: Any) -> dict[str, Any]:
     """Of a family, or of another kind that a program has registered: what it prints itself."""
     return {"value": repr(model)}
@@ -99,4 +104,5 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "FactorAnalysis": facts_of_factors,
     "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
+    "LatentDirichletAllocation": facts_of_topics,
 }

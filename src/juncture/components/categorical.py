@@ -128,10 +128,16 @@ class CategoricalEmissions(Emissions):
         table = np.divide(counts, totals, out=self.probabilities.copy(), where=totals > DEAD)
         return self.trusted(self, table)
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        return self._weighted_logs(statistics.parts[0])
+
     def log_prior(self, prior: Any) -> float:
         """Σ α log p, where α are the counts that the prior adds."""
-        added = self._added(prior)
-        return float((added * numerics.log(np.where(added > 0, self.probabilities, 1.0))).sum())
+        return self._weighted_logs(self._added(prior))
+
+    def _weighted_logs(self, counts: np.ndarray) -> float:
+        """Σ counts · log p, with 0 · log 0 = 0."""
+        return float((counts * numerics.log(np.where(counts > 0, self.probabilities, 1.0))).sum())
 
     def _added(self, prior: Any) -> np.ndarray:
         """The counts that a prior adds: a number to each cell, a Dirichlet its concentration less 1."""

@@ -122,6 +122,10 @@ class Emissions(Value):
         """
         raise NotImplementedError
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        """Σ weight · log p(row | state) of the rows that the statistics sum up, expected where cells are missing."""
+        raise NotImplementedError
+
     def log_prior(self, prior: Any) -> float:
         """log of the prior density at these parameters, up to a constant."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.family import FamilyEmissions
@@ -109,6 +110,12 @@ def read_grouped(fields: Fields) -> Emissions:
 
 KINDS: dict[type[Emissions], Kind] = {
     CategoricalEmissions: Kind(("probabilities",), ("symbols",), encode_categorical, read_categorical),
+    BernoulliEmissions: Kind(
+        ("probabilities",),
+        (),
+        lambda emissions: {"probabilities": emissions.probabilities.tolist()},
+        lambda fields: BernoulliEmissions(fields["probabilities"].table()),
+    ),
     GaussianEmissions: Kind(("structure", "mean", "covariance"), (), encode_gaussian, read_gaussian),
     FamilyEmissions: Kind(
         ("family",),

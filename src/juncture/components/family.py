@@ -158,6 +158,10 @@ class FamilyEmissions(Emissions):
                 )
         return type(self)(family)
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        family: Any = self.family
+        return float(np.sum(np.asarray(family.log_likelihood(statistics.parts[0]))))
+
     def log_prior(self, prior: Any) -> float:
         if prior is None:
             return 0.0

@@ -153,6 +153,11 @@ class GaussianEmissions(Emissions):
         shape = shape_of(self.structure, self.mean.shape)
         return type(self)(means.reshape(self.mean.shape), covariance.reshape(shape), self.structure)
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        moments = statistics.parts[0]
+        own = Gaussian(self.means, self.variances) if self.is_diagonal else self.full
+        return float(np.sum(np.asarray(own.log_likelihood(moments))))
+
     def log_prior(self, prior: Any) -> float:
         return 0.0 if prior is None else log_prior(self, prior)
 

@@ -74,6 +74,9 @@ class GroupedEmissions(Emissions):
                 groups.append(group.estimate(found, own))
         return type(self)(groups, self.positions)
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        return sum(group.log_likelihood(own) for group, own in zip(self.groups, statistics.parts, strict=True))
+
     def log_prior(self, prior: Any) -> float:
         return sum(group.log_prior(own) for group, own in zip(self.groups, self._priors(prior), strict=True))
 

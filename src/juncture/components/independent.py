@@ -85,6 +85,9 @@ class IndependentEmissions(Emissions):
                 parts.append(part.estimate(found, own))
         return type(self)(parts)
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        return sum(part.log_likelihood(own) for part, own in zip(self.parts, statistics.parts, strict=True))
+
     def log_prior(self, prior: Any) -> float:
         return sum(part.log_prior(own) for part, own in zip(self.parts, self._priors(prior), strict=True))
 

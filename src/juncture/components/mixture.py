@@ -242,6 +242,12 @@ class MixtureEmissions(Emissions):
         ):
             return type(self)(mixing.probabilities, self.components.estimate(found, own.components))
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        """Σ weight · E log p(row, component | state): the component is missing too."""
+        counts, found = statistics.parts
+        mixing = self._mixing.log_likelihood(EmissionStatistics(counts.sum(axis=1), [counts]))
+        return mixing + self.components.log_likelihood(found)
+
     def log_prior(self, prior: Any) -> float:
         own = self._prior(prior)
         return self._mixing.log_prior(own.weights) + self.components.log_prior(own.components)

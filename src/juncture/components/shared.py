@@ -79,6 +79,9 @@ class SharedEmissions(Emissions):
         with named(lambda distribution, state: state(int(np.argmax(self.groups == distribution)))):
             return type(self)(self.distributions.estimate(statistics, prior), self.groups)
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        return self.distributions.log_likelihood(statistics)
+
     def log_prior(self, prior: Any) -> float:
         return self.distributions.log_prior(prior)
 

@@ -24,6 +24,7 @@ MODULES = {
     "FactorAnalysis": "juncture.latent.factors.document",
     "ProbabilisticPCA": "juncture.latent.factors.document",
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
+    "LatentDirichletAllocation": "juncture.latent.topics.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
     "DecisionTree": "juncture.supervised.trees.document",
     "RandomForest": "juncture.supervised.trees.document",

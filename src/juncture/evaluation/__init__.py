@@ -1,3 +1,63 @@
 """Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
 
-__all__: list[str] = []
+from juncture.evaluation.learning_theory.bounds import (
+    capacity,
+    estimation_error_bound,
+    hoeffding_bound,
+    hoeffding_deviation,
+    hoeffding_samples,
+    margin_vc_bound,
+    sample_complexity,
+    threshold_sample_complexity,
+    uniform_convergence_bound,
+    vc_sample_complexity,
+)
+from juncture.evaluation.learning_theory.hypotheses import (
+    Discs,
+    Hyperplanes,
+    Intervals,
+    Rectangles,
+    SignedIntervals,
+    Sines,
+    Singletons,
+    Thresholds,
+    shatters,
+    sine_frequency,
+    vc_dimension,
+)
+from juncture.evaluation.learning_theory.risk import (
+    StructuralRisk,
+    ThresholdFit,
+    fit_threshold,
+    pac_frequency,
+    structural_risk,
+)
+
+__all__ = [
+    "Discs",
+    "Hyperplanes",
+    "Intervals",
+    "Rectangles",
+    "SignedIntervals",
+    "Sines",
+    "Singletons",
+    "StructuralRisk",
+    "ThresholdFit",
+    "Thresholds",
+    "capacity",
+    "estimation_error_bound",
+    "fit_threshold",
+    "hoeffding_bound",
+    "hoeffding_deviation",
+    "hoeffding_samples",
+    "margin_vc_bound",
+    "pac_frequency",
+    "sample_complexity",
+    "shatters",
+    "sine_frequency",
+    "structural_risk",
+    "threshold_sample_complexity",
+    "uniform_convergence_bound",
+    "vc_dimension",
+    "vc_sample_complexity",
+]

@@ -16,7 +16,12 @@ from juncture.data.dataset import Dataset
 from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidData
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.learning.covariance_selection import GaussianMoments, check_deviations, most_likely_precision
+from juncture.learning.covariance_selection import (
+    GaussianMoments,
+    check_deviations,
+    log_likelihood,
+    most_likely_precision,
+)
 from juncture.learning.em.contract import Expected
 from juncture.numerics import LOG_TWO_PI
 
@@ -90,11 +95,11 @@ class IncompleteNumbers:
         left = np.zeros(correlations.shape)
         left[np.ix_(hidden, hidden)] = correlations[np.ix_(hidden, hidden)] - across.T @ across
         scale = np.log(np.diagonal(factor)).sum() + np.log(deviations[known]).sum() + 0.5 * known.sum() * LOG_TWO_PI
-        log_likelihood = block.weights @ (-0.5 * (white**2).sum(axis=0) - scale)
+        log_density = block.weights @ (-0.5 * (white**2).sum(axis=0) - scale)
         rows = GaussianMoments.weighted(self.data.variables, full, block.weights)
         covariance = rows.covariance + left * np.outer(deviations, deviations)
         moments = GaussianMoments(self.data.variables, rows.weight, rows.mean, covariance)
-        return Expected(moments, float(log_likelihood))
+        return Expected(moments, float(log_density))
 
     def maximize(self, statistics: GaussianMoments, model: Normal) -> Normal:
         deviations = check_deviations(statistics)
@@ -103,6 +108,12 @@ class IncompleteNumbers:
             statistics.covariance / units, self.graph, self.tolerance, self.max_steps, None
         )
         return Normal(statistics.mean, np.linalg.inv(precision) * units, precision / units)
+
+    def expected_log_joint(self, statistics: GaussianMoments, model: Normal) -> float:
+        shift = statistics.mean - model.mean
+        about = statistics.covariance + np.outer(shift, shift)
+        moments = GaussianMoments(self.data.variables, statistics.weight, model.mean, about)
+        return log_likelihood(moments, model.precision)
 
     def log_prior(self, model: Normal) -> float:
         return 0.0

@@ -8,8 +8,11 @@ import numpy as np
 
 from juncture.checks import check_kind, shown
 from juncture.components.gaussian import GaussianEmissions
+from juncture.dispatch import register
 from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
+from juncture.pictures import plot
+from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +55,7 @@ def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax
         raise Unsupported("plot_clusters draws mixtures of Gaussian vectors; plot_density draws numbers")
     pair = check_columns(columns, components.dimension)
     colors = component_colors(beliefs.model.num_components)
-    ax = new_axes() if ax is None else ax
+    ax = as_axes(ax)
     if not hasattr(ax, "scatter"):
         raise InvalidData(f"ax must be axes of matplotlib; got {shown(ax)}")
     draw_rows(beliefs, pair, colors, ax)
@@ -78,12 +81,6 @@ def component_colors(number: int) -> np.ndarray:
     return np.array(colormaps["tab10"](np.arange(number) % 10))[:, :3]
 
 
-def new_axes() -> Axes:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(layout="constrained")[1]
-
-
 def draw_rows(beliefs: MixtureBeliefs, pair: list[int], colors: np.ndarray, ax: Axes) -> None:
     points = np.asarray(beliefs.impute().mean)[:, pair]
     has_hole = np.isnan(np.asarray(beliefs.rows, float)[:, pair]).any(axis=1)
@@ -104,3 +101,6 @@ def draw_ellipses(components: GaussianEmissions, pair: list[int], colors: np.nda
             angle = float(np.degrees(np.arctan2(found.directions[0, 1], found.directions[0, 0])))
             width, height = 2 * found.half_lengths
             ax.add_patch(Ellipse(tuple(found.center), width, height, angle=angle, fill=False, edgecolor=color))
+
+
+register(plot, MixtureBeliefs, plot_clusters)

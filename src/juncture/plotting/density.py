@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.checks import shown
-from juncture.errors import InvalidData, MissingExtra, Unsupported
+from juncture.dispatch import register
+from juncture.errors import InvalidData, Unsupported
 from juncture.families.display.density_planes import CORNERS, density_grid, density_triangle
 from juncture.families.display.density_points import density_points, first_members, is_bars
 from juncture.families.family import Family
 from juncture.families.supports import Angles, Integers, Interval, Simplex, Vectors
+from juncture.information.density import Density
+from juncture.pictures import plot
+from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,18 +60,10 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
         raise InvalidData(f"this picture shows from 1 to {most} distributions; the batch has {size:,}: index it first")
     if ax is not None and not hasattr(ax, "set_ylabel"):
         raise InvalidData(f"ax must be axes of matplotlib; got {shown(ax)}")
-    ax = _new_axes() if ax is None else ax
+    ax = as_axes(ax)
     for member in first_members(family, MAX_MEMBERS):
         draw(member, ax, options)
     return ax
-
-
-def _new_axes() -> Axes:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra.named("matplotlib", "plot") from None
-    return plt.subplots(layout="constrained")[1]
 
 
 def _numbers(member: Family, ax: Axes, options: dict[str, Any]) -> None:
@@ -117,3 +113,7 @@ DRAWERS: dict[tuple[type, tuple[int, ...]], Callable[[Any, Any, dict[str, Any]],
     (Vectors, (2,)): _contours,
     (Simplex, (3,)): _triangle,
 }
+
+
+register(plot, Family, plot_density)
+register(plot, Density, plot_density)

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.checks import check_count, check_kind
-from juncture.errors import InvalidData, MissingExtra
+from juncture.dispatch import register
+from juncture.errors import InvalidData
 from juncture.inference.sampling.diagnostics import as_draws, autocorrelation
 from juncture.inference.sampling.draws import Draws
+from juncture.pictures import plot
+from juncture.plotting.panels import new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 MAX_PANELS = 24
 NUM_BINS = 20
 WINDOWS = 40  # over how many windows the share of a state is averaged
-MAX_COLUMNS, PANEL = 3, (3.6, 2.0)  # panels beside each other; inches
 
 
 def plot_trace(draws: Draws, names: Iterable[str] | None = None, axes: Any = None) -> np.ndarray:
@@ -170,21 +172,6 @@ def draw_panels(
     return panels[: len(quantities)]
 
 
-def new_panels(count: int) -> np.ndarray:
-    """The axes of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra.named("matplotlib", "plot") from None
-    columns = min(count, MAX_COLUMNS)
-    rows = -(-count // columns)
-    size = (PANEL[0] * columns, PANEL[1] * rows)
-    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
-    for ax in axes.reshape(-1)[count:]:
-        figure.delaxes(ax)
-    return axes.reshape(-1)[:count]
-
-
 def moving_means(chain: np.ndarray, width: int) -> np.ndarray:
     if width == 1:
         return chain
@@ -203,3 +190,6 @@ def rank_histograms(values: np.ndarray, bins: int) -> np.ndarray:
     edges = np.linspace(0.0, values.size, bins + 1)
     shares = [np.diff(np.interp(edges, cumulative.sum(axis=0), chain)) for chain in cumulative]
     return np.stack(shares) * bins / values.shape[1]
+
+
+register(plot, Draws, plot_trace)

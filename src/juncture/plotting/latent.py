@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.checks import check_iterable, check_kind
+from juncture.dispatch import register
 from juncture.errors import InvalidData
 from juncture.latent.clusters.hierarchy import Dendrogram
 from juncture.latent.factors.model import LinearFactors
 from juncture.latent.factors.principal_components import PrincipalComponents
-from juncture.plotting.draws import new_panels
+from juncture.pictures import plot
+from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,10 +136,6 @@ def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: A
     return axes
 
 
-def as_axes(ax: Any) -> Any:
-    """The given axes of matplotlib, or those of a new figure."""
-    if ax is None:
-        return new_panels(1)[0]
-    if not hasattr(ax, "set_xlabel"):
-        raise InvalidData(f"ax must be axes of matplotlib; got {type(ax).__name__}")
-    return ax
+register(plot, PrincipalComponents, plot_scree)
+register(plot, LinearFactors, plot_loadings)
+register(plot, Dendrogram, plot_dendrogram)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-from math import lgamma
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,35 +11,10 @@ from scipy import sparse
 import juncture as jt
 from juncture.latent.topics.documents import as_counts, as_tokens
 from juncture.latent.topics.gibbs import TopicChain
+from support.topics import enumerate_assignments, exact_log_prob, log_polya, random_model
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def random_model(rng, num_topics=2, num_words=3):
-    return jt.LatentDirichletAllocation(
-        rng.dirichlet(np.ones(num_words), num_topics), rng.uniform(0.2, 2.0, num_topics)
-    )
-
-
-def log_polya(counts, concentration):
-    """log p of a sequence with these counts, its Dirichlet distribution integrated out."""
-    terms = sum(lgamma(n + a) - lgamma(a) for n, a in zip(counts, concentration, strict=True))
-    return terms + lgamma(sum(concentration)) - lgamma(sum(counts) + sum(concentration))
-
-
-def enumerate_assignments(num_topics, num_tokens):
-    return np.array(list(product(range(num_topics), repeat=num_tokens)), dtype=np.int64)
-
-
-def exact_log_prob(model, counts):
-    """log p of the tokens of a document, by a sum over the topics of all of them."""
-    words = np.repeat(np.arange(model.num_words), counts)
-    logs = [
-        log_polya(np.bincount(topics, minlength=model.num_topics), model.concentration)
-        + np.log(model.topics[topics, words]).sum()
-        for topics in enumerate_assignments(model.num_topics, len(words))
-    ]
-    return np.logaddexp.reduce(logs)
+pytestmark = pytest.mark.filterwarnings("ignore::juncture.NotConvergedWarning")  # a few steps are enough here
 
 
 @given(SEEDS)
@@ -180,7 +152,24 @@ def test_topics_as_a_table():
         (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [0, 1]), "no topic has the word"),
         (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [0.5, 0]), "whole numbers"),
         (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [1, 0, 0]), "2 words"),
+        (lambda: jt.infer(jt.LatentDirichletAllocation([[1.0, 0.0]]), [np.nan, 0]), "document 0 has nan of word 0"),
         (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[0, 0]]), "no words"),
+        (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [1, 1]), "many documents"),
+        (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[1, 1]], weights=[0.0]), "weigh nothing"),
+        (
+            lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[1, 1]], weights=[2.0], method="gibbs"),
+            "variational",
+        ),
+        (lambda: jt.sample(jt.LatentDirichletAllocation.standard(2, 2), 3, length=[1, 2]), "2 lengths"),
+        (lambda: jt.sample(jt.LatentDirichletAllocation.standard(2, 2), 3, length=-1), "length"),
+        (lambda: jt.sample(jt.LatentDirichletAllocation.standard(2, ["a", "a"]), 3), "same text"),
+        (lambda: jt.most_probable(jt.LatentDirichletAllocation.standard(2, 2), [1, 1]), "argmax"),
+        (lambda: jt.infer(jt.LatentDirichletAllocation.standard(2, 2), [1, 1], method="exact"), "approximates"),
+        (lambda: jt.log_prob(jt.LatentDirichletAllocation.standard(20, 2), [[9, 9]], method="exact"), "left-to-right"),
+        (
+            lambda: jt.infer(jt.LatentDirichletAllocation.standard(2, ["a", "b"]), jt.Dataset({"a": [1], "c": [2]})),
+            "none for 'b'",
+        ),
         (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[1, 0]], 0, method="gibbs"), "pseudo-count"),
     ],
 )

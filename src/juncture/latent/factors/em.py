@@ -118,6 +118,10 @@ class CompleteFactors(FactorProblem):
     def expect(self, model: LinearFactors, block: Moments) -> Expected[Any]:
         return Expected(block, log_likelihood(model, block))
 
+    def expected_log_joint(self, statistics: Moments, model: LinearFactors) -> float:
+        """log p(x): the step knows the posterior of the factors under any model, so that nothing is left to expect."""
+        return log_likelihood(model, statistics)
+
     def maximize(self, statistics: Moments, model: LinearFactors) -> LinearFactors:
         weight = float(statistics.weight)
         covariance = statistics.scatter / weight
@@ -140,6 +144,15 @@ class IncompleteFactors(FactorProblem):
         if isinstance(block, HoleBlock):
             return expect_rows(model, block, center)
         return Expected(moment_statistics(model, block, center), log_likelihood(model, block))
+
+    def expected_log_joint(self, statistics: LoadingStatistics, model: LinearFactors) -> float:
+        """E log p(seen | factors): the prior of the factors has no parameters, and is left out."""
+        slopes = np.hstack([model.loadings, (model.mean - self.data.center)[:, None]])
+        squares = statistics.squares - 2 * (slopes * statistics.cross).sum(axis=1)
+        squares += np.einsum("cf,cfg,cg->c", slopes, statistics.outer, slopes)
+        return -0.5 * float(
+            np.sum(statistics.weight * (np.log(model.variances) + LOG_TWO_PI) + squares / model.variances)
+        )
 
     def maximize(self, statistics: LoadingStatistics, model: LinearFactors) -> LinearFactors:
         slopes = np.linalg.solve(statistics.outer, statistics.cross[:, :, None])[:, :, 0]  # (column, factor + 1)

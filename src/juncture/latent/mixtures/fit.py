@@ -27,7 +27,7 @@ from juncture.latent.mixtures.problem import (
 )
 from juncture.latent.mixtures.rows import rows_of
 from juncture.latent.mixtures.weak_prior import weak_prior
-from juncture.learning.em.expectation_maximization import resolve_learner
+from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 
@@ -89,7 +89,8 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     own = weak_prior_of(model, parts) if isinstance(prior, str) else as_prior(prior, point)
     problem = MixtureProblem(model, parts, own, start, as_generator(rng), hard)
     found, trace = learner.run(problem, progress)
-    report_regularized(found, problem.prior)
+    if has_full_m_step(learner):
+        report_regularized(found, problem.prior)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -152,6 +153,16 @@ class MixtureProblem:
             warnings.simplefilter("ignore", RegularizedWarning)
             return estimate_mixture(model, statistics, self.prior)
 
+    def expected_log_joint(self, statistics: MixtureStatistics, model: Mixture) -> float:
+        """Σ E[number of rows] log weight, and the expected log-likelihood of the components."""
+        return as_emissions(model).log_likelihood(as_emission_statistics(statistics))
+
+    def divide(self, block: Block, number: int) -> list[Block]:
+        cuts = np.linspace(0, len(block.rows), min(number, len(block.rows)) + 1).astype(int)
+        return [
+            Block(block.start + int(low), block.rows[low:high], block.weights[low:high]) for low, high in pairwise(cuts)
+        ]
+
     def log_prior(self, model: Mixture) -> float:
         return as_emissions(model).log_prior(self.prior)
 
@@ -191,12 +202,16 @@ def as_emissions(model: Mixture) -> MixtureEmissions:
     return MixtureEmissions(model.weights[None], model.components)
 
 
+def as_emission_statistics(statistics: MixtureStatistics) -> EmissionStatistics:
+    """The statistics as those of the emissions of one state."""
+    counts = statistics.counts[None]
+    return EmissionStatistics(counts.sum(axis=1), [counts, statistics.components])
+
+
 def estimate_mixture(model: Mixture, statistics: MixtureStatistics, prior: MixturePrior) -> Mixture:
     """The weights and components of the largest likelihood, or with a prior of the largest posterior density."""
-    counts = statistics.counts[None]
-    found = EmissionStatistics(counts.sum(axis=1), [counts, statistics.components])
     with named(lambda index, outer: "the mixture"):
-        emissions = as_emissions(model).estimate(found, prior)
+        emissions = as_emissions(model).estimate(as_emission_statistics(statistics), prior)
     return Mixture(emissions.weights[0], emissions.components)
 
 

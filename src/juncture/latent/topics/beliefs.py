@@ -1,24 +1,30 @@
-"""`TopicBeliefs`: the shares of topics in documents; and `infer`, which finds them by mean field."""
+"""`TopicBeliefs`: the shares of topics in documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_choice
-from juncture.errors import UnknownVariable
+from juncture.errors import Unsupported
+from juncture.factors.tables import import_pandas
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.iteration import Trace, check_stopping_rule, iterate
-from juncture.latent.topics.documents import as_counts
+from juncture.inference.engines.contract import Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.display import steps_html
+from juncture.inference.engines.draws import check_num_rows
+from juncture.iteration import Trace
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.variational import Shares, check_possible
+from juncture.options import as_generator
 from juncture.values import number_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicBeliefs:
+class TopicBeliefs(OneVariable):
     """The shares of topics in each document given its words, by mean field: an approximation.
 
     Attributes
@@ -31,73 +37,85 @@ class TopicBeliefs:
         A lower bound of log p of the tokens, in their order: a float of one document, (document,) of many.
     trace
         The bound of all documents at each step.
+    diagnostics
+        That the answers are approximate, and whether the bound converged.
+    impossible
+        The documents with a word that no topic has; their answers are NaN.
     """
 
+    variable = "shares"
     model: LatentDirichletAllocation
     concentrations: np.ndarray
     bound: Any
     trace: Trace
+    diagnostics: Diagnostics
+    impossible: tuple[int, ...] = ()
 
     method = "mean-field"
-    exact = False
 
     @property
-    def converged(self) -> bool:
-        """Whether the bound converged."""
-        return self.trace.converged
+    def is_single(self) -> bool:
+        """Whether there is one document."""
+        return self.concentrations.ndim == 1
+
+    @property
+    def log_evidence(self) -> Any:
+        """The `bound`; `log_prob` of the model has the probability itself, exact or estimated."""
+        return self.bound
 
     @property
     def shares(self) -> np.ndarray:
         """The expected shares of topics, (topic,) of one document, (document, topic) of many."""
         return np.asarray(self.concentrations / self.concentrations.sum(axis=-1, keepdims=True))
 
+    @property
+    def mean(self) -> np.ndarray:
+        """The same as `shares`."""
+        return self.shares
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation of each share under its Dirichlet distribution, of the shape of `shares`."""
+        total = self.concentrations.sum(axis=-1, keepdims=True)
+        return np.sqrt(self.shares * (1.0 - self.shares) / (total + 1.0))
+
     def __getitem__(self, name: str) -> Dirichlet:
         """The Dirichlet distribution of the "shares", or a batch with one a document."""
-        if not isinstance(name, str) or name != "shares":
-            raise UnknownVariable(f"beliefs about documents are of 'shares'; got {name!r}")
+        self._check_variable(name)
+        if self.impossible:
+            raise Unsupported(f"document {self.impossible[0]} has probability zero and no shares: leave it out")
         return Dirichlet(self.concentrations)
+
+    def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
+        """`n` draws of the shares of one document, (n, topic)."""
+        if not self.is_single:
+            raise Unsupported("shares are drawn given one document; infer and sample once for each row")
+        return np.asarray(self["shares"].sample(check_num_rows(n, 8 * self.model.num_topics), rng=as_generator(rng)))
+
+    def to_dict(self) -> dict[str, dict[str, np.ndarray]]:
+        """Name → "mean" and "concentration"."""
+        return {"shares": {"mean": self.shares, "concentration": self.concentrations}}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of document, variable, topic, the mean of its share and the standard deviation."""
+        means, deviations = np.atleast_2d(self.shares), np.atleast_2d(self.deviation)
+        documents, topics = np.indices(means.shape)
+        columns = {
+            "document": documents.ravel(),
+            "variable": "shares",
+            "topic": topics.ravel(),
+            "mean": means.ravel(),
+            "deviation": deviations.ravel(),
+        }
+        return import_pandas().DataFrame(columns)
 
     def __len__(self) -> int:
         return len(np.atleast_2d(self.concentrations))
 
+    def _repr_html_(self) -> str:
+        heads = [f"topic {topic}" for topic in range(self.model.num_topics)]
+        return steps_html(repr(self), heads, np.atleast_2d(self.shares), "document")
+
     def __repr__(self) -> str:
         topics, documents = number_of(self.model.num_topics, "topic"), number_of(len(self), "document")
-        return f"TopicBeliefs({topics}; {documents}; approximate, by mean field)"
-
-
-def infer_topics(
-    model: LatentDirichletAllocation,
-    evidence: Any,
-    *,
-    method: str = "auto",
-    tolerance: float = 1e-10,
-    max_steps: int = 1000,
-) -> TopicBeliefs:
-    """The shares of topics in documents, by coordinate ascent on the mean-field bound.
-
-    Parameters
-    ----------
-    model
-        The topics and the concentration.
-    evidence
-        Counts of words: (word,) of one document, or (document, word), an array or a sparse matrix of SciPy.
-    method
-        "auto" or "mean-field".
-    tolerance, max_steps
-        When to end.
-
-    Returns
-    -------
-    TopicBeliefs
-        Its `shares`, and a lower bound of log p of each document.
-    """
-    check_choice(method, ("auto", "mean-field"), "method")
-    check_stopping_rule(tolerance, max_steps)
-    counts, is_single = as_counts(evidence, model.num_words)
-    check_possible(model.topics, counts, model.words)
-    algorithm = Shares(counts, model.concentration, model.topics)
-    state, trace = iterate(algorithm, tolerance=tolerance, max_steps=max_steps)
-    bounds = algorithm.bounds(state)
-    if is_single:
-        return TopicBeliefs(model, state.concentrations[0], float(bounds[0]), trace)
-    return TopicBeliefs(model, state.concentrations, bounds, trace)
+        return f"TopicBeliefs({topics}; {documents}; approximate, by {self.method})"

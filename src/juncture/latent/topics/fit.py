@@ -7,15 +7,20 @@ from typing import Any, Literal
 import numpy as np
 
 from juncture.checks import check_choice, check_number
-from juncture.errors import InvalidData
-from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
-from juncture.latent.topics.beliefs import infer_topics
-from juncture.latent.topics.documents import as_counts, as_tokens
+from juncture.data.dataset import Dataset
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData, NotConvergedWarning, warn_user
+from juncture.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule, iterate
+from juncture.latent.topics.documents import as_tokens, counts_of
 from juncture.latent.topics.gibbs import TopicChain, sample_topics
+from juncture.latent.topics.infer import infer_shares
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import Shares, VariationalEM, check_possible
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
+
+BOUND = 1e-6  # the relative gain at which the bound after collapsed Gibbs sampling ends
+STEPS = 1000  # of that bound, at most
 
 
 def fit_topics(  # noqa: PLR0913 (one verb, many options)
@@ -25,6 +30,7 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
     *,
     method: Literal["auto", "variational", "gibbs"] = "auto",
     start: Literal["random", "given"] = "random",
+    weights: Any = None,
     tolerance: float = 1e-6,
     max_steps: int = 200,
     rng: Any = 0,
@@ -37,7 +43,8 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
     model
         The number of topics, the words and the concentration, and with `start="given"` the topics to start from.
     data
-        Counts of words, (document, word): an array or a sparse matrix of SciPy.
+        Counts of words, (document, word): an array, a sparse matrix of SciPy, or a frame or `Dataset` whose columns are
+        named by the words.
     prior
         A pseudo-count for each word of each topic. "gibbs" needs a positive one: that of a Dirichlet distribution.
     method
@@ -45,6 +52,8 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
         collapsed Gibbs sampling, whose topics are averaged over the second half of its sweeps.
     start
         "random" or "given" topics. "gibbs" starts from random assignments of tokens, or those drawn by given topics.
+    weights
+        The weight of each document, for "variational".
     tolerance, max_steps
         When EM ends; the number of sweeps of "gibbs".
     rng, progress
@@ -57,22 +66,84 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
         the log joint of words and assignments; the expected shares of the documents as statistics.
     """
     pseudo_count = check_options(method, start, prior, tolerance, max_steps, progress)
-    counts, _ = as_counts(data, model.num_words)
-    if not counts.nnz:
-        raise InvalidData("there are no words to learn from: all counts are 0")
-    generator = as_generator(rng)
-    first = model.topics if start == "given" else random_topics(model, generator)
-    check_possible(first, counts, model.words)
+    counts, is_single = counts_of(model, data)
+    if is_single:
+        raise InvalidData("topics are learned from many documents; got one")
+    own = as_weights(data.weights if weights is None and isinstance(data, Dataset) else weights, counts.shape[0])
     if method == "gibbs":
-        chain = first_chain(model, counts, pseudo_count, first if start == "given" else None, generator)
-        topics, trace = sample_topics(chain, max_steps, generator, progress)
-    else:
-        algorithm = VariationalEM(Shares(counts, model.concentration, inside(first, pseudo_count)), pseudo_count)
-        state, trace = iterate(algorithm, tolerance=tolerance, max_steps=max_steps, progress=progress)
-        topics = state.topics
+        if own is not None:
+            raise InvalidData('documents have weights under method="variational" only: repeat them for "gibbs"')
+        return sample_chain(model, counts, pseudo_count, start, max_steps, as_generator(rng), progress)
+    fitted = learn_topics(
+        model, counts, own, pseudo_count=pseudo_count, start=start, tolerance=tolerance, max_steps=max_steps,
+        rng=as_generator(rng), progress=progress,
+    )  # fmt: skip
+    if not fitted.trace.converged:
+        warn_user(f"variational EM {fitted.trace.reason}; the model is the best so far", NotConvergedWarning)
+    return fitted
+
+
+def learn_topics(  # noqa: PLR0913
+    model: LatentDirichletAllocation,
+    counts: Any,
+    weights: np.ndarray | None,
+    *,
+    pseudo_count: float,
+    start: str,
+    tolerance: float,
+    max_steps: int,
+    rng: np.random.Generator,
+    progress: ProgressCallback | None = None,
+) -> Fit[LatentDirichletAllocation]:
+    """Variational EM from checked counts, which need not be whole numbers."""
+    check_words(counts, weights)
+    first = model.topics if start == "given" else random_topics(model, rng)
+    check_possible(first, counts, model.words)
+    shares = Shares(counts, model.concentration, inside(first, pseudo_count), weights)
+    state, trace = iterate(
+        VariationalEM(shares, pseudo_count), tolerance=tolerance, max_steps=max_steps, progress=progress
+    )
+    return as_fit(model, state.topics, counts, weights, trace, tolerance)
+
+
+def sample_chain(
+    model: LatentDirichletAllocation,
+    counts: Any,
+    pseudo_count: float,
+    start: str,
+    max_steps: int,
+    rng: np.random.Generator,
+    progress: ProgressCallback | None,
+) -> Fit[LatentDirichletAllocation]:
+    """Collapsed Gibbs sampling from checked counts."""
+    check_words(counts, None)
+    if start == "given":
+        check_possible(model.topics, counts, model.words)
+    chain = first_chain(model, counts, pseudo_count, model.topics if start == "given" else None, rng)
+    topics, trace = sample_topics(chain, max_steps, rng, progress)
+    return as_fit(model, topics, counts, None, trace, BOUND)
+
+
+def as_fit(
+    model: LatentDirichletAllocation,
+    topics: np.ndarray,
+    counts: Any,
+    weights: np.ndarray | None,
+    trace: Trace,
+    tolerance: float,
+) -> Fit[LatentDirichletAllocation]:
+    """The learned model with its lower bound, which ends where a step gains less than the tolerance."""
     learned = LatentDirichletAllocation(topics, model.concentration, model.words)
-    beliefs = infer_topics(learned, counts)
-    return Fit(learned, float(np.sum(beliefs.bound)), trace, beliefs.shares)
+    concentrations, bounds, _ = infer_shares(learned, counts, tolerance, STEPS, weights)
+    total = bounds.sum() if weights is None else weights @ bounds
+    return Fit(learned, float(total), trace, concentrations / concentrations.sum(axis=1, keepdims=True))
+
+
+def check_words(counts: Any, weights: np.ndarray | None) -> None:
+    """Check that some document that counts has a word."""
+    lengths = np.asarray(counts.sum(axis=1)).reshape(-1)
+    if not (lengths if weights is None else lengths * weights).any():
+        raise InvalidData("there are no words to learn from: all counts are 0, or their documents weigh nothing")
 
 
 def check_options(method: Any, start: Any, prior: Any, tolerance: float, max_steps: int, progress: Any) -> float:

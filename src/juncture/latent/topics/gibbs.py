@@ -24,7 +24,7 @@ class TopicChain:
 
     tokens: tuple[np.ndarray, np.ndarray]  # the document and the word of each
     assigned: np.ndarray  # (token,)
-    in_documents: np.ndarray  # (document, topic)
+    in_documents: np.ndarray  # (document, topic), whole numbers as floats
     in_topics: np.ndarray  # (word, topic)
     totals: np.ndarray  # (topic,)
     concentration: np.ndarray  # (topic,)
@@ -33,10 +33,10 @@ class TopicChain:
     @classmethod
     def start(cls, counts: Any, concentration: np.ndarray, pseudo_count: float, assigned: np.ndarray) -> TopicChain:
         documents, words = as_tokens(counts)
-        in_documents = np.zeros((counts.shape[0], len(concentration)), dtype=np.int64)
-        in_topics = np.zeros((counts.shape[1], len(concentration)), dtype=np.int64)
-        np.add.at(in_documents, (documents, assigned), 1)
-        np.add.at(in_topics, (words, assigned), 1)
+        in_documents = np.zeros((counts.shape[0], len(concentration)))
+        in_topics = np.zeros((counts.shape[1], len(concentration)))
+        np.add.at(in_documents, (documents, assigned), 1.0)
+        np.add.at(in_topics, (words, assigned), 1.0)
         totals = in_topics.sum(axis=0)
         chosen = np.ascontiguousarray(assigned, dtype=np.int64).copy()
         return cls((documents, words), chosen, in_documents, in_topics, totals, concentration.copy(), pseudo_count)

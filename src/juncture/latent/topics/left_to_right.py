@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_count, check_kind
-from juncture.latent.topics.documents import as_counts, as_tokens
+from juncture.latent.topics.documents import as_tokens, counts_of
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import check_possible
 from juncture.numerics import log_sum_exp
@@ -69,7 +69,7 @@ def left_to_right(
     """
     check_kind(model, LatentDirichletAllocation, "the model")
     particles = check_count(num_particles, "num_particles", least=2)
-    matrix, is_single = as_counts(counts, model.num_words)
+    matrix, is_single = counts_of(model, counts)
     check_possible(model.topics, matrix, model.words)
     generator = as_generator(rng)
     documents, words = as_tokens(matrix)

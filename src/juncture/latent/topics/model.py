@@ -7,17 +7,22 @@ A document is known by its counts of words: the order of its tokens does not mat
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from juncture.checks import check_array, check_count, check_iterable, is_count
+from juncture.drawing.html import html_table
 from juncture.errors import InvalidModel
+from juncture.factors.html import MAX_ROWS, format_omitted
 from juncture.factors.tables import import_pandas
 from juncture.values import Value, number_of, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SHOWN = 8  # words of a topic in a notebook
 
 
 class LatentDirichletAllocation(Value):
@@ -58,7 +63,8 @@ class LatentDirichletAllocation(Value):
             raise InvalidModel(f"the concentration is a number, or one a topic, {len(table)}; got {alphas.shape}")
         if not ((alphas > 0) & np.isfinite(alphas)).all():
             raise InvalidModel(f"the concentration must be positive and finite; the smallest is {np.min(alphas)}")
-        names = tuple(range(table.shape[1]) if words is None else check_iterable(words, "words", error=InvalidModel))
+        given = range(table.shape[1]) if words is None else check_iterable(words, "words", error=InvalidModel)
+        names = tuple(word.item() if isinstance(word, np.generic) else word for word in given)
         if len(names) != table.shape[1]:
             raise InvalidModel(f"there are {number_of(len(names), 'word')}, but topics over {table.shape[1]}")
         alphas = read_only(np.broadcast_to(alphas, len(table)), np.float64)
@@ -125,6 +131,16 @@ class LatentDirichletAllocation(Value):
     def _order(self, number: int) -> np.ndarray:
         most = check_count(number, "number", least=1)
         return np.argsort(-self.topics, axis=1, kind="stable")[:, :most]
+
+    def _repr_html_(self) -> str:
+        heads = ["topic", *range(1, min(SHOWN, self.num_words) + 1)]
+        probabilities = np.sort(self.topics, axis=1)[:, ::-1]
+        rows = (
+            (topic, *(f"{word} {share:.3f}" for word, share in zip(words, probabilities[topic], strict=False)))
+            for topic, words in enumerate(self.top_words(SHOWN)[:MAX_ROWS])
+        )
+        note = format_omitted(self.num_topics)
+        return f"<p><code>{escape(repr(self))}</code></p>" + html_table(heads, rows, note, num_labels=1)
 
     def __repr__(self) -> str:
         topics, words = map(number_of, self.topics.shape, ("topic", "word"))

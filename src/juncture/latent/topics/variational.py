@@ -37,6 +37,7 @@ class Shares:
     counts: Any  # (document, word), in rows
     prior: np.ndarray  # (topic,): the concentration of the model
     topics: np.ndarray  # (topic, word)
+    weights: np.ndarray | None = None  # (document,)
 
     def init(self) -> TopicState:
         lengths = np.asarray(self.counts.sum(axis=1)).reshape(-1, 1)
@@ -48,7 +49,8 @@ class Shares:
         return state._replace(concentrations=self.prior + weights * (ratios @ state.topics.T))
 
     def objective(self, state: TopicState) -> float:
-        return float(self.bounds(state).sum())
+        bounds = self.bounds(state)
+        return float(bounds.sum() if self.weights is None else self.weights @ bounds)
 
     def bounds(self, state: TopicState) -> np.ndarray:
         """The lower bound of log p of each document, (document,)."""
@@ -95,7 +97,8 @@ class VariationalEM:
         """How often each topic is expected to have made each word, (topic, word)."""
         weights = np.exp(expected_logs(state.concentrations))
         ratios = self.shares.ratios(state.topics, weights)
-        return np.asarray(state.topics * (ratios.T @ weights).T)
+        own = weights if self.shares.weights is None else weights * self.shares.weights[:, None]
+        return np.asarray(state.topics * (ratios.T @ own).T)
 
     def objective(self, state: TopicState) -> float:
         smoothing = self.pseudo_count * np.log(state.topics).sum() if self.pseudo_count else 0.0

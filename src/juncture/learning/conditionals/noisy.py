@@ -23,6 +23,7 @@ from juncture.learning.conditionals.contract import (
     summarise_expected,
 )
 from juncture.learning.conditionals.row_counts import RowCounts
+from juncture.learning.conditionals.table import weighted_logs
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
@@ -140,6 +141,10 @@ class CauseProblem:
 
     def maximize(self, statistics: CauseCounts, model: Causes) -> Causes:
         return statistics.normalized(model)
+
+    def expected_log_joint(self, statistics: CauseCounts, model: Causes) -> float:
+        pairs = zip((*statistics.tables, statistics.leak), (*model.tables, model.leak), strict=True)
+        return sum(weighted_logs(counts, table) for counts, table in pairs)
 
     def log_prior(self, model: Causes) -> float:
         return 0.0

@@ -66,6 +66,22 @@ class EMProblem(Protocol[Model, Statistics]):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """A problem that knows the bound of the log-likelihood away from the posterior: incremental EM needs it."""
+
+    def expected_log_joint(self, statistics: Any, model: Any) -> float:
+        """E log p(x, z | model), of statistics that another model may have expected; they add over blocks."""
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A problem whose data in memory can be cut into blocks."""
+
+    def divide(self, block: Any, number: int) -> Iterable[Any]:
+        """The same data in at most this number of blocks, none of them empty."""
+
+
+@runtime_checkable
 class Vectorized(Protocol[Model, Statistics]):
     """A problem whose models are vectors of numbers, so that SQUAREM can extrapolate them."""
 

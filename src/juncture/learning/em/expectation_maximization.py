@@ -6,96 +6,35 @@ from them (M-step). The log-likelihood, with a prior plus the log prior, never f
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Generic, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from juncture.checks import check_choice, check_count, shown
-from juncture.errors import ImpossibleEvidence, NotConvergedWarning, Unsupported, hint, warn_user
-from juncture.iteration import (
-    INTERRUPTED,
-    ProgressCallback,
-    Trace,
-    check_stopping_rule,
-    has_fallen,
-    iterate,
-)
-from juncture.learning.em.contract import EMProblem, EMState, Model, Recoverable, Statistics, Vectorized
-from juncture.learning.em.squarem import extrapolate
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
+from juncture.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule, iterate
+from juncture.learning.em.contract import Bounded, EMProblem, EMState, Model, Statistics, Vectorized
+from juncture.learning.em.incremental import IncrementalSteps
+from juncture.learning.em.steps import EMSteps, MStep, SquaremSteps
 from juncture.options import resolve
 
 Acceleration = Literal["squarem"] | None
 
 
-@dataclass(frozen=True, eq=False)
-class EMSteps(Generic[Model, Statistics]):
-    """The steps of EM on a problem, from a start."""
-
-    problem: EMProblem[Model, Statistics]
-    first: Model
-
-    def init(self) -> EMState[Model, Statistics]:
-        return self.expect(self.first)
-
-    def objective(self, state: EMState[Model, Statistics]) -> float:
-        return state.objective
-
-    def expect(self, model: Model) -> EMState[Model, Statistics]:
-        """The E-step: the expected statistics of all blocks, added in their order."""
-        parts = (self.problem.expect(model, block) for block in self.problem.blocks())
-        expected = reduce(operator.add, parts)
-        objective = expected.log_likelihood + self.problem.log_prior(model)
-        return EMState(model, expected.statistics, expected.log_likelihood, objective)
-
-    def step(self, state: EMState[Model, Statistics]) -> EMState[Model, Statistics]:
-        """One M-step and one E-step; where the objective falls, the model that the problem recovers."""
-        try:
-            moved = self.expect(self.problem.maximize(state.statistics, state.model))
-        except ImpossibleEvidence:
-            recovered = self.recover(state, math.inf)
-            if recovered is None:
-                raise
-            return recovered
-        if not has_fallen(state.objective, moved.objective):
-            return moved
-        return self.recover(state, state.objective - moved.objective) or moved
-
-    def recover(self, state: EMState[Model, Statistics], fall: float) -> EMState[Model, Statistics] | None:
-        if not isinstance(self.problem, Recoverable):
-            return None
-        model = self.problem.recover(state, fall)
-        if model is None:
-            return None
-        return state if model is state.model else self.expect(model)
-
-
-@dataclass(frozen=True, eq=False)
-class SquaremSteps(EMSteps[Model, Statistics]):
-    """Two steps of EM, then the SQUAREM extrapolation where it raises the objective."""
-
-    def step(self, state: EMState[Model, Statistics]) -> EMState[Model, Statistics]:
-        once = super().step(state)
-        twice = super().step(once)
-        reached = self.extrapolate(state, once, twice)
-        return reached if reached is not None and reached.objective > twice.objective else twice
-
-    def extrapolate(self, *states: EMState[Model, Statistics]) -> EMState[Model, Statistics] | None:
-        """The state at the extrapolated parameters; None if the extrapolation is short, or is no model."""
-        problem: Any = self.problem
-        vector = extrapolate(*(problem.to_vector(state.model) for state in states))
-        model = None if vector is None else problem.from_vector(vector, states[-1])
-        return None if model is None else self.expect(model)
-
-
 def em_steps(
-    problem: EMProblem[Model, Statistics], start: Model, acceleration: Acceleration = None
+    problem: EMProblem[Model, Statistics],
+    start: Model,
+    acceleration: Acceleration = None,
+    num_blocks: int | None = None,
+    m_step: MStep | None = None,
 ) -> EMSteps[Model, Statistics]:
-    """The steps of EM from a start, accelerated if asked for; SQUAREM needs a problem with vectors."""
+    """The steps of EM from a start: accelerated, or incremental, if the problem allows it."""
+    if num_blocks is not None:
+        if not isinstance(problem, Bounded):
+            raise Unsupported(f"EM of {problem.models} is not incremental; leave num_blocks={num_blocks} out")
+        return IncrementalSteps(problem, start, m_step, num_blocks)
     if acceleration is None:
-        return EMSteps(problem, start)
+        return EMSteps(problem, start, m_step)
     if not isinstance(problem, Vectorized):
         raise Unsupported(f"EM of {problem.models} is not accelerated; leave acceleration={acceleration!r} out")
     return SquaremSteps(problem, start)
@@ -115,17 +54,49 @@ class ExpectationMaximization:
         The number of further starts, drawn at random; the state with the largest objective is kept.
     acceleration
         "squarem" extrapolates after every two steps, where that raises the objective.
+    num_blocks
+        Incremental EM (Neal and Hinton 1998): data in memory are cut into this number of blocks, and an M-step follows
+        the E-step of each block, with the statistics of the other blocks as they were. A step is a pass over all
+        blocks. The objective is then the lower bound of the log-likelihood (plus the log prior), which never falls. The
+        blocks of a source of rows stay as they are.
+    m_step
+        Generalised EM: a function of the model, of the model that the M-step gives, and of the expected statistics.
+        It returns the next model, which must not lower the objective; for example one in which some parameters stay
+        as they are, or obey a constraint.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = [0.1, 0.3, 0.2, 9.1, 9.2, 9.0]
+    >>> start = jt.Mixture([0.5, 0.5], [jt.Gaussian(1.0, 1.0), jt.Gaussian(8.0, 1.0)])
+    >>> only_weights = jt.ExpectationMaximization(
+    ...     m_step=lambda model, best, statistics: jt.Mixture(best.weights, model.components)
+    ... )
+    >>> jt.fit(start, rows, method=only_weights).model
+    Mixture(0.5 · Gaussian(mean=1.0, variance=1.0) + 0.5 · Gaussian(mean=8.0, variance=1.0))
     """
 
     tolerance: float = 1e-8
     max_steps: int = 1000
     restarts: int = 0
     acceleration: Acceleration = None
+    num_blocks: int | None = None
+    m_step: MStep | None = None
 
     def __post_init__(self) -> None:
         check_stopping_rule(self.tolerance, self.max_steps)
         check_count(self.restarts, "restarts")
         check_choice(self.acceleration, (None, "squarem"), "the acceleration of EM")
+        if self.num_blocks is not None:
+            check_count(self.num_blocks, "num_blocks", least=1)
+        if self.m_step is not None and not callable(self.m_step):
+            raise InvalidData(
+                f"m_step is a function of the model, the best model and the statistics; got {shown(self.m_step)}"
+            )
+        if self.acceleration is not None and (self.num_blocks is not None or self.m_step is not None):
+            raise InvalidData(
+                "squarem extrapolates whole steps of EM: leave out acceleration, or num_blocks and m_step"
+            )
 
     def run(
         self, problem: EMProblem[Model, Statistics], progress: ProgressCallback | None = None
@@ -144,8 +115,9 @@ class ExpectationMaximization:
         self, start: Model, problem: EMProblem[Model, Statistics], progress: ProgressCallback | None = None
     ) -> tuple[EMState[Model, Statistics], Trace]:
         """Run EM from one start."""
-        steps = em_steps(problem, start, self.acceleration)
-        return iterate(steps, tolerance=self.tolerance, max_steps=self.max_steps, progress=progress)
+        steps = em_steps(problem, start, self.acceleration, self.num_blocks, self.m_step)
+        found, trace = iterate(steps, tolerance=self.tolerance, max_steps=self.max_steps, progress=progress)
+        return steps.finish(found), trace
 
     def _better(
         self,
@@ -171,6 +143,11 @@ class Learner(Protocol):
 
 Learners = Mapping[str, Callable[[], Learner]]
 EM_ONLY: Learners = {"em": ExpectationMaximization}
+
+
+def has_full_m_step(learner: Learner) -> bool:
+    """Whether models are those of the M-step, so that warnings about estimates concern them."""
+    return getattr(learner, "m_step", None) is None
 
 
 def resolve_learner(method: Any, models: str, learners: Learners = EM_ONLY) -> Any:

@@ -13,7 +13,12 @@ from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
-from juncture.learning.em.expectation_maximization import ExpectationMaximization, Learners, resolve_learner
+from juncture.learning.em.expectation_maximization import (
+    ExpectationMaximization,
+    Learners,
+    has_full_m_step,
+    resolve_learner,
+)
 from juncture.learning.fit import Fit
 from juncture.learning.networks.estimation import (
     estimate_conditionals,
@@ -57,7 +62,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     if isinstance(structure, DirectedGraph) and isinstance(dataset, Dataset):
         warn_identifiers(dataset, declared.names if declared else ())
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
-    statistics = count_if_complete(template, dataset)
+    statistics = count_if_complete(template, dataset) if has_full_m_step(learner) else None
     if statistics is not None:
         return fit_complete(template, statistics, options, kept)
     if is_source(dataset):
@@ -67,7 +72,8 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     if not starts_at_template:
         check_observed(problem, declared.names if declared else ())
     found, trace = learner.run(problem, progress)
-    problem.report(found)
+    if has_full_m_step(learner):
+        problem.report(found)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 

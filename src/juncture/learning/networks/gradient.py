@@ -14,7 +14,8 @@ import numpy as np
 from juncture.errors import NotConvergedWarning, warn_user
 from juncture.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule
 from juncture.learning.em.contract import EMState
-from juncture.learning.em.expectation_maximization import EMSteps, em_steps
+from juncture.learning.em.expectation_maximization import em_steps
+from juncture.learning.em.steps import EMSteps
 from juncture.learning.networks.free_tables import FreeTables
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.statistics import NetworkStatistics

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from juncture.data.sources.contract import RowSource
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian
-from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.conditionals.contract import EstimationOptions, log_likelihood_of
 from juncture.learning.conditionals.line_floor import report_lines
 from juncture.learning.conditionals.line_moments import discrete_of
 from juncture.learning.conditionals.line_prior import line_prior
@@ -197,6 +197,16 @@ class NetworkProblem:
 
     def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
         return estimate_conditionals(model, statistics, self.options_of_steps, self.fixed)
+
+    def expected_log_joint(self, statistics: NetworkStatistics, model: BayesianNetwork) -> float:
+        return float(sum(log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals))
+
+    def divide(self, block: RowBlock, number: int) -> list[RowBlock]:
+        """The rows in pieces, each with its distinct rows; those of a source are in blocks already."""
+        if not isinstance(self.data, Dataset):
+            return [block]
+        cuts = np.linspace(0, len(self.data), min(number, len(self.data)) + 1).astype(int)
+        return [RowBlock.of(self.template, self.data.take(slice(low, high))) for low, high in pairwise(cuts)]
 
     def log_prior(self, model: BayesianNetwork) -> float:
         return network_log_prior(model, self.options, self.fixed)

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
 from juncture.data.sequences.sequences import Sequences
 from juncture.inference.engines.options import check_data
+from juncture.learning.conditionals.table import weighted_logs
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.parallel import block_rows, map_blocks
@@ -152,6 +154,19 @@ class HiddenMarkovProblem:
 
     def maximize(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> HiddenMarkovModel:
         return estimate_quietly(model, statistics, self.options)
+
+    def expected_log_joint(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> float:
+        chain = weighted_logs(statistics.initial, model.initial)
+        chain += weighted_logs(statistics.transitions, model.transition)
+        return chain + model.emissions.log_likelihood(statistics.emissions)
+
+    def divide(self, block: SequenceBlock, number: int) -> list[SequenceBlock]:
+        num = block.sequences.num
+        cuts = np.linspace(0, num, min(number, num) + 1).astype(int).tolist()
+        return [
+            SequenceBlock(block.sequences.take(slice(low, high)), block.num_before + low)
+            for low, high in pairwise(cuts)
+        ]
 
     def log_prior(self, model: HiddenMarkovModel) -> float:
         return self.options.log_prior(model)

@@ -14,7 +14,12 @@ from juncture.checks import check_iterable
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress
-from juncture.learning.em.expectation_maximization import ExpectationMaximization, em_steps, resolve_learner
+from juncture.learning.em.expectation_maximization import (
+    ExpectationMaximization,
+    em_steps,
+    has_full_m_step,
+    resolve_learner,
+)
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, HiddenMarkovState
@@ -159,12 +164,13 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     starts = Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng))
     check_observed(starts.parts())
     problem = HiddenMarkovProblem(starts, start)
-    labelled = estimate_labelled(problem)
+    labelled = estimate_labelled(problem) if has_full_m_step(learner) else None
     found, trace = labelled or learner.run(problem, progress)
     if on_unvisited == "reseed" and labelled is None:
         found, trace = reseed_unvisited((found, trace), learner, problem, progress)
     report_unvisited(found.model, found.statistics)
-    report_regularized(found.model, found.statistics, options)
+    if has_full_m_step(learner):
+        report_regularized(found.model, found.statistics, options)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 

@@ -91,6 +91,10 @@ class MarkovChainProblem:
     def maximize(self, statistics: MarkovChainStatistics, model: MarkovChain) -> MarkovChain:
         return Estimate(statistics, self.options).chain
 
+    def expected_log_joint(self, statistics: MarkovChainStatistics, model: MarkovChain) -> float:
+        parts = (*statistics.starts, statistics.transitions)
+        return sum(weighted_logs(part.counts, table) for part, table in zip(parts, self.tables(model), strict=True))
+
     def log_prior(self, model: MarkovChain) -> float:
         initial, transition = self.tables(model)
         shapes = MarkovChainStatistics.of(model.labels.plain, [np.zeros_like(initial)], np.zeros_like(transition))

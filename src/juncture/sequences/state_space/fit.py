@@ -10,7 +10,7 @@ import numpy as np
 from juncture.errors import InvalidData, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.learning.em.expectation_maximization import resolve_learner
+from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
@@ -54,7 +54,8 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     check_observed([sequences])
     problem = StateSpaceProblem(model, sequences, options, as_generator(rng))
     found, trace = learner.run(problem, progress)
-    report_floor(estimate_state_space(found.model, found.statistics, options, problem.observed)[1])
+    if has_full_m_step(learner):
+        report_floor(estimate_state_space(found.model, found.statistics, options, problem.observed)[1])
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 

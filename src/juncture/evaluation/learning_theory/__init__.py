@@ -1,0 +1,1 @@
+"""Learning theory: concentration bounds, sample complexity, VC dimension, empirical risk minimisation."""

@@ -1,0 +1,210 @@
+"""`GenerativeClassifier`: the probability of each class, the distribution of rows in it, and Bayes' rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.checks import check_array, check_count, check_iterable, check_number
+from juncture.components.contract import Emissions, distributions_html
+from juncture.components.mixture import Mixture
+from juncture.data.dataset import Dataset
+from juncture.data.sequences.sequences import as_one_sequence
+from juncture.data.tables.labels import label_array
+from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
+from juncture.latent.mixtures.rows import as_dataset, rows_of
+from juncture.options import as_generator
+from juncture.supervised.generative.linear_form import LinearForm, hyperplane, linear_form
+from juncture.values import Value, few
+from juncture.variables import State, Variable
+
+
+class GenerativeClassifier(Value):
+    """Classes by Bayes' rule: p(class | row) = p(class) p(row | class) / p(row).
+
+    The densities are given, or learned by `jt.supervised.fit_classifier`. What is missing in a row (NaN) is summed out.
+
+    Parameters
+    ----------
+    prior
+        The probability of each class; they sum to 1.
+    densities
+        p(row | class): a list with a family or a `Mixture` for each class, a batch of one family, or emissions such as
+        `GaussianEmissions`.
+    labels
+        The classes; by default 0, 1 and so on.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> classes = GenerativeClassifier([0.5, 0.5], [jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)], ["low", "high"])
+    >>> classes.predict([-2.0, 0.5]).tolist()
+    ['low', 'high']
+    >>> classes.posterior([0.0]).tolist()
+    [[0.5, 0.5]]
+    """
+
+    _fields = ("mixture", "labels")
+    mixture: Mixture
+    labels: tuple[State, ...]
+
+    def __init__(self, prior: Any, densities: Any, labels: Iterable[State] | None = None) -> None:
+        mixture = Mixture(prior, densities)
+        listed = range(mixture.num_components) if labels is None else check_iterable(labels, "the labels of classes")
+        names = Variable("class", list(listed)).labels
+        if len(names) != mixture.num_components:
+            raise InvalidModel(f"there are {mixture.num_components} classes, but {len(names)} labels")
+        self._set(mixture=mixture, labels=names)
+
+    @property
+    def prior(self) -> np.ndarray:
+        """p(class)."""
+        return self.mixture.weights
+
+    @property
+    def densities(self) -> Emissions:
+        """p(row | class), one distribution a class."""
+        return self.mixture.components
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.labels)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters, those of the prior among them."""
+        return self.mixture.num_parameters
+
+    def with_prior(self, prior: Any) -> GenerativeClassifier:
+        """The same densities with other probabilities of the classes."""
+        return GenerativeClassifier(prior, self.densities, self.labels)
+
+    def log_joint(self, rows: Any) -> np.ndarray:
+        """log p(row, class), (row, class): the discriminant functions of the classes.
+
+        Rows are an array, a frame, a `Dataset`, or a sparse matrix of SciPy where the densities take one.
+        """
+        return self._log_joint(self._rows(rows))
+
+    def _rows(self, rows: Any) -> Any:
+        if hasattr(rows, "tocsr"):
+            return rows.tocsr()
+        values, is_single = rows_of(self.mixture, rows)
+        if is_single:
+            raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
+        return self.densities.check(as_one_sequence(values)).observations
+
+    def _log_joint(self, rows: Any) -> np.ndarray:
+        """`log_joint` of rows that were checked."""
+        return self.densities.log_prob(rows) + numerics.log(self.prior)
+
+    def log_prob(self, rows: Any) -> np.ndarray:
+        """log p(row), whatever the class."""
+        return np.asarray(numerics.log_sum_exp(self.log_joint(rows), axis=1))
+
+    def log_posterior(self, rows: Any) -> np.ndarray:
+        """log p(class | row), (row, class).
+
+        A row that no class can have gets the prior, and an `ImpossibleEvidenceWarning` counts such rows.
+        """
+        return self._normalize(self.log_joint(rows))
+
+    def posterior(self, rows: Any) -> np.ndarray:
+        """p(class | row), (row, class)."""
+        return np.exp(self.log_posterior(rows))
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """The most probable class of each row; of several, the first."""
+        return label_list(self.labels)[self.log_posterior(rows).argmax(axis=1)]
+
+    def _normalize(self, log_joint: np.ndarray) -> np.ndarray:
+        """log p(class | row) from log p(row, class), in the same array."""
+        total = np.asarray(numerics.log_sum_exp(log_joint, axis=1))
+        impossible = total == -np.inf
+        if impossible.any():
+            warn_impossible(impossible)
+            log_joint[impossible], total[impossible] = numerics.log(self.prior), 0.0
+        log_joint -= total[:, None]
+        return log_joint
+
+    def linear_form(self) -> LinearForm:
+        """Weights and intercepts with log p(class | row) = weights · row + intercepts + what all classes share.
+
+        There are such weights where log p(row | class) is linear in the row but for a term that all classes share:
+        Bernoulli columns, counts of words, Gaussians that share their covariance, Poisson and exponential columns.
+        """
+        weights, constants = linear_form(self.densities)
+        return LinearForm(weights, constants + numerics.log(self.prior), self.labels)
+
+    def hyperplane(self, one: State, other: State) -> tuple[np.ndarray, np.ndarray]:
+        """(w, x0): two classes are equally probable where w · (row - x0) = 0.
+
+        The classes are Gaussians that share their covariance; x0 lies on the line through the two means.
+        """
+        codes = self.code(one), self.code(other)
+        weights, intercept = self.linear_form().log_odds(*(self.labels[code] for code in codes))
+        return hyperplane(self.densities, weights, intercept, codes)
+
+    def sample(self, n: int, *, given: Any = None, rng: Any = None) -> tuple[Dataset, np.ndarray]:
+        """`n` rows and their classes; all of the class `given`, if that is not None."""
+        count, generator = check_count(n, "n"), as_generator(rng)
+        shares = self.prior / self.prior.sum() if given is None else self._one_hot(given)
+        codes = generator.choice(self.num_classes, count, p=shares)
+        return as_dataset(self.mixture, self.densities.sample(codes, generator)), label_list(self.labels)[codes]
+
+    def _one_hot(self, label: Any) -> np.ndarray:
+        return np.eye(self.num_classes)[self.code(label)]
+
+    def code(self, label: Any) -> int:
+        """The index of a class."""
+        found = Variable("class", list(self.labels)).find(label)
+        if found is None:
+            raise InvalidData(f"there is no class {label!r}; {hint(label, self.labels)}")
+        return found
+
+    def _repr_html_(self) -> str:
+        return distributions_html(self.labels, self.densities, ("class", "rows"))
+
+    def __repr__(self) -> str:
+        parts = (f"{label!r}: {share:.6g}" for label, share in zip(self.labels, self.prior, strict=True))
+        return f"GenerativeClassifier({{{few(parts)}}}, {self.densities.summary})"
+
+
+def label_list(labels: Iterable[State]) -> np.ndarray:
+    """Labels as an array that an index picks from."""
+    return label_array(list(labels))
+
+
+def warn_impossible(impossible: np.ndarray) -> None:
+    rows = np.flatnonzero(impossible)
+    warn_user(
+        f"{len(rows)} of {len(impossible)} rows have probability zero in every class, the first is row {rows[0]};"
+        " they get the prior of the classes",
+        ImpossibleEvidenceWarning,
+    )
+
+
+def as_class_prior(prior: Any, labels: tuple[State, ...], counts: np.ndarray) -> np.ndarray:
+    """Probabilities of classes from what users give: None, a pseudo-count, a mapping from labels, or a list.
+
+    None takes the shares of the counts; a number is added to each of them.
+    """
+    if prior is None or (np.ndim(prior) == 0 and not hasattr(prior, "keys")):
+        added = 0.0 if prior is None else check_pseudo_count(prior)
+        return np.asarray((counts + added) / (counts + added).sum())
+    if hasattr(prior, "keys"):
+        missing = [label for label in labels if label not in prior]
+        if missing or len(prior) != len(labels):
+            raise InvalidData(f"priors, a mapping, has a probability for each of the classes {few(map(repr, labels))}")
+        prior = [prior[label] for label in labels]
+    given = check_array(prior, "priors", ndim=1)
+    if len(given) != len(labels):
+        raise InvalidData(f"priors must be as many as there are classes, {len(labels)}; got {len(given)}")
+    return numerics.as_probabilities(given, (len(labels),), name="the list of priors")
+
+
+def check_pseudo_count(prior: Any) -> float:
+    return check_number(prior, "priors, a pseudo-count of each class,", least=0.0, finite=True)

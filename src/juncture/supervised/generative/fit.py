@@ -1,0 +1,149 @@
+"""`fit_classifier`: a generative classifier learned from rows and labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array
+from juncture.components.contract import Emissions
+from juncture.data.dataset import Dataset
+from juncture.data.sequences.steps import unwrap_frame
+from juncture.data.tables.columns import sorting_key
+from juncture.data.tables.table import as_column
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData
+from juncture.iteration import Trace
+from juncture.latent.mixtures.rows import as_numbers
+from juncture.learning.fit import Fit
+from juncture.supervised.generative.classifier import GenerativeClassifier
+from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
+from juncture.supervised.generative.estimation import Estimation, learn
+from juncture.supervised.generative.gaussian_classes import equal_gaussians
+from juncture.supervised.generative.learning import LabelledRows, Restrict, log_evidence, weighted_sum
+from juncture.variables import State
+
+GAUSSIANS = {"qda": ("full", False), "lda": ("full", True)}  # name → covariance, whether it is shared
+
+
+def fit_classifier(
+    families: Any,
+    rows: Any,
+    labels: Any,
+    *,
+    alpha: float = 1.0,
+    prior: Any = None,
+    weights: Any = None,
+    estimate: str = "point",
+    method: Any = "em",
+) -> Fit[GenerativeClassifier]:
+    """Learn p(class) and p(row | class) from rows and their labels.
+
+    Parameters
+    ----------
+    families
+        What rows are in each class. "qda": Gaussian vectors, "lda": Gaussian vectors with one covariance. Else columns
+        are independent in each class (naive Bayes), of a family for all of them or a list of families: "gaussian",
+        "bernoulli", "categorical" (codes 0, 1, …), "poisson", "exponential", "multinomial" (counts of words), or a
+        class such as `jt.Gamma`.
+    rows
+        (row, column): an array of numbers, a frame, a `Dataset`, or a sparse matrix of SciPy for counts of words and
+        columns of zeros and ones. NaN is a missing cell.
+    labels
+        The class of each row; None and NaN are missing labels, which EM fills (semi-supervised learning).
+    alpha
+        A pseudo-count for each cell of tables; for rates as many rows at the mean of all classes.
+    prior
+        The probabilities of the classes: None takes their shares, a number is a pseudo-count of each, a list (classes
+        sorted) or a mapping from labels gives them.
+    weights
+        The weight of each row.
+    estimate
+        "point": the largest likelihood, or posterior density. "bayes": the parameters integrated out.
+    method
+        "em", or an `ExpectationMaximization`, for rows without a label.
+
+    Returns
+    -------
+    Fit
+        The `GenerativeClassifier`, the log-likelihood of rows and labels, the trace, and the statistics, which add.
+
+    Examples
+    --------
+    >>> found = fit_classifier("poisson", [[0.0], [1.0], [9.0], [7.0]], ["few", "few", "many", "many"])
+    >>> found.model.predict([[2.0], [8.0]]).tolist()
+    ['few', 'many']
+    """
+    classes, codes = as_classes(labels)
+    cells = as_cells(rows)
+    if len(codes) != cells.shape[0]:
+        raise InvalidData(f"there are {cells.shape[0]} rows, but {len(codes)} labels")
+    data = LabelledRows(cells, codes, as_row_weights(weights, len(codes)))
+    densities, restrict = start_densities(families, cells, len(classes))
+    template = GenerativeClassifier(np.full(len(classes), 1.0 / len(classes)), densities, classes)
+    learned = learn(template, data, Estimation(alpha, prior, estimate, restrict), method)
+    if learned.log_likelihood is not None and learned.trace is not None:
+        return Fit(learned.model, learned.log_likelihood, learned.trace, learned.statistics)
+    total = log_likelihood(learned.model, data)
+    return Fit(learned.model, total, Trace((total,), True, "learned in one step"), learned.statistics)
+
+
+def as_classes(labels: Any) -> tuple[tuple[State, ...], np.ndarray]:
+    """The classes, sorted, and the index of each row's, -1 where it is missing."""
+    column = as_column(labels if isinstance(labels, list) else unwrap_frame(labels), "labels")
+    levels: Any = column.levels
+    if not len(levels.labels):
+        raise InvalidData("no row has a label")
+    order = sorted(range(len(levels.labels)), key=lambda code: sorting_key(levels.labels[code]))
+    rank = np.empty(len(order) + 1, np.int64)
+    rank[order], rank[-1] = np.arange(len(order)), -1  # the code of a hole is -1
+    return tuple(levels.labels[code] for code in order), rank[levels.codes]
+
+
+def as_cells(rows: Any) -> Any:
+    """(row, column) of numbers, or a sparse matrix."""
+    if hasattr(rows, "tocsr"):
+        return rows.tocsr().astype(np.float64)
+    if isinstance(rows, Dataset):
+        return np.stack([as_numbers(rows, name) for name in rows.columns], axis=1)
+    cells = check_array(unwrap_frame(rows), "rows")
+    if cells.ndim == 1:
+        cells = cells[:, None]
+    if cells.ndim != 2 or not cells.shape[1]:
+        raise InvalidData(f"rows must be a table, (row, column); got an array of the shape {cells.shape}")
+    return cells
+
+
+def as_row_weights(weights: Any, num_rows: int) -> np.ndarray:
+    found = as_weights(weights, num_rows)
+    return np.ones(num_rows) if found is None else found
+
+
+def start_densities(families: Any, cells: Any, num_classes: int) -> tuple[Emissions, Restrict | None]:
+    """Densities of the asked kind that are equal in all classes, and what restricts a shared covariance."""
+    if isinstance(families, str) and families in GAUSSIANS:
+        kind, is_shared = GAUSSIANS[families]
+        return equal_gaussians(cells, kind, num_classes, is_shared=is_shared), None
+    listed = list(families) if isinstance(families, list | tuple) else [families] * cells.shape[1]
+    if len(listed) != cells.shape[1]:
+        raise InvalidData(f"there are {cells.shape[1]} columns, but {len(listed)} families")
+    columns = [with_categories(as_column_family(each), cells, index) for index, each in enumerate(listed)]
+    return equal_classes(cells, columns, num_classes), None
+
+
+def with_categories(family: ColumnFamily, cells: Any, column: int) -> ColumnFamily:
+    """The family with its number of categories, which are the codes 0, 1 and so on of the column."""
+    if not family.is_coded or family.num_categories:
+        return family
+    known = cells[:, column][~np.isnan(cells[:, column])]
+    if not len(known) or (known < 0).any() or (known != np.floor(known)).any():
+        raise InvalidData(f"column {column} is categorical: its cells are the codes 0, 1 and so on of its categories")
+    return replace(family, num_categories=int(known.max()) + 1)
+
+
+def log_likelihood(model: GenerativeClassifier, data: LabelledRows) -> float:
+    """Σ log p(row, label), weighted; of rows without a label log p(row)."""
+    blocks = data.blocks(model.num_classes)
+    return sum(weighted_sum(log_evidence(model._log_joint(block.rows), block), block) for block in blocks)

@@ -1,0 +1,1 @@
+"""Classifiers with a linear discriminant function: separability, hyperplanes, margins."""

@@ -1,0 +1,50 @@
+"""Generative classifiers and their parts, as values; held to the laws of `test_values`."""
+
+from __future__ import annotations
+
+import juncture as jt
+from juncture.components.bernoulli import BernoulliEmissions
+from juncture.components.convert import of_batch
+from juncture.supervised import GenerativeClassifier, LinearForm
+from juncture.supervised.generative.repeated import RepeatedEmissions
+from juncture.supervised.generative.word_counts import DirichletCounts, MultinomialCounts
+
+
+def generative_classifiers():
+    densities = jt.Gaussian([0.0, 1.0], 1.0)
+    return [
+        GenerativeClassifier([0.25, 0.75], densities),
+        GenerativeClassifier([0.5, 0.5], densities),
+        GenerativeClassifier([0.25, 0.75], densities, ["a", "b"]),
+        GenerativeClassifier([0.25, 0.75], jt.Poisson([1.0, 2.0])),
+    ]
+
+
+def linear_forms():
+    return [LinearForm([[1.0], [2.0]], [0.0, 1.0]), LinearForm([[1.0], [2.0]], [0.0, 1.0], ["a", "b"])]
+
+
+def bernoulli_emissions():
+    return [BernoulliEmissions([[0.5, 0.25]]), BernoulliEmissions([[0.5], [0.25]])]
+
+
+def repeated_emissions():
+    return [RepeatedEmissions(of_batch(jt.Poisson([1.0, 2.0])), number) for number in (2, 3)]
+
+
+def word_counts():
+    return [MultinomialCounts([[0.5, 0.5]]), MultinomialCounts([[0.25, 0.75]])]
+
+
+def dirichlet_counts():
+    return [DirichletCounts([[0.5, 0.5]]), DirichletCounts([[0.25, 0.75]])]
+
+
+KINDS = [
+    generative_classifiers,
+    linear_forms,
+    bernoulli_emissions,
+    repeated_emissions,
+    word_counts,
+    dirichlet_counts,
+]
