@@ -22,12 +22,15 @@ from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
 from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
+from juncture.estimators.trees.forests import RandomForest, RegressionForest
+from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
 __all__ = [
     "BayesianGaussianMixture",
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
+    "DecisionTree",
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
@@ -35,5 +38,8 @@ __all__ = [
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
+    "RandomForest",
+    "RegressionForest",
+    "RegressionTree",
     "TreeAugmentedNaiveBayes",
 ]

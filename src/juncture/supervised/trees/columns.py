@@ -16,7 +16,7 @@ from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.values import number_of
-from juncture.variables import Scope, Variable
+from juncture.variables import Variable
 
 
 class TrainingRows(NamedTuple):
@@ -143,12 +143,22 @@ def read_target(y: Any, name: str, table: Table, *, is_real: bool) -> tuple[Tabl
         name, column = y, table.column(y)
         table = table.only(each for each in table.cells if each != y)
     else:
+        name = target_name(y, name, table)
         column = as_column(unmask(y), name)
     if len(column) != table.num_rows:
         raise InvalidData(f"y has {len(column)} rows, the table has {table.num_rows}: they must be as many")
     if not table.num_rows:
         raise InvalidData("there are no rows to learn from")
     return table, column, Variable(name) if is_real else class_variable(column, name)
+
+
+def target_name(y: Any, name: str, table: Table) -> str:
+    """What the target is called: as the series is, else `name`; with underscores where a column is called so."""
+    given = getattr(y, "name", None)
+    found = given if isinstance(given, str) and given else name
+    while found in table.cells:
+        found += "_"
+    return found
 
 
 def class_variable(column: Column, name: str) -> Variable:
@@ -165,8 +175,6 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
     """The rows of `fit`."""
     table, column, output = read_target(y, "y", as_input_table(rows), is_real=is_real)
     inputs = declare_inputs(table, categories)
-    if output.name in Scope(inputs).names:
-        raise InvalidData(f"the target is called {output.name!r} like a column of the table: rename one of them")
     heavy = as_weights(weights, table.num_rows)
     heavy = np.ones(table.num_rows) if heavy is None else np.asarray(heavy)
     kept = np.flatnonzero(heavy)
