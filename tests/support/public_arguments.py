@@ -11,10 +11,11 @@ import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
-from support import value_kinds
+from support import regression_kinds, value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
+    DECIDE,
     DRAWS,
     FIELD,
     FOLDER,
@@ -104,9 +105,12 @@ add(
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
-    MACHINE, jt.infer(MACHINE, [1, 0, 1]),
+    MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
+    jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
+for build in regression_kinds.KINDS:
+    add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]
     if type(first).__name__ not in INSTANCES and type(first).__name__ in jt.__all__:

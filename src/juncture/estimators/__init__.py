@@ -11,6 +11,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
+from juncture.estimators.boltzmann.machine import RestrictedBoltzmannMachine
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
@@ -22,6 +23,7 @@ from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
 from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
+from juncture.estimators.topics.allocation import LatentDirichletAllocation
 from juncture.estimators.trees.forests import RandomForest, RegressionForest
 from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
@@ -34,6 +36,7 @@ __all__ = [
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
+    "LatentDirichletAllocation",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
@@ -41,5 +44,6 @@ __all__ = [
     "RandomForest",
     "RegressionForest",
     "RegressionTree",
+    "RestrictedBoltzmannMachine",
     "TreeAugmentedNaiveBayes",
 ]

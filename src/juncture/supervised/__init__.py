@@ -4,6 +4,20 @@ from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm
 from juncture.supervised.linear_classifiers.separability import find_separation
+from juncture.supervised.regression.bases import (
+    FourierBasis,
+    GaussianBasis,
+    LinearBasis,
+    PolynomialBasis,
+    SigmoidBasis,
+    SplineBasis,
+)
+from juncture.supervised.regression.bayesian import BayesianLinearRegression
+from juncture.supervised.regression.conjugate import ConjugateLinearRegression
+from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
+from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.ridge import RidgePath, ridge_path
+from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
 from juncture.supervised.trees.forest import RandomForest, learn_forest
 from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
 from juncture.supervised.trees.learn import learn_tree
@@ -12,19 +26,38 @@ from juncture.supervised.trees.rules import Rule
 from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
+    "BasisChoice",
+    "BayesianLinearRegression",
+    "ConjugateLinearRegression",
     "DecisionTree",
+    "EvidenceFit",
+    "FourierBasis",
+    "GaussianBasis",
     "GenerativeClassifier",
+    "LinearBasis",
+    "LinearFit",
     "LinearForm",
+    "LinearRegression",
+    "PolynomialBasis",
     "RandomForest",
+    "RegressionStatistics",
+    "RidgePath",
     "Rule",
+    "SigmoidBasis",
+    "SplineBasis",
     "candidate_thresholds",
+    "compare_bases",
     "find_separation",
     "fit_classifier",
+    "fit_evidence",
+    "fit_linear",
     "gain_ratio",
     "information_gain",
     "learn_forest",
     "learn_tree",
     "prune_by_cost",
     "prune_tree",
+    "regression_statistics",
+    "ridge_path",
     "split_information",
 ]
