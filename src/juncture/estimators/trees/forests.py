@@ -28,7 +28,7 @@ def learn_options(estimator: Any, table: Table, y: Any, weights: Any, target: st
     return learn_forest(table, y, num_trees=number, target=target, vote=vote, weights=weights, rng=seed, **options)
 
 
-class RandomForest(ClassifierMixin, TreeEstimator):
+class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     """A random forest of trees in Quinlan's form.
 
     Parameters
@@ -107,7 +107,7 @@ class RandomForest(ClassifierMixin, TreeEstimator):
         self.oob_score_ = None if error is None else 1.0 - error
 
 
-class RegressionForest(RegressorMixin, TreeEstimator):
+class RegressionForest(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     """A random forest of regression trees, which predicts the mean of its trees.
 
     Parameters

@@ -36,7 +36,7 @@ def learn_pruned(estimator: Any, table: Table, y: Any, weights: Any, target: str
     return prune_by_cost(tree, estimator.ccp_alpha) if estimator.ccp_alpha else tree
 
 
-class DecisionTree(ClassifierMixin, TreeEstimator):
+class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     """A decision tree in Quinlan's form: multiway splits on categories, thresholds on numbers, holes allowed.
 
     Parameters
@@ -116,7 +116,7 @@ class DecisionTree(ClassifierMixin, TreeEstimator):
         self.classes_ = label_array(self.model_.target.labels)
 
 
-class RegressionTree(RegressorMixin, TreeEstimator):
+class RegressionTree(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     """A regression tree: splits that lower the variance most, and leaves that predict the mean.
 
     Parameters
