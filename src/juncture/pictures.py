@@ -16,6 +16,10 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "PrincipalComponents": ("juncture.plotting.latent",),
     "LinearFactors": ("juncture.plotting.latent",),
     "Dendrogram": ("juncture.plotting.latent",),
+    "InformationValues": ("juncture.plotting.decisions",),
+    "FriedmanTest": ("juncture.plotting.comparison",),
+    "LearnerComparison": ("juncture.plotting.comparison",),
+    "BayesianComparison": ("juncture.plotting.comparison",),
 }
 
 

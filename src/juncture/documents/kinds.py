@@ -28,6 +28,8 @@ MODULES = {
     "DeepBoltzmannMachine": "juncture.latent.deep.document",
     "LatentDirichletAllocation": "juncture.latent.topics.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
+    "DecisionTree": "juncture.supervised.trees.document",
+    "RandomForest": "juncture.supervised.trees.document",
 }
 FAMILIES = "juncture.families.family_document"
 
