@@ -19,6 +19,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ConfusionMatrix": ("juncture.plotting.measures",),
     "ScoreCurve": ("juncture.plotting.measures",),
     "Calibration": ("juncture.plotting.measures",),
+    "InformationValues": ("juncture.plotting.decisions",),
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),

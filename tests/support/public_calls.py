@@ -63,6 +63,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "FriedmanTest",
     "GraphComparison",
     "HeldOutScore",
+    "InformationValues",
     "HiddenMarkovStatistics",
     "Imputed",
     "KalmanFilter",
