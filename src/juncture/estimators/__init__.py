@@ -24,12 +24,15 @@ from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
 from juncture.estimators.topics.allocation import LatentDirichletAllocation
+from juncture.estimators.trees.forests import RandomForest, RegressionForest
+from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
 __all__ = [
     "BayesianGaussianMixture",
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
+    "DecisionTree",
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
@@ -38,6 +41,9 @@ __all__ = [
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
+    "RandomForest",
+    "RegressionForest",
+    "RegressionTree",
     "RestrictedBoltzmannMachine",
     "TreeAugmentedNaiveBayes",
 ]
