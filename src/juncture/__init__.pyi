@@ -234,6 +234,10 @@ from juncture.latent.mixtures.choice import choose_components as choose_componen
 from juncture.latent.mixtures.impute import Imputed as Imputed
 from juncture.latent.mixtures.restaurant import chinese_restaurant as chinese_restaurant
 from juncture.latent.mixtures.restaurant import expected_tables as expected_tables
+from juncture.latent.neural.amortized import EncodedBeliefs as EncodedBeliefs
+from juncture.latent.neural.autoencoder import Autoencoder as Autoencoder
+from juncture.latent.neural.helmholtz import HelmholtzMachine as HelmholtzMachine
+from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder as VariationalAutoencoder
 from juncture.latent.topics.beliefs import TopicBeliefs as TopicBeliefs
 from juncture.latent.topics.left_to_right import HeldOutScore as HeldOutScore
 from juncture.latent.topics.left_to_right import left_to_right as left_to_right

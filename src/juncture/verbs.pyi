@@ -25,6 +25,10 @@ from juncture.latent.factors.beliefs import FactorBeliefs
 from juncture.latent.factors.infer import MostProbableFactors
 from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
+from juncture.latent.neural.amortized import EncodedBeliefs
+from juncture.latent.neural.autoencoder import Autoencoder
+from juncture.latent.neural.helmholtz import HelmholtzMachine
+from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
 from juncture.latent.topics.beliefs import TopicBeliefs
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.fit import Fit
@@ -205,6 +209,8 @@ def infer(
 @overload
 def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
 @overload
+def infer(model: VariationalAutoencoder, evidence: Any, *, draws: int = 1000, rng: Any = None) -> EncodedBeliefs: ...
+@overload
 def infer(
     model: DeepBeliefNetwork,
     evidence: Any,
@@ -344,6 +350,10 @@ def sample(model: LinearFactors, n: int, *, given: None = None, **options: Unpac
 def sample(model: LinearFactors, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
 @overload
 def sample(
+    model: VariationalAutoencoder | HelmholtzMachine, n: int, *, given: None = None, rng: Any = None
+) -> Dataset: ...
+@overload
+def sample(
     model: DeepBeliefNetwork | DeepBoltzmannMachine, n: int, *, given: None = None, rng: Any = None, steps: int = 1000
 ) -> Dataset: ...
 @overload
@@ -413,6 +423,8 @@ def log_prob(model: LinearFactors, rows: Dataset, *, method: Any = "auto") -> Nu
 @overload
 def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(model: HelmholtzMachine, rows: Any, *, method: str = "auto") -> Any: ...
+@overload
 def log_prob(model: DeepBeliefNetwork, rows: Any, *, method: str = "auto") -> Any: ...
 @overload
 def log_prob(
@@ -458,6 +470,24 @@ def fit(
 def fit(
     structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
 ) -> Fit[ConditionalRandomField]: ...
+@overload
+def fit(structure: Autoencoder, data: Any, prior: None = None, **options: Any) -> Fit[Autoencoder]: ...
+@overload
+def fit(
+    structure: VariationalAutoencoder, data: Any, prior: None = None, **options: Any
+) -> Fit[VariationalAutoencoder]: ...
+@overload
+def fit(
+    structure: HelmholtzMachine,
+    data: Any,
+    prior: None = None,
+    *,
+    rate: float = 0.1,
+    batch_size: int = 20,
+    max_steps: int = 50,
+    progress: Progress | None = None,
+    rng: Any = None,
+) -> Fit[HelmholtzMachine]: ...
 @overload
 def fit(
     structure: DeepBeliefNetwork, data: Any, prior: None = None, **options: Unpack[LearningMachines]

@@ -55,6 +55,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "Clusters",
     "ComponentChoice",
     "DeepBeliefs",
+    "EncodedBeliefs",
     "DimensionChoice",
     "EdgePosteriors",
     "EdgeStrengths",
