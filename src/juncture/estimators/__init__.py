@@ -11,6 +11,11 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
+from juncture.estimators.classifiers.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from juncture.estimators.classifiers.exponential_family import ExponentialFamilyClassifier
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
@@ -28,12 +33,15 @@ __all__ = [
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
+    "ExponentialFamilyClassifier",
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
+    "LinearDiscriminantAnalysis",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
+    "QuadraticDiscriminantAnalysis",
     "TreeAugmentedNaiveBayes",
 ]
