@@ -19,7 +19,7 @@ def test_numbers_of_things_are_singular_or_plural():
     assert repr(jt.FactorGraph([jt.Factor([coin], [1, 2])])) == "FactorGraph(1 variable, 1 factor)"
 
 
-@pytest.mark.parametrize("name", sorted(jt.examples()))
+@pytest.mark.parametrize("name", sorted(set(jt.examples()) - {"oil"}))  # a decision network has no cost
 def test_costs_are_whole_numbers(name):
     found = jt.cost(jt.example(name))
     assert found.largest_table == round(found.largest_table)

@@ -114,6 +114,8 @@ from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree as BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket as MiniBucket
+from juncture.inference.decisions.optimal_policy import expected_utility as expected_utility
+from juncture.inference.decisions.optimal_policy import optimal_policy as optimal_policy
 from juncture.inference.edge_information import edge_information as edge_information
 from juncture.inference.engines.beliefs import Beliefs as Beliefs
 from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint
@@ -274,6 +276,9 @@ from juncture.learning.undirected.penalties import L1 as L1
 from juncture.learning.undirected.penalties import L2 as L2
 from juncture.learning.undirected.statistics import FactorStatistics as FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork as BayesianNetwork
+from juncture.networks.decision_network import DecisionNetwork as DecisionNetwork
+from juncture.networks.decision_nodes import Decision as Decision
+from juncture.networks.decision_nodes import Utility as Utility
 from juncture.networks.factor_product import FactorGraph as FactorGraph
 from juncture.networks.factor_product import MarkovNetwork as MarkovNetwork
 from juncture.networks.intervention import do as do
@@ -287,6 +292,8 @@ from juncture.networks.pairwise.ising import potts as potts
 from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
+from juncture.networks.policy import DecisionRule as DecisionRule
+from juncture.networks.policy import Policy as Policy
 from juncture.parallel import set_num_threads as set_num_threads
 from juncture.pictures import plot as plot
 from juncture.plotting.clusters import plot_clusters as plot_clusters
@@ -297,6 +304,7 @@ from juncture.plotting.draws import plot_trace as plot_trace
 from juncture.plotting.latent import plot_dendrogram as plot_dendrogram
 from juncture.plotting.latent import plot_loadings as plot_loadings
 from juncture.plotting.latent import plot_scree as plot_scree
+from juncture.plotting.topics import plot_topics as plot_topics
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast

@@ -16,6 +16,9 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "PrincipalComponents": ("juncture.plotting.latent",),
     "LinearFactors": ("juncture.plotting.latent",),
     "Dendrogram": ("juncture.plotting.latent",),
+    "FriedmanTest": ("juncture.plotting.comparison",),
+    "LearnerComparison": ("juncture.plotting.comparison",),
+    "BayesianComparison": ("juncture.plotting.comparison",),
 }
 
 

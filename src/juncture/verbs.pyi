@@ -276,6 +276,15 @@ def most_probable(
 ) -> Any: ...
 @overload
 def most_probable(
+    model: RestrictedBoltzmannMachine,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: Literal["warn", "raise"] = "warn",
+    rng: Any = None,
+) -> MostProbable | MostProbableRows: ...
+@overload
+def most_probable(
     model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
 ) -> list[MostProbableStates]: ...
 @overload

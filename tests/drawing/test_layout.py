@@ -10,7 +10,7 @@ from juncture.drawing import Diagram, Edge, Group, Node, arrange, place_in_two_r
 from support.processor_time import takes_at_most
 
 ASIA = "asia>tub smoke>lung smoke>bronc tub>either lung>either either>xray either>dysp bronc>dysp"
-KINDS = ("variable", "parameter", "factor")
+KINDS = ("variable", "parameter", "factor", "decision", "utility")
 
 
 def graph(text, *, groups=(), directed=True, **nodes):

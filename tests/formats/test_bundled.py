@@ -24,6 +24,7 @@ SIZES = {  # variables, edges, parameters
     "sprinkler": (4, 4, 9),
     "student": (5, 4, 10),
     "seven": (7, 8, 21),
+    "oil": (4, 7, 20),
 }
 
 

@@ -110,7 +110,7 @@ def test_what_a_format_cannot_express_is_an_error_or_one_warning_never_silence(f
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@loop_over("name", {"each": jt.examples()})
+@loop_over("name", {"each": [name for name in jt.examples() if isinstance(jt.example(name), jt.BayesianNetwork)]})
 def test_the_bundled_networks_are_kept(name, suffix, tmp_path):
     model = jt.example(name)
     error, said = written(model, tmp_path / f"{name}{suffix}")

@@ -30,6 +30,15 @@ def test_loadings_are_shown_by_column():
         jt.plot_loadings(model, ["a"], Figure().subplots())
 
 
+def test_topics_have_a_panel_each():
+    model = jt.LatentDirichletAllocation([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]], words=["a", "b", "c"])
+    first, second = jt.plot_topics(model, 2, Figure().subplots(1, 2))
+    assert [text.get_text() for text in first.get_yticklabels()] == ["b", "c"]
+    assert [bar.get_width() for bar in second.patches] == [0.5, 0.3]
+    with pytest.raises(jt.InvalidData, match="2 axes"):
+        jt.plot_topics(model, 2, Figure().subplots())
+
+
 def test_a_dendrogram_has_a_line_a_merge():
     tree = jt.hierarchical_clusters(ROWS)
     axes = jt.plot_dendrogram(tree, ax=Figure().subplots())

@@ -11,14 +11,16 @@ import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
-from support import value_kinds
+from support import regression_kinds, value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
+    DECIDE,
     DRAWS,
     FIELD,
     FOLDER,
     GAUSSIAN,
+    GENERATIVE_CLASSIFIERS,
     GRAPH,
     HMM,
     JOINT,
@@ -104,12 +106,15 @@ add(
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
-    MACHINE, jt.infer(MACHINE, [1, 0, 1]),
+    MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
+    jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
+for build in regression_kinds.KINDS:
+    add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]
-    if type(first).__name__ not in INSTANCES and type(first).__name__ in jt.__all__:
+    if type(first).__name__ not in INSTANCES and type(first).__name__ in (*jt.__all__, *jt.supervised.__all__):
         add(first)
 
 
@@ -117,6 +122,8 @@ def training_rows(kind: str) -> tuple[Any, ...]:
     """What an estimator of this name is fitted to."""
     if kind == "CategoricalHMM":
         return (X[:, :1],)
+    if kind in GENERATIVE_CLASSIFIERS:
+        return np.random.default_rng(0).normal(size=X.shape), Y
     return (np.random.default_rng(0).normal(size=(30, 1)),) if kind.endswith("HMM") else (X, Y)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import value_kinds
+from support import regression_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -24,6 +24,7 @@ NET = jt.BayesianNetwork([jt.Conditional(A, [], [0.4, 0.6]), jt.Conditional(B, [
 FIELD = jt.MarkovNetwork([jt.Factor([A], [1.0, 2.0]), jt.Factor([A, B], [[1.0, 2.0], [3.0, 1.0]])])
 TREE = jt.FactorGraph(FIELD.factors)
 EMPTY = jt.FactorGraph([])
+DECIDE = jt.DecisionNetwork([NET["a"], jt.Decision(B, [A]), jt.Utility([A, B], [[0, -1], [-9, -2]], name="worth")])
 JOINT = jt.Factor([A, B], [[0.36, 0.04], [0.18, 0.42]])
 GRAPH = jt.DirectedGraph([("a", "b")])
 UNDIRECTED = jt.UndirectedGraph([("a", "b")])
@@ -56,7 +57,13 @@ jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
-CLASSIFIERS = ("BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes")
+NETWORK_CLASSIFIERS = ("BayesianNetworkClassifier", "TreeAugmentedNaiveBayes")
+GENERATIVE_CLASSIFIERS = (
+    "ExponentialFamilyClassifier",
+    "LinearDiscriminantAnalysis",
+    "NaiveBayes",
+    "QuadraticDiscriminantAnalysis",
+)
 VARIANCE = {"family": jt.Gaussian, "known": {"mean": 0.0}}
 
 VERBS: dict[str, list[dict[str, Any]]] = {
@@ -130,6 +137,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     VERBS
     | SUPERVISED
     | EVALUATION
+    | regression_kinds.CALLS
     | {
         "alpha_divergence": [
             {"p": GAUSSIAN, "q": WIDER, "alpha": 0.5},
@@ -202,6 +210,21 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "Factor": [{"scope": [A, B], "values": [[1, 2], [3, 4]]}],
         "BayesianNetwork": [{"conditionals": NET.conditionals, "tied": [], "plates": []}],
         "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],
+        "DecisionNetwork": [{"parts": DECIDE.parts}],
+        "DecisionNetwork.with_part": [{"parts": (jt.Utility([A], [0, 1], name="worth"),)}],
+        "DecisionNetwork.with_policy": [{"policy": {"b": "y"}}, {"policy": jt.optimal_policy(DECIDE)}],
+        "DecisionNetwork.__getitem__": [{"name": "b"}],
+        "DecisionNetwork.variable": [{"name": "b"}],
+        "Decision": [{"variable": B, "parents": [A]}],
+        "Utility": [{"parents": [A], "values": [0.0, -1.0], "name": "worth"}],
+        "Utility.with_name": [{"name": "worth"}],
+        "Utility.__getitem__": [{"states": ("y", "n")}],
+        "DecisionRule": [{"variable": B, "parents": [A], "codes": [0, 1], "utilities": [[0.0, 1.0], [2.0, 3.0]]}],
+        "DecisionRule.__getitem__": [{"states": "y"}],
+        "Policy": [{"rules": jt.optimal_policy(DECIDE).rules, "expected_utility": 1.0}],
+        "Policy.__getitem__": [{"name": "b"}],
+        "optimal_policy": [{"network": DECIDE, "evidence": {"a": "y"}}, {"network": DECIDE, "no_forgetting": False}],
+        "expected_utility": [{"network": DECIDE, "policy": {"b": "y"}, "evidence": {"a": "y"}}],
         "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
         "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
         "RestrictedBoltzmannMachine": [
@@ -280,6 +303,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
         "plot_scree": [{"components": jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+        "plot_topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
@@ -357,12 +381,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "NormalInverseWishart.log_cdf": [{"x": 1.0}],
         "NormalInverseWishart.log_sf": [{"x": 1.0}],
         "NormalInverseWishart.sf": [{"x": 1.0}],
-        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in CLASSIFIERS},
+        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in NETWORK_CLASSIFIERS},
         **{f"Gamma.{method}": [{"family": jt.Poisson}] for method in ("equivalent_sample_size", "predictive")},
         "Gamma.likelihood_at": [{"point": 0.5, "family": jt.Poisson}],
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
-        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in CLASSIFIERS for method in ("fit", "score")},
+        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )

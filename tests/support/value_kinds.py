@@ -10,7 +10,7 @@ from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix
-from support import classifier_kinds, latent_kinds, sequence_kinds
+from support import classifier_kinds, latent_kinds, regression_kinds, sequence_kinds
 from support.family_examples import EXAMPLES
 
 JUST_ABOVE = np.nextafter(0.25, 1)
@@ -125,6 +125,50 @@ def real_marginals():
         jt.RealMarginal("x", [0.75, 0.25], [0.0, 4.0], [1.0, 1.0]),
         jt.RealMarginal("x", [0.25, 0.75], [0.0, 5.0], [1.0, 1.0]),
         jt.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 2.0]),
+    ]
+
+
+def utilities():
+    return [
+        jt.Utility([two()], [0.25, -1]),
+        jt.Utility([two()], [JUST_ABOVE, -1]),
+        jt.Utility([two("y")], [0.25, -1]),
+        jt.Utility([two()], [0.25, -1], name="profit"),
+    ]
+
+
+def decisions():
+    return [jt.Decision(two()), jt.Decision(two("y")), jt.Decision(two(), [two("y")])]
+
+
+def decision_networks():
+    chance, decision, utility = jt.Conditional(two("y"), [], [0.25, 0.75]), jt.Decision(two()), utilities()[0]
+    return [
+        jt.DecisionNetwork([chance, decision, utility]),
+        jt.DecisionNetwork([chance, jt.Decision(two(), [two("y")]), utility]),
+        jt.DecisionNetwork([chance, decision, utilities()[1]]),
+        jt.DecisionNetwork([jt.Conditional(two("y"), [], [0.5, 0.5]), decision, utility]),
+    ]
+
+
+def decision_rules():
+    return [
+        jt.DecisionRule(two(), [two("y")], [0, 1], [[0.25, 0], [0, 1]]),
+        jt.DecisionRule(two(), [two("y")], [0, 0], [[0.25, 0], [0, 1]]),
+        jt.DecisionRule(two(), [two("y")], [0, 1], [[JUST_ABOVE, 0], [0, 1]]),
+        jt.DecisionRule(two(), [two("z")], [0, 1], [[0.25, 0], [0, 1]]),
+    ]
+
+
+def policies():
+    one, other, *_ = decision_rules()
+    return [
+        jt.Policy([one], 0.25, method="strong-elimination"),
+        jt.Policy([other], 0.25, method="strong-elimination"),
+        jt.Policy([one], JUST_ABOVE, method="strong-elimination"),
+        jt.Policy([one], 0.25, exact=False, method="strong-elimination"),
+        jt.Policy([one], 0.25, method="single-policy-updating"),
+        jt.Policy([one], 0.25, -0.5, method="strong-elimination"),
     ]
 
 
@@ -422,6 +466,11 @@ KINDS = [
     linear_gaussians,
     gaussian_factors,
     real_marginals,
+    utilities,
+    decisions,
+    decision_networks,
+    decision_rules,
+    policies,
     constants,
     bayesian_networks,
     markov_networks,
@@ -455,5 +504,6 @@ KINDS = [
     *sequence_kinds.KINDS,
     *latent_kinds.KINDS,
     *classifier_kinds.KINDS,
+    *regression_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from juncture.drawing.curves import CURVE_HEIGHT, CURVE_WIDTH
-from juncture.drawing.diagram import Node
+from juncture.drawing.diagram import SYMBOLS, Node
 from juncture.drawing.text import shorten_middle, shorten_texts, text_width
 
 LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0
@@ -76,9 +76,11 @@ def state_width(node: Node) -> float:
 
 def extent(node: Node) -> Extent:
     """The room a node needs around the middle of its symbol."""
-    if node.kind != "variable":
+    if node.kind in SYMBOLS:
         return _symbol_extent(node)
     inner = _text_width(node)
+    if node.kind == "utility":
+        return _diamond_extent(inner, LABEL_SIZE + (NOTE_HEIGHT if node.note else 0))
     if node.bars:
         table = state_width(node) + BAR_WIDTH + PERCENT_WIDTH + 2 * BOX_PADDING
         half = max(inner, table) / 2 + BOX_PADDING
@@ -89,6 +91,12 @@ def extent(node: Node) -> Extent:
     height = PILL_HEIGHT + (NOTE_HEIGHT if node.note else 0)
     half = height / 2 if inner <= CIRCLE_TEXT else max(inner / 2 + PILL_PADDING, height / 2)
     return Extent(half, half, height / 2)
+
+
+def _diamond_extent(inner: float, height: float) -> Extent:
+    """A diamond with room for a text: half its width and height where the text ends."""
+    half = inner / 2 + height + BOX_PADDING
+    return Extent(half, half, max(height * half / (half - inner / 2) / 2 + 1, PILL_HEIGHT / 2))
 
 
 def header_height(node: Node) -> float:

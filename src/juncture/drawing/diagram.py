@@ -14,8 +14,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 from juncture.drawing.palette import EDGE
 from juncture.errors import InvalidModel, UnknownVariable
 
-Kind = Literal["variable", "parameter", "factor"]
-KINDS: tuple[Kind, ...] = ("variable", "parameter", "factor")
+Kind = Literal["variable", "parameter", "factor", "decision", "utility"]
+KINDS: tuple[Kind, ...] = ("variable", "parameter", "factor", "decision", "utility")
+SYMBOLS = frozenset({"parameter", "factor"})  # drawn as a small mark with the text beside it
 ROUNDING = 1e-6  # how far computed probabilities may stray out of [0, 1]
 
 

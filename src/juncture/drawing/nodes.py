@@ -1,4 +1,7 @@
-"""How each kind of node is drawn: pills and tables for variables, dots for parameters, squares for factors."""
+"""How each kind of node is drawn: pills and tables for variables, dots for parameters, small squares for factors.
+
+The nodes of decision networks hold their text: decisions are rectangles, utilities are diamonds.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from collections.abc import Iterator
 from juncture.drawing import boxes
 from juncture.drawing.boxes import LABEL_SIZE, MAX_LABEL, NOTE_HEIGHT, ROW_HEIGHT, SMALL_SIZE, Box, Row
 from juncture.drawing.curves import CURVE_HEIGHT, CURVE_WIDTH, curve_marks
-from juncture.drawing.diagram import Node
-from juncture.drawing.marks import number, rectangle, text
+from juncture.drawing.diagram import SYMBOLS, Node
+from juncture.drawing.marks import number, polyline, rectangle, text
 from juncture.drawing.palette import (
     BAR_FILL,
     BAR_GROUND,
@@ -28,8 +31,13 @@ def node_marks(node: Node, box: Box) -> Iterator[str]:
     """The elements of one node, with its full text as a tooltip."""
     tip = "\n".join([node.text, *([node.note] if node.note else []), *_states(node)])
     yield f'<g class="{node.kind}" data-name={quote_attribute(node.name)}><title>{escape(tip)}</title>'
-    if node.kind != "variable":
+    if node.kind in SYMBOLS:
         yield from _symbol(node, box)
+    elif node.kind == "decision":
+        yield _outline(node, box, 1.5)
+        yield from _label(node, box.center, _base_line(node, box), "middle")
+    elif node.kind == "utility":
+        yield from _diamond(node, box)
     elif node.bars:
         yield from _table(node, box)
     elif node.curve:
@@ -51,6 +59,13 @@ def _outline(node: Node, box: Box, rounding: float) -> str:
 
 def _pill(node: Node, box: Box) -> Iterator[str]:
     yield _outline(node, box, (box.bottom - box.top) / 2)
+    yield from _label(node, box.center, _base_line(node, box), "middle")
+
+
+def _diamond(node: Node, box: Box) -> Iterator[str]:
+    corners = [(box.center, box.top), (box.right, box.middle), (box.center, box.bottom), (box.left, box.middle)]
+    fill = SHADED_FILL if node.shaded else OPEN_FILL
+    yield polyline([*corners, corners[0]], f'fill="{fill}" stroke="{OUTLINE}" stroke-width="1.3"')
     yield from _label(node, box.center, _base_line(node, box), "middle")
 
 

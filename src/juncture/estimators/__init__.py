@@ -11,6 +11,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
+from juncture.estimators.boltzmann.machine import RestrictedBoltzmannMachine
 from juncture.estimators.classifiers.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -27,6 +28,7 @@ from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
 from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
+from juncture.estimators.topics.allocation import LatentDirichletAllocation
 
 __all__ = [
     "BayesianGaussianMixture",
@@ -37,11 +39,13 @@ __all__ = [
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
+    "LatentDirichletAllocation",
     "LinearDiscriminantAnalysis",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
     "QuadraticDiscriminantAnalysis",
+    "RestrictedBoltzmannMachine",
     "TreeAugmentedNaiveBayes",
 ]

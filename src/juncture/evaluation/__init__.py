@@ -1,5 +1,11 @@
 """Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
 
+from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
+from juncture.evaluation.comparison.mcnemar import mcnemar_test
+from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
+from juncture.evaluation.comparison.results import TestResult
+from juncture.evaluation.comparison.t_tests import corrected_t_test, five_by_two_test, paired_t_test
+from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair, compare_learners
 from juncture.evaluation.learning_theory.bounds import (
     capacity,
     estimation_error_bound,
@@ -34,24 +40,37 @@ from juncture.evaluation.learning_theory.risk import (
 )
 
 __all__ = [
+    "BayesianComparison",
     "Discs",
+    "FriedmanTest",
     "Hyperplanes",
     "Intervals",
+    "LearnerComparison",
+    "LearnerPair",
     "Rectangles",
     "SignedIntervals",
     "Sines",
     "Singletons",
     "StructuralRisk",
+    "TestResult",
     "ThresholdFit",
     "Thresholds",
+    "bayesian_correlated_t",
+    "bayesian_signed_rank",
     "capacity",
+    "compare_learners",
+    "corrected_t_test",
     "estimation_error_bound",
     "fit_threshold",
+    "five_by_two_test",
+    "friedman_test",
     "hoeffding_bound",
     "hoeffding_deviation",
     "hoeffding_samples",
     "margin_vc_bound",
+    "mcnemar_test",
     "pac_frequency",
+    "paired_t_test",
     "sample_complexity",
     "shatters",
     "sine_frequency",
@@ -60,4 +79,5 @@ __all__ = [
     "uniform_convergence_bound",
     "vc_dimension",
     "vc_sample_complexity",
+    "wilcoxon_test",
 ]

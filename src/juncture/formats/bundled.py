@@ -29,6 +29,8 @@ DESCRIPTIONS = {
     " with numbers chosen for illustration in the manner of Koller and Friedman (2009).",
     "seven": "Seven binary variables x1 to x7 in the graph of Bishop's (2006) figure 8.2, with numbers chosen for"
     " illustration.",
+    "oil": "Whether to pay for a seismic test and whether to drill for oil: the decision network of the oil wildcatter,"
+    " with the numbers of Raiffa (1968), in thousands of dollars.",
 }
 
 
@@ -42,7 +44,7 @@ def example(name: str) -> Any:
 
     Returns
     -------
-    BayesianNetwork
+    BayesianNetwork or DecisionNetwork
 
     Examples
     --------

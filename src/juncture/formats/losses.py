@@ -8,6 +8,7 @@ from typing import Any
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.decision_network import DecisionNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
 
@@ -43,7 +44,9 @@ def as_tables(model: Any, format_name: str) -> list[Conditional]:
 
 def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
-        kind, others = type(model).__name__, ".uai, .fg or .json" if isinstance(model, FactorProduct) else ".json"
+        others = ".uai, .fg or .json" if isinstance(model, FactorProduct) else ".json"
+        others = ".net, .xdsl or .json" if isinstance(model, DecisionNetwork) else others
+        kind = type(model).__name__
         raise FormatError(f"{format_name} holds Bayesian networks, not a {kind}; write it as {others}")
     return model
 

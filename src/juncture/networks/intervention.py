@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,22 +12,26 @@ from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import Constant
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.decision_network import DecisionNetwork
 from juncture.variables import Variable
 
+Network = TypeVar("Network", BayesianNetwork, DecisionNetwork)
 
-def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
+
+def do(model: Network, values: Mapping[str, Any]) -> Network:
     """The mutilated network after an intervention: each named variable loses its parents and has its value for certain.
 
     Parameters
     ----------
     model
-        A Bayesian network whose edges point from causes to effects.
+        A Bayesian network whose edges point from causes to effects, or a decision network.
     values
         Variable → the state, or the number, that it is set to.
 
     Returns
     -------
-    BayesianNetwork
+    BayesianNetwork or DecisionNetwork
+        A decision that was set is a decision no longer.
 
     Examples
     --------
@@ -37,6 +41,9 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     >>> do(model, {"wet": 1}).graph.edges
     ()
     """
+    if isinstance(model, DecisionNetwork):
+        given = check_mapping(values, "the values that do sets")
+        return model.with_part(*(point_mass(model.variable(name), value) for name, value in given.items()))
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"do takes a Bayesian network, whose arrows say what causes what; got {type(model).__name__}")
     set_to = {

@@ -45,6 +45,31 @@ def test_a_long_document_of_two_topics_is_a_beta_binomial():
     assert exact_log_prob(model, as_counts(counts, 2)[0]) == pytest.approx(expected, rel=1e-9)
 
 
+def test_for_small_concentrations_it_is_a_mixture_of_multinomials():
+    rng = np.random.default_rng(0)
+    weights, topics = np.array([0.2, 0.5, 0.3]), rng.dirichlet(np.ones(4), 3)
+    counts = rng.multinomial(6, [0.25] * 4, 5)
+    mixture = jt.Mixture(weights, jt.Multinomial(6, topics))
+    coefficients = stats.multinomial.logpmf(counts, 6, np.ones(4) / 4) + 6 * np.log(4)
+    found = jt.log_prob(jt.LatentDirichletAllocation(topics, 1e-9 * weights), counts) + coefficients
+    assert found == pytest.approx(jt.log_prob(mixture, counts), abs=1e-6)
+
+
+def test_a_mixture_of_multinomials_is_learned_from_documents():
+    """A fixed point of EM: responsibilities and topics by their formulas."""
+    rng = np.random.default_rng(1)
+    true = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    counts = np.array([rng.multinomial(20, true[row % 2]) for row in range(60)])
+    start = jt.Mixture([0.5, 0.5], jt.Multinomial(20, [[0.5, 0.3, 0.2], [0.3, 0.3, 0.4]]))
+    model = jt.fit(start, counts, method=jt.ExpectationMaximization(tolerance=1e-14)).model
+    topics = model.components.family.probabilities
+    logs = np.log(model.weights) + counts @ np.log(topics).T
+    own = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
+    assert model.weights == pytest.approx(own.mean(axis=0), abs=1e-6)
+    assert topics == pytest.approx((own.T @ counts) / (20 * own.sum(axis=0))[:, None], abs=1e-6)
+    assert np.abs(topics - true).max() < 0.05
+
+
 def test_what_is_estimated_is_said():
     rng = np.random.default_rng(0)
     model = jt.LatentDirichletAllocation(rng.dirichlet(np.ones(4), 5), 0.5)

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from juncture.drawing.boxes import Box, symbol_radius
-from juncture.drawing.diagram import Node
+from juncture.drawing.diagram import SYMBOLS, Node
 from juncture.drawing.layout.placement import space_out
 from juncture.drawing.layout.splines import Curve, Gate, Point, smooth
 
@@ -73,17 +73,24 @@ def border(node: Node, box: Box, x: float) -> float:
         return half_height
     if node.kind == "factor":
         return symbol_radius(node)
+    half_width = (box.right - box.left) / 2
+    if node.kind == "decision":
+        return half_height
+    if node.kind == "utility":
+        return half_height * max(1 - abs(x - box.center) / half_width, 0.0)
     radius = half_height if node.kind == "variable" else symbol_radius(node)
-    straight = (box.right - box.left) / 2 - radius if node.kind == "variable" else 0.0
+    straight = half_width - radius if node.kind == "variable" else 0.0
     beyond = max(abs(x - box.center) - straight, 0.0)
     return sqrt(max(radius**2 - beyond**2, 0.0))
 
 
 def reach(node: Node, box: Box) -> float:
     """How far from the centre of a node its edges may attach."""
-    if node.kind != "variable":
+    if node.kind in SYMBOLS:
         return symbol_radius(node) * 0.6
     half_width = (box.right - box.left) / 2
+    if node.kind == "utility":
+        return 0.3 * half_width
     return half_width - CORNER if node.bars else half_width - 0.5 * (box.bottom - box.top) / 2
 
 

@@ -49,9 +49,6 @@ class CellColumns(Value):
             coded = self.families[name].is_coded
             found[:, index] = np.where(column.values < 0, np.nan, column.values) if coded else column.values
         warn_unseen(unseen)
-        if np.isinf(found).any():
-            name = list(self.families)[int(np.argmax(np.isinf(found).any(axis=0)))]
-            raise InvalidData(f"the column {name!r} holds infinity; cells are finite numbers, or missing")
         return found
 
 

@@ -10,12 +10,15 @@ import numpy as np
 
 from juncture.documents.node import Node
 from juncture.documents.variables import find_variable, read_variables
+from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.formats.json.kinds import KIND_NAMES, KINDS, Part, encode_conditional
 from juncture.formats.rows import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.decision_network import DecisionNetwork
+from juncture.networks.decision_nodes import Decision, Utility
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.variables import Scope, Variable
 
@@ -112,6 +115,55 @@ def read_factor_index(num_factors: int, node: Node) -> int:
     return index
 
 
+# --- decision networks ---------------------------------------------------------------------------------------------
+
+
+def encode_decisions(model: DecisionNetwork) -> dict[str, Any]:
+    decisions = [{"variable": part.variable.name, "parents": list(part.parents.names)} for part in model.decisions]
+    utilities = [
+        {"name": part.name, "parents": list(part.parents.names), "values": part.values.tolist()}
+        for part in model.utilities
+    ]
+    chance = [encode_conditional(part) for part in model.conditionals]
+    return {"conditionals": chance, "decisions": decisions, "utilities": utilities}
+
+
+def read_decisions(document: Node, rows: RowRepair) -> DecisionNetwork:
+    fields = document.fields([*HEAD, "conditionals", "decisions", "utilities"], [])
+    variables = read_variables(fields["variables"])
+    parts: list[Any] = [read_part(node, variables, rows) for node in fields["conditionals"].items()]
+    decisions = [read_decision(node, variables) for node in fields["decisions"].items()]
+    children = {part.child.name for part in parts} | {part.variable.name for part in decisions}
+    for name in variables:
+        if name not in children:
+            raise document.error(f"{name!r} has no conditional and is no decision; give every variable one")
+    utilities = [read_utility(node, variables) for node in fields["utilities"].items()]
+    named = {part.child.name: part for part in parts} | {part.variable.name: part for part in decisions}
+    ordered = [named[name] for name in variables]
+    with document.locate_errors():
+        check_once([part.child.name for part in parts] + [part.variable.name for part in decisions])
+        return DecisionNetwork([*ordered, *utilities])
+
+
+def check_once(names: list[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise FormatError(f"the variable {twice!r} is given twice, as a conditional or a decision; give it once")
+
+
+def read_decision(node: Node, variables: Mapping[str, Variable]) -> Decision:
+    fields = node.fields(["variable", "parents"])
+    with node.locate_errors():
+        return Decision(find_variable(fields["variable"], variables), read_scope(fields["parents"], variables))
+
+
+def read_utility(node: Node, variables: Mapping[str, Variable]) -> Utility:
+    fields = node.fields(["name", "parents", "values"])
+    scope, values, name = read_scope(fields["parents"], variables), fields["values"].table(), fields["name"].string()
+    with node.locate_errors():
+        return Utility(scope, values, name=name)
+
+
 # --- both ----------------------------------------------------------------------------------------------------------
 
 
@@ -155,5 +207,6 @@ MODELS: dict[type, Entry] = {
     BayesianNetwork: Entry(encode_network, read_network),
     MarkovNetwork: Entry(encode_product, partial(read_product, MarkovNetwork)),
     FactorGraph: Entry(encode_product, partial(read_product, FactorGraph)),
+    DecisionNetwork: Entry(encode_decisions, read_decisions),
 }
 MODEL_NAMES = {model.__name__: model for model in MODELS}

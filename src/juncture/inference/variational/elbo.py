@@ -6,147 +6,56 @@ under q. With K draws from q the bound E log 1/K Σ p(x, zₖ) / q(zₖ) rises w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations_with_replacement
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from juncture import numerics
 from juncture.checks import check_count, check_mapping, shown
-from juncture.errors import InvalidData, TooLarge, Unsupported
+from juncture.dispatch import load_implementation
+from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
-from juncture.families.log_factorial import log_factorial
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.exact.enumeration import Enumeration, JointTable
 from juncture.inference.exact.lowering import check_factors
+from juncture.inference.variational.bounds import EXCLUDED, EstimatedBound, EvidenceBound, RowBounds
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import as_probabilities
 from juncture.options import as_generator
 from juncture.variables import Scope
+from juncture.verbs import KINDS
 
 MAX_CELLS = 2**20
-MAX_SAMPLES = 10**6  # sets of draws that are listed
-
-
-@dataclass(frozen=True)
-class EvidenceBound:
-    """The evidence lower bound of a distribution q over the unobserved variables z of a discrete model.
-
-    Attributes
-    ----------
-    expected_log_joint, entropy
-        E log p(x, z), and H(q): their sum is the bound.
-    log_evidence, gap
-        log p(x), and KL(q ‖ p(z | x)): their difference is the bound.
-    expected_log_likelihood, prior_divergence
-        E log p(x | z), and KL(q ‖ p(z)): their difference is the bound. None for undirected models, without a prior.
-    """
-
-    expected_log_joint: float
-    entropy: float
-    log_evidence: float
-    gap: float
-    expected_log_likelihood: float | None
-    prior_divergence: float | None
-    weights: tuple[tuple[float, float], ...]  # (q, log p(x, z) / q) of each z that q allows
-
-    @property
-    def value(self) -> float:
-        """The bound, E log p(x, z) + H(q)."""
-        return self.expected_log_joint + self.entropy
-
-    @property
-    def forms(self) -> dict[str, float]:
-        """The same number, computed in each way."""
-        forms = {
-            "expected log joint + entropy": self.value,
-            "log evidence - divergence from the posterior": self.log_evidence - self.gap,
-        }
-        if self.expected_log_likelihood is not None and self.prior_divergence is not None:
-            difference = self.expected_log_likelihood - self.prior_divergence
-            forms["expected log likelihood - divergence from the prior"] = difference
-        return forms
-
-    def multi_sample(self, num_samples: int) -> float:
-        """E log 1/K Σ p(x, zₖ) / q(zₖ) over K independent draws from q, exactly; 1 draw gives the bound itself."""
-        count = check_count(num_samples, "num_samples", least=1)
-        sets = math.comb(len(self.weights) + count - 1, count)
-        if sets > MAX_SAMPLES:
-            raise TooLarge(
-                f"there are {sets:.2g} sets of {count} draws among {len(self.weights)} assignments; the limit is"
-                f" {MAX_SAMPLES:,}: estimate it by elbo(log_joint, q, num_samples=...)"
-            )
-        shares, logs = np.array(self.weights).T
-        drawn = np.array(list(combinations_with_replacement(range(len(shares)), count)))  # (set, draw)
-        counts = np.apply_along_axis(np.bincount, 1, drawn, minlength=len(shares))
-        orders = math.lgamma(count + 1) - log_factorial(counts).sum(axis=1)
-        log_probs = orders + counts @ np.log(shares)
-        return float(np.exp(log_probs) @ (numerics.log_sum_exp(logs[drawn], axis=1) - math.log(count)))
-
-    def __repr__(self) -> str:
-        return f"EvidenceBound(value={self.value:.6g}, log_evidence={self.log_evidence:.6g}, gap={self.gap:.6g})"
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatedBound:
-    """An evidence lower bound estimated from draws: `log_weights` are log p(x, z) / q(z) at draws z from q."""
-
-    log_weights: np.ndarray  # (draw,)
-
-    @property
-    def value(self) -> float:
-        """The mean of log p(x, z) / q(z)."""
-        return float(self.log_weights.mean())
-
-    @property
-    def standard_error(self) -> float:
-        return float(self.log_weights.std(ddof=1) / math.sqrt(len(self.log_weights)))
-
-    @cached_property
-    def log_evidence(self) -> float:
-        """log 1/N Σ p(x, z) / q(z) over all N draws: the importance sampling estimate, which is no bound."""
-        return float(numerics.log_sum_exp(self.log_weights)) - math.log(len(self.log_weights))
-
-    def multi_sample(self, num_samples: int) -> float:
-        """The mean of log 1/K Σ p(x, zₖ) / q(zₖ) over groups of K draws; draws that fill no group are left out."""
-        count = check_count(num_samples, "num_samples", least=1)
-        groups = len(self.log_weights) // count
-        if not groups:
-            raise InvalidData(f"a group of {count} draws needs as many; there are {len(self.log_weights)}")
-        logs = self.log_weights[: groups * count].reshape(groups, count)
-        return float(numerics.log_sum_exp(logs, axis=1).mean()) - math.log(count)
-
-    def __repr__(self) -> str:
-        return f"EstimatedBound(value={self.value:.6g}, standard_error={self.standard_error:.2g})"
 
 
 def elbo(
     model: Any, q: Any, evidence: Any = None, *, num_samples: int = 1000, rng: Any = None
-) -> EvidenceBound | EstimatedBound:
+) -> EvidenceBound | RowBounds | EstimatedBound:
     """The evidence lower bound of a distribution q over what is not observed.
 
     Parameters
     ----------
     model
-        A small discrete model, of which all assignments are listed; or a function, log p(x, z) of an array of draws z
-        with one draw a row.
+        A small discrete model, of which all assignments are listed; a `Mixture`, a `FactorAnalysis` or a
+        `ProbabilisticPCA`; or a function, log p(x, z) of an array of draws z with one draw a row.
     q
-        For a model: a mapping from the names of unobserved variables to distributions, their product; a `Factor` over
-        them; or beliefs of the model. For a function: a family, with `sample` and `log_prob`.
+        For a network: a mapping from the names of unobserved variables to distributions, their product; a `Factor` over
+        them; or beliefs of the model. For a mixture: probabilities of the components, (component,) or (row, component),
+        or beliefs of a mixture with as many components. For factors: a `MultivariateGaussian` over them, for all rows
+        or with one a row, or beliefs. For a function: a family, with `sample` and `log_prob`.
     evidence
-        One row, for a model.
+        One row for a network; one row or many for mixtures and factors, with holes where cells are missing.
     num_samples, rng
         How many draws from q, for a function.
 
     Returns
     -------
-    EvidenceBound or EstimatedBound
-        `value` is the bound. For a model it has the three forms and the gap exactly, for a function a standard error.
+    EvidenceBound, RowBounds or EstimatedBound
+        `value` is the bound. For a model it has the three forms and the gap exactly, for many rows those of each row,
+        for a function a standard error.
 
     Examples
     --------
@@ -161,6 +70,13 @@ def elbo(
     """
     if callable(model) and not hasattr(model, "variables"):
         return estimate_bound(model, q, check_count(num_samples, "num_samples", least=2), rng)
+    found: EvidenceBound | RowBounds = load_implementation(bound_of, model, KINDS)(model, q, evidence)
+    return found
+
+
+@singledispatch
+def bound_of(model: Any, q: Any, evidence: Any) -> Any:
+    """The exact bound of a kind of model; of networks by listing all assignments."""
     check_factors(model, "elbo")
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
@@ -206,7 +122,7 @@ def exact_bound(model: Any, joint: JointTable, hidden: Scope, table: np.ndarray)
     q, logs, log_q = shares[is_met], log_joint[is_met], np.log(shares[is_met])
     log_evidence = float(numerics.log_sum_exp(log_joint))
     if not np.isfinite(logs).all():
-        raise InvalidData("q gives probability to assignments that the model excludes: its bound is -inf")
+        raise InvalidData(EXCLUDED)
     likelihood, divergence = None, None
     if isinstance(model, BayesianNetwork):
         prior = numerics.log_sum_exp(joint.log_joint.reshape(joint.scope.shape), axis=kept).reshape(-1)[is_met]

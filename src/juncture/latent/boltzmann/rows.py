@@ -48,3 +48,10 @@ def as_dataset(model: BoltzmannParameters, u: np.ndarray) -> Dataset:
     if model.units.num_states:
         columns = columns.astype(np.int64)
     return Dataset.from_codes(variables, {v.name: column for v, column in zip(variables, columns, strict=True)})
+
+
+def units_as_dataset(model: BoltzmannParameters, h: np.ndarray, u: np.ndarray) -> Dataset:
+    """Hidden units h0, h1, … and visible units v0, v1, … as columns."""
+    visible, hidden = as_dataset(model, u), model.hidden_variables
+    columns = {variable.name: states for variable, states in zip(hidden, h.T.astype(np.int64), strict=True)}
+    return Dataset.from_codes([*hidden, *visible.variables], {**columns, **visible.columns})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.components.mixture import Mixture
 from juncture.dispatch import register
+from juncture.inference.variational.elbo import bound_of
+from juncture.latent.mixtures.bound import bound_mixture
 from juncture.latent.mixtures.fit import fit_mixture
 from juncture.latent.mixtures.infer import infer_component, log_prob_mixture, most_probable_component
 from juncture.latent.mixtures.sample import sample_mixture
@@ -14,3 +16,4 @@ register(verbs.most_probable, Mixture, most_probable_component)
 register(verbs.sample, Mixture, sample_mixture)
 register(verbs.log_prob, Mixture, log_prob_mixture)
 register(verbs.fit, Mixture, fit_mixture)
+register(bound_of, Mixture, bound_mixture)

@@ -11,6 +11,7 @@ Each update maximises it in one of its arguments, so that it never falls.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,11 @@ class Shares:
     topics: np.ndarray  # (topic, word)
     weights: np.ndarray | None = None  # (document,)
 
+    @cached_property
+    def documents(self) -> np.ndarray:
+        """The document of each entry of the counts."""
+        return documents_of(self.counts)
+
     def init(self) -> TopicState:
         lengths = np.asarray(self.counts.sum(axis=1)).reshape(-1, 1)
         return TopicState(self.topics, self.prior + lengths / len(self.prior))
@@ -56,13 +62,13 @@ class Shares:
         """The lower bound of log p of each document, (document,)."""
         logs = expected_logs(state.concentrations)
         entries = self.counts.data * np.log(self.mixtures(state.topics, np.exp(logs)))
-        words = np.bincount(documents_of(self.counts), entries, minlength=self.counts.shape[0])
+        words = np.bincount(self.documents, entries, minlength=self.counts.shape[0])
         gap = log_normalizer(state.concentrations) - log_normalizer(self.prior)
         return np.asarray(words + ((self.prior - state.concentrations) * logs).sum(axis=1) + gap)
 
     def mixtures(self, topics: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Σ_k s_dk topics_kw at each entry of the counts."""
-        documents, words, by_word = documents_of(self.counts), self.counts.indices, topics.T
+        documents, words, by_word = self.documents, self.counts.indices, topics.T
         found = np.empty(len(words))
         for first in range(0, len(words), BLOCK):
             part = slice(first, first + BLOCK)

@@ -1,0 +1,1 @@
+"""Decision networks: optimal policies, expected utilities, and the value of information."""

@@ -1,0 +1,248 @@
+"""Linear regression by least squares: the maximum likelihood of t = w·φ(x) + noise, with Gaussian noise.
+
+The singular values of the weighted features give everything: the weights of least norm, the covariance of the weights,
+the condition number, dependent features, and with a penalty the whole ridge path.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_array, check_flag, check_number
+from juncture.errors import InvalidData, InvalidModel
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.numerics import LOG_TWO_PI, as_numbers
+from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.regression.rows import read_inputs, read_rows
+from juncture.values import Value, few, read_only
+
+
+class LinearRegression(Value):
+    """p(t | x) = N(t | w·φ(x), noise variance).
+
+    Parameters
+    ----------
+    coefficients
+        (feature,): w.
+    noise_variance
+        Of the target around w·φ(x); 0 where a fit interpolates its rows.
+    basis
+        The features φ; by default a constant and the inputs.
+
+    Examples
+    --------
+    >>> line = LinearRegression([1.0, 2.0], noise_variance=0.25)
+    >>> line.predict([3.0])
+    Gaussian(mean=[7.], variance=[0.25])
+    """
+
+    _fields = ("coefficients", "noise_variance", "basis")
+    coefficients: np.ndarray
+    noise_variance: float
+    basis: Basis
+
+    def __init__(self, coefficients: Any, noise_variance: float, basis: Basis | None = None) -> None:
+        found = check_array(coefficients, "coefficients", ndim=1, error=InvalidModel)
+        variance = check_number(noise_variance, "noise_variance", least=0, finite=True, error=InvalidModel)
+        numbers = as_numbers(found, found.shape, name="coefficients")
+        self._set(coefficients=numbers, noise_variance=variance, basis=check_basis(basis))
+
+    def mean(self, inputs: Any) -> np.ndarray:
+        """E[t | x], (row,)."""
+        return np.asarray(features_of(self.basis, inputs, len(self.coefficients)) @ self.coefficients)
+
+    def predict(self, inputs: Any) -> Gaussian:
+        """The distribution of the target of each row, with the coefficients taken as true (plug-in)."""
+        mean = self.mean(inputs)
+        if not self.noise_variance > 0:
+            raise InvalidModel("the noise variance is 0, so the target has no density: ask for mean(inputs)")
+        return Gaussian(mean, np.full(mean.shape, self.noise_variance))
+
+    def __repr__(self) -> str:
+        numbers = few((f"{number:.4g}" for number in self.coefficients), most=6)
+        return f"LinearRegression([{numbers}], noise_variance={self.noise_variance:.4g}, basis={self.basis!r})"
+
+
+class LinearFit(Value):
+    """A linear regression learned from rows, and what the rows say about it.
+
+    Attributes
+    ----------
+    model
+        The `LinearRegression`.
+    covariance
+        (feature, feature): of the coefficients under repeated sampling, by the unbiased noise variance. Of dependent
+        features it is the covariance of the coefficients of least norm.
+    condition_number
+        The largest singular value of the features over the smallest; infinite where some depend on others.
+    dependent
+        Features that are linear in features before them, by index.
+    log_likelihood
+        Of the rows under the model.
+    num_rows
+        Rows, or the sum of their weights.
+    rank
+        The number of independent features.
+    """
+
+    _fields = ("model", "covariance", "condition_number", "dependent", "log_likelihood", "num_rows", "rank")
+    model: LinearRegression
+    covariance: np.ndarray
+    condition_number: float
+    dependent: tuple[int, ...]
+    log_likelihood: float
+    num_rows: float
+    rank: int
+
+    def __init__(
+        self,
+        model: LinearRegression,
+        covariance: np.ndarray,
+        condition_number: float,
+        dependent: tuple[int, ...],
+        log_likelihood: float,
+        num_rows: float,
+        rank: int,
+    ) -> None:
+        self._set(
+            model=model, covariance=read_only(covariance), condition_number=condition_number, dependent=dependent,
+            log_likelihood=log_likelihood, num_rows=num_rows, rank=rank,
+        )  # fmt: skip
+
+    @cached_property
+    def standard_errors(self) -> np.ndarray:
+        """(feature,): the standard deviation of each coefficient."""
+        return read_only(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def norm(self) -> float:
+        """‖w‖, which grows without measure where a fit follows the noise."""
+        return float(np.linalg.norm(self.model.coefficients))
+
+    @property
+    def rmse(self) -> float:
+        """The root of the mean squared error of the rows, √(1/β) of the maximum likelihood."""
+        return float(np.sqrt(self.model.noise_variance))
+
+    def __repr__(self) -> str:
+        depend = f", features {list(self.dependent)} depend on others" if self.dependent else ""
+        facts = (
+            f"log-likelihood {self.log_likelihood:.6g}, ‖w‖ = {self.norm:.4g}, condition {self.condition_number:.3g}"
+        )
+        return f"LinearFit({facts}{depend})"
+
+
+class Decomposition(NamedTuple):
+    """Features Φ, weighted by the root of the weights of rows: Φ A = U diag(s) Vᵀ, with the projected targets Uᵀt."""
+
+    values: np.ndarray  # (direction,): s, the largest first, as many as independent features
+    root: np.ndarray  # (feature, direction): A V
+    projected: np.ndarray  # (direction,): Uᵀt
+    condition_number: float
+    dependent: tuple[int, ...]
+
+
+def fit_linear(
+    inputs: Any, targets: Any, basis: Basis | None = None, *, weights: Any = None, standardize: bool = False
+) -> LinearFit:
+    """Maximum likelihood of coefficients and noise: least squares, of least norm where features are dependent.
+
+    Parameters
+    ----------
+    inputs
+        A table of numbers, (row, input), or a list of numbers for one input.
+    targets
+        One number a row.
+    basis
+        The features; by default a constant and the inputs.
+    weights
+        The weight of each row.
+    standardize
+        Whether features are centered and scaled to variance 1 before they are decomposed. The coefficients are in the
+        units given all the same; the condition number is that of the standardised features.
+
+    Returns
+    -------
+    LinearFit
+
+    Examples
+    --------
+    >>> fit = fit_linear([0.0, 1.0, 2.0, 3.0], [1.0, 3.0, 5.0, 8.0])
+    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
+    ([0.8, 2.3], [0.324, 0.1732])
+    """
+    rows, chosen = read_rows(inputs, targets, weights), check_basis(basis)
+    features = chosen.features(rows.inputs)
+    is_standard = check_flag(standardize, "standardize")
+    change = standardizing(features, rows.weights, chosen.has_constant) if is_standard else np.eye(features.shape[1])
+    found = decompose(features @ change if is_standard else features, rows.targets, rows.weights, change)
+    coefficients = found.root @ (found.projected / found.values)
+    total, squares = rows.weights.sum(), float(rows.weights @ (rows.targets - features @ coefficients) ** 2)
+    root = found.root / found.values
+    spare = total - len(found.values)
+    covariance = root @ root.T * (squares / spare if spare > 0 else np.inf if squares > 0 else 0.0)
+    model = LinearRegression(coefficients, squares / total, chosen)
+    return LinearFit(
+        model, covariance, found.condition_number, found.dependent, log_likelihood(squares, total), float(total),
+        len(found.values),
+    )  # fmt: skip
+
+
+def log_likelihood(squares: float, total: float) -> float:
+    """Of rows at the most likely noise variance; infinite where the fit interpolates them."""
+    return float(-0.5 * total * (np.log(squares / total) + LOG_TWO_PI + 1)) if squares > 0 else np.inf
+
+
+def features_of(basis: Basis, inputs: Any, number: int) -> np.ndarray:
+    """The features of inputs, as many as there are coefficients."""
+    features = basis.features(read_inputs(inputs))
+    if features.shape[1] != number:
+        raise InvalidData(
+            f"the regression has {number} coefficients; {basis!r} gives {features.shape[1]} features of these inputs"
+        )
+    return features
+
+
+def standardizing(features: np.ndarray, weights: np.ndarray, has_constant: bool) -> np.ndarray:
+    """A for which Φ A has columns of mean 0 and variance 1 behind the constant; without one, of mean square 1."""
+    center = weights @ features / weights.sum() if has_constant else np.zeros(features.shape[1])
+    center[: int(has_constant)] = 0.0
+    deviation = np.sqrt(weights @ (features - center) ** 2 / weights.sum())
+    scale = np.where(deviation > 0, deviation, 1.0)
+    change = np.diag(1 / scale)
+    if has_constant:
+        change[0, 1:] = -center[1:] / scale[1:]
+    return change
+
+
+def decompose(features: np.ndarray, targets: np.ndarray, weights: np.ndarray, change: np.ndarray) -> Decomposition:
+    """The singular values of weighted features, from the triangle of a QR decomposition; no U is kept."""
+    heavy = np.sqrt(weights)[:, None]
+    both = np.concatenate([features * heavy, targets[:, None] * heavy], axis=1)
+    triangle = np.asarray(np.linalg.qr(both, mode="r"))
+    square, last = triangle[:, :-1], triangle[:, -1]
+    left, values, right = np.linalg.svd(square, full_matrices=False)
+    dependent = dependent_columns(square, max(features.shape) * np.finfo(float).eps)
+    rank = square.shape[1] - len(dependent)
+    condition = values[0] / values[rank - 1] if rank else np.inf
+    return Decomposition(
+        values[:rank], change @ right[:rank].T, (left.T @ last)[:rank], np.inf if dependent else float(condition),
+        dependent,
+    )  # fmt: skip
+
+
+def dependent_columns(matrix: np.ndarray, tolerance: float) -> tuple[int, ...]:
+    """Columns that are linear in columns before them, by Gram and Schmidt, relative to the length of each column."""
+    directions, dependent = np.zeros((len(matrix), 0)), []
+    for index, column in enumerate(matrix.T):
+        rest = column - directions @ (directions.T @ column)
+        rest = rest - directions @ (directions.T @ rest)
+        length = float(np.linalg.norm(rest))
+        if length <= tolerance * np.linalg.norm(column):
+            dependent.append(index)
+        else:
+            directions = np.concatenate([directions, rest[:, None] / length], axis=1)
+    return tuple(dependent)

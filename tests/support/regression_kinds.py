@@ -1,0 +1,103 @@
+"""Regressions: values of each kind, and calls of the public functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture import supervised
+from support.curve import T, X
+
+CUBIC, SPLINES = supervised.PolynomialBasis(3), supervised.SplineBasis([0.0, 0.5, 1.0])
+
+
+def bases():
+    return [
+        supervised.LinearBasis(),
+        supervised.LinearBasis(intercept=False),
+        supervised.PolynomialBasis(2),
+        supervised.PolynomialBasis(3),
+        supervised.GaussianBasis([0.0, 1.0], 0.5),
+        supervised.SigmoidBasis([0.0, 1.0], 0.5),
+        supervised.FourierBasis(2),
+        supervised.FourierBasis(2, 2.0),
+        supervised.SplineBasis([0.0, 0.5, 1.0]),
+        supervised.SplineBasis([0.0, 0.5, 1.0], 2),
+    ]
+
+
+def linear_regressions():
+    return [supervised.LinearRegression([1.0, slope], 0.25) for slope in (2.0, 3.0)]
+
+
+def linear_fits():
+    return [supervised.fit_linear(X, T, basis) for basis in (CUBIC, SPLINES)]
+
+
+def ridge_paths():
+    return [supervised.ridge_path(X, T, [0.1, 1.0], basis) for basis in (CUBIC, SPLINES)]
+
+
+def regression_statistics():
+    return [supervised.regression_statistics(X, T, basis) for basis in (CUBIC, SPLINES)]
+
+
+def bayesian_regressions():
+    return [supervised.BayesianLinearRegression.standard(2, precision) for precision in (1.0, 2.0)]
+
+
+def conjugate_regressions():
+    return [supervised.ConjugateLinearRegression.standard(2, precision) for precision in (1.0, 2.0)]
+
+
+def evidence_fits():
+    return [supervised.fit_evidence(X, T, supervised.PolynomialBasis(degree)) for degree in (3, 4)]
+
+
+def basis_choices():
+    return [supervised.compare_bases(X, T, [basis], precision=1.0, noise_precision=1.0) for basis in (CUBIC, SPLINES)]
+
+
+KINDS = [
+    bases,
+    linear_regressions,
+    linear_fits,
+    ridge_paths,
+    regression_statistics,
+    bayesian_regressions,
+    conjugate_regressions,
+    evidence_fits,
+    basis_choices,
+]
+
+ROWS: dict[str, Any] = {"inputs": X, "targets": T}
+NEW = [0.25, 0.5]
+CALLS: dict[str, list[dict[str, Any]]] = {
+    "fit_linear": [{**ROWS, "basis": CUBIC}],
+    "ridge_path": [{**ROWS, "strengths": [0.1, 1.0]}],
+    "regression_statistics": [ROWS],
+    "fit_evidence": [{**ROWS, "basis": CUBIC}],
+    "compare_bases": [{**ROWS, "bases": [CUBIC]}],
+    "LinearRegression": [{"coefficients": [1.0, 2.0], "noise_variance": 0.5}],
+    "LinearRegression.mean": [{"inputs": NEW}],
+    "PolynomialBasis": [{"degree": 2}],
+    "GaussianBasis": [{"centers": [0.0, 1.0], "width": 0.5}],
+    "SigmoidBasis": [{"centers": [0.0, 1.0], "width": 0.5}],
+    "FourierBasis": [{"frequencies": 2}],
+    "SplineBasis": [{"knots": [0.0, 0.5, 1.0]}],
+    "BayesianLinearRegression": [{"mean": [0.0, 1.0], "precision": np.eye(2), "noise_precision": 2.0}],
+    "ConjugateLinearRegression": [{"mean": [0.0, 1.0], "precision": np.eye(2), "shape": 1.0, "scale": 2.0}],
+}
+for kind in ("BayesianLinearRegression", "ConjugateLinearRegression"):
+    CALLS[f"{kind}.standard"] = [{"num_weights": 2}]
+    for method in ("update", "log_evidence", "predictive_scores"):
+        CALLS[f"{kind}.{method}"] = [ROWS]
+    for method in ("update_by", "log_evidence_of"):
+        CALLS[f"{kind}.{method}"] = [{"statistics": supervised.regression_statistics(X, T)}]
+    CALLS[f"{kind}.sample_functions"] = [{"inputs": NEW, "n": 2}]
+    CALLS[f"{kind}.predict"] = [{"inputs": NEW}]
+CALLS["LinearRegression.predict"] = [{"inputs": NEW}]
+CALLS |= {f"{type(basis).__name__}.__call__": [{"inputs": NEW}] for basis in bases()}
+
+ANSWERS = {"LinearFit", "RidgePath", "RegressionStatistics", "EvidenceFit", "BasisChoice"}
