@@ -114,8 +114,11 @@ from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree as BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket as MiniBucket
+from juncture.inference.decisions.information_values import InformationValues as InformationValues
 from juncture.inference.decisions.optimal_policy import expected_utility as expected_utility
 from juncture.inference.decisions.optimal_policy import optimal_policy as optimal_policy
+from juncture.inference.decisions.value_of_information import next_question as next_question
+from juncture.inference.decisions.value_of_information import value_of_information as value_of_information
 from juncture.inference.edge_information import edge_information as edge_information
 from juncture.inference.engines.beliefs import Beliefs as Beliefs
 from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint

@@ -224,6 +224,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "Policy": [{"rules": jt.optimal_policy(DECIDE).rules, "expected_utility": 1.0}],
         "Policy.__getitem__": [{"name": "b"}],
         "optimal_policy": [{"network": DECIDE, "evidence": {"a": "y"}}, {"network": DECIDE, "no_forgetting": False}],
+        "value_of_information": [
+            {"model": NET, "target": "a", "candidates": ["b"], "costs": {"b": 0.1}},
+            {"model": DECIDE.with_part(jt.Decision(B)), "evidence": {}},
+        ],
+        "next_question": [{"model": NET, "target": "a", "candidates": ["b"], "costs": {"b": 0.1}}],
+        "InformationValues.__getitem__": [{"name": "b"}],
         "expected_utility": [{"network": DECIDE, "policy": {"b": "y"}, "evidence": {"a": "y"}}],
         "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
         "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],

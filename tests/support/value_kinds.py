@@ -172,6 +172,17 @@ def policies():
     ]
 
 
+def information_values():
+    return [
+        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("y",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("x",), "utility", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("x",), "bits", {"y": JUST_ABOVE, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {"y": 0.25}, exact=True),
+        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=False),
+    ]
+
+
 def constants():
     x = jt.Variable("x")
     vector = jt.Variable("x", dimension=2)
@@ -471,6 +482,7 @@ KINDS = [
     decision_networks,
     decision_rules,
     policies,
+    information_values,
     constants,
     bayesian_networks,
     markov_networks,

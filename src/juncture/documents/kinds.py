@@ -26,6 +26,8 @@ MODULES = {
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
     "LatentDirichletAllocation": "juncture.latent.topics.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
+    "DecisionTree": "juncture.supervised.trees.document",
+    "RandomForest": "juncture.supervised.trees.document",
 }
 FAMILIES = "juncture.families.family_document"
 

@@ -29,12 +29,15 @@ from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
 from juncture.estimators.topics.allocation import LatentDirichletAllocation
+from juncture.estimators.trees.forests import RandomForest, RegressionForest
+from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
 __all__ = [
     "BayesianGaussianMixture",
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
+    "DecisionTree",
     "ExponentialFamilyClassifier",
     "FactorAnalysis",
     "GaussianHMM",
@@ -46,6 +49,9 @@ __all__ = [
     "NaiveBayes",
     "ProbabilisticPCA",
     "QuadraticDiscriminantAnalysis",
+    "RandomForest",
+    "RegressionForest",
+    "RegressionTree",
     "RestrictedBoltzmannMachine",
     "TreeAugmentedNaiveBayes",
 ]

@@ -12,7 +12,7 @@ from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
 from juncture.latent.boltzmann.units import visible_variables
-from juncture.latent.mixtures.rows import as_numbers
+from juncture.latent.rows import as_numbers
 
 
 def rows_of(model: BoltzmannParameters, given: Any) -> tuple[np.ndarray, bool]:

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.iteration import Trace
 from juncture.latent.factors.principal_components import check_complete
-from juncture.latent.factors.rows import rows_of
+from juncture.latent.rows import rows_of
 from juncture.values import Value, number_of, read_only
 
 
@@ -54,7 +54,7 @@ class Clusters(Value):
             raise InvalidData(
                 "medoids are rows of a table of dissimilarities; take the nearest by that of the new rows"
             )
-        table, _ = rows_of(rows, self.centers.shape[1])
+        table, _ = rows_of(rows, self.centers.shape[1:])
         check_complete(table)
         return squared_distances(table, self.centers).argmin(axis=1)
 

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.checks import check_array, check_choice, check_count, check_kind, check_number
 from juncture.errors import InvalidData
 from juncture.latent.factors.principal_components import check_complete
-from juncture.latent.factors.rows import weighted_rows
+from juncture.latent.rows import weighted_rows
 from juncture.values import Value, number_of, read_only
 
 LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")

@@ -17,7 +17,7 @@ from juncture.errors import InvalidData, MissingExtra
 from juncture.iteration import Trace
 from juncture.latent.clusters.clusters import Clusters, squared_distances
 from juncture.latent.factors.principal_components import check_complete
-from juncture.latent.factors.rows import weighted_rows
+from juncture.latent.rows import weighted_rows
 from juncture.options import as_generator
 from juncture.values import number_of
 

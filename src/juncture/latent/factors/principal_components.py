@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count, check_flag
 from juncture.errors import InvalidData
-from juncture.latent.factors.rows import rows_of, weighted_rows
+from juncture.latent.rows import rows_of, weighted_rows
 from juncture.values import Value, number_of, read_only
 
 
@@ -173,7 +173,7 @@ METHODS: dict[str, Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]] =
 
 
 def complete_rows(rows: Any, num_columns: int) -> tuple[np.ndarray, bool]:
-    table, is_single = rows_of(rows, num_columns)
+    table, is_single = rows_of(rows, (num_columns,))
     check_complete(table)
     return table, is_single
 

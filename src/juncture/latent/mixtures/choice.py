@@ -14,7 +14,7 @@ from juncture.components.mixture import Mixture
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
 from juncture.latent.mixtures.fit import fit_mixture
-from juncture.latent.mixtures.rows import rows_of
+from juncture.latent.rows import rows_of
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.values import few
@@ -122,7 +122,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     check_choice(criterion, CRITERIA, "criterion")
     check_choice(start, ("random", "k-means"), "start")
     asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
-    rows, is_single = rows_of(template, data)
+    rows, is_single = rows_of(data, template.event_shape)
     if is_single or not asked:
         raise InvalidData("choose_components takes many rows, and numbers of components to compare")
     given = as_weights(weights, len(rows))
