@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from numbers import Real
@@ -56,8 +57,10 @@ def check_shape(shape: tuple[int, ...], event_shape: EventShape | None) -> None:
 
 
 def read_columns(given: Any, event_shape: EventShape | None = None) -> np.ndarray | None:
-    """The columns of a `Dataset` or a frame side by side, each as numbers; None for anything else."""
+    """The columns of a file, a `Dataset` or a frame side by side, each as numbers; None for anything else."""
     column_of: Callable[[str], np.ndarray]
+    if isinstance(given, str | os.PathLike):
+        given = Dataset(given)
     if isinstance(given, Dataset):
         names, column_of = list(given.columns), lambda name: as_numbers(given, name)
     elif isinstance(given, np.ndarray | list | tuple) or not hasattr(given, "__len__"):
@@ -112,7 +115,9 @@ def as_numbers(data: Dataset, name: str) -> np.ndarray:
 
 
 def weighted_rows(given: Any, weights: Any, event_shape: EventShape | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Many rows, and the weight of each."""
+    """Many rows, and the weight of each; by name the weights are a column of them."""
+    if isinstance(weights, str):
+        given, weights = Dataset(given, weights=weights), None
     rows, is_single = rows_of(given, event_shape)
     if is_single:
         raise InvalidData("a model is learned from many rows; got one")

@@ -22,6 +22,7 @@ from juncture.latent.mixtures.problem import (
     RowBlocks,
     Start,
     estimate_mixture,
+    excerpt,
 )
 from juncture.latent.mixtures.weak_prior import weak_prior
 from juncture.latent.rows import as_parts, weighted_rows
@@ -51,13 +52,14 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
         The number and the families of the components, and with `start="given"` the mixture that EM starts from.
         Components that are equal are drawn at random, since EM would keep them equal.
     data
-        Rows as `infer` takes them; missing numbers (NaN) are summed out.
+        Rows as `infer` takes them; missing numbers (NaN) are summed out. Large files, sources, and functions that give
+        frames are read block by block in each step.
     prior
         A pseudo-count for each weight, or a `MixturePrior(weights=…, components=…)`: a number or a `Dirichlet` for the
         weights, a conjugate prior of their family for the components. "weak" is a prior of Gaussian components made
         from the data, with which no component shrinks to a point.
     weights
-        The weight of each row.
+        The weight of each row, or the name of the column that holds it.
     point
         "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
         less. Of conjugate priors of other families the mode is learned in either case.
@@ -84,8 +86,9 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     if isinstance(prior, str):
         check_choice(prior, ("weak",), "a prior by name")
     parts = as_blocks(model, data, weights)
-    own = weak_prior_of(model, parts) if isinstance(prior, str) else as_prior(prior, point)
-    problem = MixtureProblem(model, parts, own, start, as_generator(rng), hard)
+    generator = as_generator(rng)
+    own = weak_prior_of(model, parts, generator) if isinstance(prior, str) else as_prior(prior, point)
+    problem = MixtureProblem(model, parts, own, start, generator, hard)
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         report_regularized(found, problem.prior)
@@ -105,10 +108,11 @@ def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
 
 
 def number_blocks(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[Block]:
-    """Each part with the number of rows before it."""
+    """Each part that has rows, with the number of rows before it."""
     start = 0
     for rows, weights in parts:
-        yield Block(start, rows, weights)
+        if len(rows):
+            yield Block(start, rows, weights)
         start += len(rows)
 
 
@@ -130,10 +134,13 @@ def as_observations(model: Mixture, rows: np.ndarray) -> np.ndarray:
     return model.components.check(as_one_sequence(rows)).observations
 
 
-def weak_prior_of(model: Mixture, parts: RowBlocks) -> MixturePrior:
-    """The weak prior from the first block of rows."""
-    first = next(parts())
-    return weak_prior(model, first.rows, first.weights)
+def weak_prior_of(model: Mixture, parts: RowBlocks, rng: np.random.Generator) -> MixturePrior:
+    """The weak prior from all rows; from some of them, at random, where they come in several blocks."""
+    blocks = parts()
+    first = next(blocks)
+    if next(blocks, None) is None:
+        return weak_prior(model, first.rows, first.weights)
+    return weak_prior(model, *excerpt(parts, rng))
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:
