@@ -11,7 +11,7 @@ import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
-from support import regression_kinds, value_kinds
+from support import regression_kinds, tree_kinds, value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
@@ -110,7 +110,7 @@ add(
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
-for build in regression_kinds.KINDS:
+for build in (*regression_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]
@@ -163,6 +163,7 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     jt.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
     jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
     (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
+    **tree_kinds.OWN,
 }
 
 
