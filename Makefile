@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+# uv takes seconds for what pip does in half a minute; where it is not to be had, or does not find a package, there is pip.
+INSTALL := install() { test -x $(BIN)/uv && $(UV) "$$@" || $(PIP) "$$@"; }; install
 SEED := 180420593  # of random examples, so that a run can be repeated; make fuzz draws fresh ones
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED)
 SOURCES := pyproject.toml
@@ -58,18 +61,19 @@ clean:  ## remove everything that the tasks made
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) uv || true
 
 $(VENV)/.demo: $(SOURCES) | $(BIN)/python
-	$(PIP) -e .
+	$(INSTALL) -e .
 	@touch $@
 
 # What is installed beside juncture leaves what it needs itself as it is: meanwhile kernels can be compiled.
 $(VENV)/.test: $(VENV)/.demo
-	$(PIP) "juncture[test]"
+	$(INSTALL) "juncture[test]"
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.demo
-	$(PIP) "juncture[test,check]"
+	$(INSTALL) "juncture[test,check]"
 	@touch $(VENV)/.test $@
 
 $(VENV)/.kernels: $(KERNELS) | $(VENV)/.demo
@@ -82,5 +86,5 @@ $(VENV)-bench/.ready: $(SOURCES)
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo
-	$(PIP) "juncture[test,docs]"
+	$(INSTALL) "juncture[test,docs]"
 	@touch $(VENV)/.test $@

@@ -5,6 +5,9 @@
 `factors` learns factor analysis of complete rows by the same steps as scikit-learn, whose SVD is "lapack" (exact) or
 "randomized" (its default): a fixed number of steps from noise 1. Covariances are compared to 1e-8 with the exact one.
 `factors_with_holes` measures a step of EM with a tenth of the cells missing beside a step of complete rows.
+`boltzmann` measures an epoch of persistent contrastive divergence of a restricted Boltzmann machine: as many chains as
+rows in a batch and one Gibbs step, as in scikit-learn's `BernoulliRBM`, whose rows are double or single precision. Both
+are learned for some epochs first, and the exact log-likelihood of a small machine is compared.
 
 Medians of five runs, after one that is not counted. Versions are printed.
 """
@@ -84,7 +87,54 @@ def measure_holes() -> None:
         print(f"  {num_rows:,} x {columns}, {factors} factors: {1e3 * holes:.0f} ms; complete {1e3 * whole:.1f} ms")
 
 
-TASKS = {"factors": measure_factors, "factors_with_holes": measure_holes}
+MACHINES = [(10_000, 64, 64, 10), (10_000, 64, 64, 100), (5_000, 784, 256, 100)]  # rows, visible, hidden, batch
+
+
+def machine_rows(num_rows: int, visible: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    prototypes = rng.random((10, visible)) < 0.3
+    return (prototypes[rng.integers(0, 10, num_rows)] ^ (rng.random((num_rows, visible)) < 0.05)).astype(float)
+
+
+def our_epochs(rows: np.ndarray, hidden: int, batch: int, epochs: int) -> Any:
+    """Epochs at a constant rate and without the objective, as those of scikit-learn."""
+    from juncture.latent.boltzmann.fit import GradientSteps
+
+    model = jt.RestrictedBoltzmannMachine.random(rows.shape[1], hidden, rng=0)
+    ones, rng = np.ones(len(rows)), np.random.default_rng(0)
+    steps = GradientSteps(model, rows, ones, "persistent", 1, 0.1, 0.0, batch, batch, 2 * epochs, rng)
+    state = steps.init()
+    for _ in range(epochs):
+        state = steps.step(state)
+    return state.model
+
+
+def their_machine(rows: np.ndarray, hidden: int, batch: int, epochs: int) -> Any:
+    from sklearn.neural_network import BernoulliRBM
+
+    options = {"learning_rate": 0.1, "batch_size": batch, "n_iter": epochs, "random_state": 0}
+    return BernoulliRBM(hidden, **options).fit(rows)
+
+
+def measure_machines() -> None:
+    print("restricted Boltzmann machine, an epoch of persistent contrastive divergence")
+    rows = machine_rows(2000, 16)
+    theirs = their_machine(rows, 8, 20, 20)
+    same = jt.RestrictedBoltzmannMachine(theirs.components_.T, theirs.intercept_visible_, theirs.intercept_hidden_)
+    likelihoods = [jt.log_prob(model, rows).mean() for model in (our_epochs(rows, 8, 20, 20), same)]
+    print("  log-likelihood a row after 20 epochs, 16 x 8 units: {:.3f}; scikit-learn {:.3f}".format(*likelihoods))
+    for num_rows, visible, hidden, batch in MACHINES:
+        rows = machine_rows(num_rows, visible)
+        quick = median_of(lambda rows=rows, hidden=hidden, batch=batch: our_epochs(rows, hidden, batch, 1))
+        line = f"  {num_rows:,} x {visible}, {hidden} hidden units, batches of {batch}: {1e3 * quick:.0f} ms"
+        for name, kind in (("double", np.float64), ("single", np.float32)):
+            given = rows.astype(kind)
+            slow = median_of(lambda rows=given, hidden=hidden, batch=batch: their_machine(rows, hidden, batch, 1))
+            line += f"; scikit-learn {name} {1e3 * slow:.0f} ms ({slow / quick:.1f} x)"
+        print(line)
+
+
+TASKS = {"factors": measure_factors, "factors_with_holes": measure_holes, "boltzmann": measure_machines}
 
 
 def main() -> None:

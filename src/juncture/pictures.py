@@ -16,6 +16,13 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "PrincipalComponents": ("juncture.plotting.latent",),
     "LinearFactors": ("juncture.plotting.latent",),
     "Dendrogram": ("juncture.plotting.latent",),
+    "ConfusionMatrix": ("juncture.plotting.measures",),
+    "ScoreCurve": ("juncture.plotting.measures",),
+    "Calibration": ("juncture.plotting.measures",),
+    "InformationValues": ("juncture.plotting.decisions",),
+    "FriedmanTest": ("juncture.plotting.comparison",),
+    "LearnerComparison": ("juncture.plotting.comparison",),
+    "BayesianComparison": ("juncture.plotting.comparison",),
 }
 
 

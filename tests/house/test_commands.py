@@ -1,9 +1,8 @@
-"""Every command has help, and an example that stands in the documentation and runs."""
+"""Every command has help, and an example that stands in the documentation, whose commands run."""
 
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -12,10 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import juncture as jt
 from juncture.cli import commands
 from juncture.cli.main import app
-from support.builders import rows_with_holes
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {name: getattr(import_module(f"juncture.cli.{name}"), name) for name in commands.COMMANDS}
@@ -50,15 +47,6 @@ def test_the_list_imports_no_command():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_is_documented(name):
-    assert example_of(COMMANDS[name]) in (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.filterwarnings("ignore:UAI cannot express all")
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_example_runs(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    jt.write(jt.example("asia"), "asia.bif")
-    jt.write(jt.example("asia"), "fitted.bif")
-    rows_with_holes(jt.example("asia"), 1000).to_csv("rows.csv")
-    answer = CliRunner().invoke(app, shlex.split(example_of(COMMANDS[name]))[1:])
-    assert answer.exit_code == 0, answer.output
+    """As a line of its own, which `test_docs.py` runs."""
+    lines = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").splitlines()
+    assert f"$ {example_of(COMMANDS[name])}" in lines

@@ -7,18 +7,38 @@ from typing import Any
 import juncture as jt
 
 LINE = [0.5, 1.0, 2.0, 3.5]
+A, B = [0.81, 0.85, 0.84, 0.82, 0.8], [0.79, 0.8, 0.81, 0.8, 0.79]
 PAC = {"epsilon": 0.1, "delta": 0.05}
 
 EVALUATION: dict[str, list[dict[str, Any]]] = {
     "Hyperplanes": [{"dimension": 2}],
     "Rectangles": [{"dimension": 2}],
+    "bayesian_correlated_t": [{"first": A, "second": B, "test_fraction": 0.2}],
+    "bayesian_signed_rank": [{"first": A, "second": B, "draws": 100}],
+    "calibration": [{"truth": [0, 1, 1, 0], "probabilities": [0.2, 0.7, 0.9, 0.4], "draws": 3}],
     "capacity": [{"num_hypotheses": 1000}],
+    "confusion_matrix": [{"truth": ["a", "b", "a"], "predicted": ["a", "a", "a"]}],
+    "crps": [{"distribution": jt.Gaussian(0.0, 1.0), "observed": [0.5]}],
+    "compare_learners": [{"scores": {"a": A, "b": B}, "test_fraction": 0.2}],
+    "corrected_t_test": [{"first": A, "second": B, "test_fraction": 0.2}],
     "estimation_error_bound": [{"num_samples": 100, "num_hypotheses": 10, "delta": 0.05}],
+    "five_by_two_test": [
+        {"first": [A[:2], A[1:3], A[2:4], A[3:], A[:2]], "second": [B[:2], B[:2], B[:2], B[:2], B[:2]]}
+    ],
+    "friedman_test": [{"scores": {"a": A, "b": B, "c": [0.5, 0.9, 0.8, 0.7, 0.6]}}],
     "fit_threshold": [{"points": LINE, "labels": [0, 0, 1, 1]}],
     "hoeffding_bound": [{"num_samples": 100, "deviation": 0.1}],
     "hoeffding_deviation": [{"num_samples": 100, "delta": 0.05}],
     "hoeffding_samples": [{"deviation": 0.1, "delta": 0.05}],
+    "log_score": [{"distribution": jt.Gaussian(0.0, 1.0), "observed": [0.5]}],
+    "pearson_correlation": [{"truth": A, "predicted": [0.5, 0.9, 0.8, 0.7, 0.6]}],
+    "precision_recall_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
+    "roc_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
+    "root_mean_squared_error": [{"truth": A, "predicted": B}],
     "margin_vc_bound": [{"radius": 1.0, "margin": 0.5, "dimension": 2}],
+    "mcnemar_test": [{"first": [1, 1, 0, 1], "second": [0, 1, 1, 1]}],
+    "paired_t_test": [{"first": A, "second": B}],
+    "wilcoxon_test": [{"first": A, "second": B}],
     "pac_frequency": [{"learn": lambda rng: 0.5 * rng.random(), "best_risk": 0.0, "epsilon": 0.25, "num_trials": 3}],
     "sample_complexity": [{"num_hypotheses": 1000, **PAC}],
     "shatters": [{"hypotheses": jt.evaluation.Intervals(), "points": LINE}],

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
-from support import regression_kinds
+from support import regression_kinds, tree_kinds
 from support.public_arguments import INSTANCES, example_argument, training_rows
 from support.public_examples import CALLS
 
@@ -38,15 +38,59 @@ OF_EXTRAS = {
     "sample_log_density",
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
-    "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
-    "FactorBeliefs", "Clusters", "ClusterChoice", "PrincipalComponents", "DimensionChoice", "ComponentChoice",
-    "Imputed", "BoltzmannBeliefs", "TopicBeliefs", "HeldOutScore",
-    "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
-    "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
-    "SearchResult", "MixedJoint", "ParticleBeliefs", "EdgePosteriors", "ChainRun", "TransitionMatrix",
-    "AnnealedEstimate", "StructuralRisk", "ThresholdFit",
     *regression_kinds.ANSWERS,
-}  # fmt: skip
+    *tree_kinds.ANSWERS,
+    "AnnealedEstimate",
+    "AnyConditional",
+    "BayesianComparison",
+    "Calibration",
+    "ConfusionMatrix",
+    "ScoreCurve",
+    "Beliefs",
+    "BoltzmannBeliefs",
+    "ChainBeliefs",
+    "ChainFilter",
+    "ChainForecast",
+    "ChainRun",
+    "ClusterChoice",
+    "Clusters",
+    "ComponentChoice",
+    "DeepBeliefs",
+    "EncodedBeliefs",
+    "DimensionChoice",
+    "EdgePosteriors",
+    "EdgeStrengths",
+    "FactorBeliefs",
+    "FactorStatistics",
+    "Fit",
+    "FriedmanTest",
+    "GraphComparison",
+    "HeldOutScore",
+    "InformationValues",
+    "HiddenMarkovStatistics",
+    "Imputed",
+    "KalmanFilter",
+    "LearnerComparison",
+    "LearnerPair",
+    "MarkovChainStatistics",
+    "MixedJoint",
+    "MixtureBeliefs",
+    "MostProbablePath",
+    "NetworkStatistics",
+    "PageRank",
+    "ParticleBeliefs",
+    "PrincipalComponents",
+    "SearchResult",
+    "StateSpaceBeliefs",
+    "StateSpaceForecast",
+    "StructuralRisk",
+    "TestResult",
+    "ThresholdFit",
+    "TopicBeliefs",
+    "Trace",
+    "Trail",
+    "TransitionMatrix",
+}
 OPERATORS = {
     "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",
     "__rtruediv__", "__matmul__", "__and__", "__or__", "__lt__", "__call__",

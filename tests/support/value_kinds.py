@@ -10,7 +10,7 @@ from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix
-from support import classifier_kinds, latent_kinds, regression_kinds, sequence_kinds
+from support import classifier_kinds, latent_kinds, regression_kinds, sequence_kinds, tree_kinds
 from support.family_examples import EXAMPLES
 
 JUST_ABOVE = np.nextafter(0.25, 1)
@@ -169,6 +169,17 @@ def policies():
         jt.Policy([one], 0.25, exact=False, method="strong-elimination"),
         jt.Policy([one], 0.25, method="single-policy-updating"),
         jt.Policy([one], 0.25, -0.5, method="strong-elimination"),
+    ]
+
+
+def information_values():
+    return [
+        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("y",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("x",), "utility", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("x",), "bits", {"y": JUST_ABOVE, "z": 0.5}, {}, exact=True),
+        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {"y": 0.25}, exact=True),
+        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=False),
     ]
 
 
@@ -471,6 +482,7 @@ KINDS = [
     decision_networks,
     decision_rules,
     policies,
+    information_values,
     constants,
     bayesian_networks,
     markov_networks,
@@ -505,5 +517,6 @@ KINDS = [
     *latent_kinds.KINDS,
     *classifier_kinds.KINDS,
     *regression_kinds.KINDS,
+    *tree_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]

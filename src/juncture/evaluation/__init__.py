@@ -1,5 +1,11 @@
 """Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
 
+from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
+from juncture.evaluation.comparison.mcnemar import mcnemar_test
+from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
+from juncture.evaluation.comparison.results import TestResult
+from juncture.evaluation.comparison.t_tests import corrected_t_test, five_by_two_test, paired_t_test
+from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair, compare_learners
 from juncture.evaluation.learning_theory.bounds import (
     capacity,
     estimation_error_bound,
@@ -32,26 +38,55 @@ from juncture.evaluation.learning_theory.risk import (
     pac_frequency,
     structural_risk,
 )
+from juncture.evaluation.measures.calibration import Calibration, calibration
+from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
+from juncture.evaluation.measures.curves import ScoreCurve, precision_recall_curve, roc_curve
+from juncture.evaluation.measures.numbers import pearson_correlation, root_mean_squared_error
+from juncture.evaluation.measures.scores import crps, log_score
 
 __all__ = [
+    "BayesianComparison",
+    "Calibration",
+    "ConfusionMatrix",
     "Discs",
+    "FriedmanTest",
     "Hyperplanes",
     "Intervals",
+    "LearnerComparison",
+    "LearnerPair",
     "Rectangles",
+    "ScoreCurve",
     "SignedIntervals",
     "Sines",
     "Singletons",
     "StructuralRisk",
+    "TestResult",
     "ThresholdFit",
     "Thresholds",
+    "bayesian_correlated_t",
+    "bayesian_signed_rank",
+    "calibration",
     "capacity",
+    "compare_learners",
+    "confusion_matrix",
+    "corrected_t_test",
+    "crps",
     "estimation_error_bound",
     "fit_threshold",
+    "five_by_two_test",
+    "friedman_test",
     "hoeffding_bound",
     "hoeffding_deviation",
     "hoeffding_samples",
+    "log_score",
     "margin_vc_bound",
+    "mcnemar_test",
     "pac_frequency",
+    "paired_t_test",
+    "pearson_correlation",
+    "precision_recall_curve",
+    "roc_curve",
+    "root_mean_squared_error",
     "sample_complexity",
     "shatters",
     "sine_frequency",
@@ -60,4 +95,5 @@ __all__ = [
     "uniform_convergence_bound",
     "vc_dimension",
     "vc_sample_complexity",
+    "wilcoxon_test",
 ]

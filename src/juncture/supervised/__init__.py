@@ -26,6 +26,12 @@ from juncture.supervised.regression.links import Link
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
 from juncture.supervised.regression.ridge import RidgePath, ridge_path
 from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
+from juncture.supervised.trees.forest import RandomForest, learn_forest
+from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
+from juncture.supervised.trees.learn import learn_tree
+from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
+from juncture.supervised.trees.rules import Rule
+from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
     "Armijo",
@@ -33,6 +39,7 @@ __all__ = [
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
     "ConstantStep",
+    "DecisionTree",
     "DecreasingStep",
     "Descent",
     "EvidenceFit",
@@ -51,10 +58,13 @@ __all__ = [
     "LogisticFit",
     "LogisticRegression",
     "PolynomialBasis",
+    "RandomForest",
     "RegressionStatistics",
     "RidgePath",
+    "Rule",
     "SigmoidBasis",
     "SplineBasis",
+    "candidate_thresholds",
     "compare_bases",
     "descend",
     "descend_generalized_linear",
@@ -65,7 +75,14 @@ __all__ = [
     "fit_generalized_linear",
     "fit_linear",
     "fit_logistic",
+    "gain_ratio",
+    "information_gain",
     "laplace_logistic",
+    "learn_forest",
+    "learn_tree",
+    "prune_by_cost",
+    "prune_tree",
     "regression_statistics",
     "ridge_path",
+    "split_information",
 ]

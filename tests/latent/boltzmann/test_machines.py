@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.latent.boltzmann.enumeration import model_moments
-from juncture.latent.boltzmann.fit import exact_gradient, moments_of, moved_by
+from juncture.latent.boltzmann.epoch import BatchSteps, join_biases, split_biases
+from juncture.latent.boltzmann.fit import difference, exact_gradient, moments_of, moved_by
 from juncture.latent.boltzmann.units import all_states
 
 TOY = jt.RestrictedBoltzmannMachine([[1, -0.5], [-1, 2], [0.5, 0.3]], [0, 0.3, -0.4], [0.2, -0.1])
@@ -148,6 +149,58 @@ def test_learning_raises_the_likelihood(kind, method):
     assert fitted.trace.num_steps == 15
 
 
+@given(seeds, st.sampled_from(KINDS), st.booleans(), st.integers(1, 3))
+def test_a_step_on_buffers_is_the_step_of_its_chains(seed, kind, is_persistent, steps):
+    """S4-173: the difference of both phases, whose rounding is that of single precision for units with states."""
+    model, rng = machine(kind, seed), np.random.default_rng(seed)
+    u, weights = model.units.encode(rows_for(model, seed, 6)), rng.dirichlet(np.ones(6))
+    chains = rng.integers(0, 2, (4 if is_persistent else 6, 2)).astype(float)
+    moving = BatchSteps.begin(join_biases(model), model.units, 6, chains, rng)
+    (moving.ascend if is_persistent else moving.diverge)(u, weights, steps, 0.3, 0.01)
+    drawn = moving.both[6:, :-1].astype(float)
+    shares = np.full(4, 0.25) if is_persistent else weights
+    expected = moved_by(model, difference(moments_of(model, u, weights), moments_of(model, drawn, shares)), 0.3, 0.01)
+    found = split_biases(moving.matrix, model)
+    for name in ("weights", "visible_bias", "hidden_bias"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=2e-6 if kind != "gaussian" else 1e-12)
+
+
+def test_chains_on_buffers_follow_the_machine():
+    """S4-171: without learning, 4,000 chains of 30 steps have the moments of the machine within four errors."""
+    moving = BatchSteps.begin(join_biases(TOY), TOY.units, 1, np.zeros((4000, 2)), np.random.default_rng(0))
+    moving.ascend(ALL[:1], np.ones(1), 30, 0.0, 0.0)
+    expected = model_moments(TOY)
+    assert moving.both[1:, :-1].mean(axis=0) == pytest.approx(expected.visible, abs=4 * 0.5 / np.sqrt(4000))
+    assert moving.chains[:, :-1].mean(axis=0) == pytest.approx(expected.hidden, abs=4 * 0.5 / np.sqrt(4000))
+
+
+@given(seeds, st.sampled_from(["bernoulli", "softmax"]), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_the_most_probable_units_are_those_of_the_markov_network(seed, kind, holes):
+    model = machine(kind, seed)
+    row = np.where(holes, np.nan, rows_for(model, seed, 1)[0])
+    evidence = {f"v{unit}": int(value) for unit, value in enumerate(row) if not np.isnan(value)}
+    found, theirs = jt.most_probable(model, row), jt.most_probable(model.to_markov_network(), evidence)
+    assert found.exact
+    assert found.assignment == theirs.assignment
+    assert found.log_prob == pytest.approx(theirs.log_prob, abs=1e-10)
+    assert found.log_joint == pytest.approx(theirs.log_joint, abs=1e-10)
+    climbed = jt.most_probable(model, np.stack([row, np.full(3, np.nan)]), method="icm", rng=seed)
+    assert not climbed.exact
+    assert climbed.log_joint[0] <= found.log_joint + 1e-10
+
+
+def test_the_most_probable_real_holes_are_peaks():
+    """The mode of the density of h and x: no hidden state, and no step of a hole, is better."""
+    model = machine("gaussian", 3)
+    best = jt.most_probable(model, [0.5, np.nan, -1.0])
+    hole = best.assignment["v1"]
+    for h in product((0, 1), repeat=2):
+        for x in (hole - 0.1, hole, hole + 0.1, 0.0, 2.0):
+            row, states = np.array([0.5, x, -1.0]), np.array(h, float)
+            energy = states @ model.hidden_bias + row @ (model.visible_bias + model.weights @ states) - row @ row / 2
+            assert energy <= best.log_joint + 1e-12
+
+
 def test_moments_match_at_the_maximum():
     """S4-174: data with the distribution of a machine has its moments, and learning stays there."""
     shares = np.exp(jt.log_prob(TOY, ALL))
@@ -194,7 +247,7 @@ def test_wrong_input_gets_a_sentence():
         jt.infer(TOY, [2, 0, 1])
     with pytest.raises(jt.InvalidData, match="has 3 visible units"):
         jt.log_prob(TOY, [1, 0])
-    with pytest.raises(jt.InvalidData, match="use log_prob or infer"):
+    with pytest.raises(jt.InvalidData, match="take complete rows"):
         TOY.free_energy([np.nan, 0, 1])
     with pytest.raises(jt.Unsupported, match="no tables"):
         machine("gaussian", 0).to_markov_network()

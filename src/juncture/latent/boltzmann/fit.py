@@ -6,7 +6,9 @@ the second from chains that start at the data, persistent contrastive divergence
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,8 @@ from juncture.checks import check_array, check_choice, check_count, check_number
 from juncture.errors import InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.latent.boltzmann.enumeration import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
-from juncture.latent.boltzmann.gibbs import gibbs_step, start
+from juncture.latent.boltzmann.epoch import BatchSteps, join_biases, split_biases, working_type
+from juncture.latent.boltzmann.gibbs import draw_hidden, gibbs_step, start
 from juncture.latent.boltzmann.infer import answers
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.rows import rows_of
@@ -41,7 +44,7 @@ class State:
     """A machine with the chains of its negative phase, and the rows with the last draws of their holes."""
 
     model: RestrictedBoltzmannMachine
-    chains: np.ndarray  # (chain, entry)
+    chains: np.ndarray  # (chain, hidden)
     rows: np.ndarray  # (row, entry)
     epoch: int = 0
 
@@ -63,22 +66,59 @@ class GradientSteps:
     rng: np.random.Generator
 
     def init(self) -> State:
-        rows, _ = start(self.model, self.data, self.rng)
-        chains, _ = start(self.model, np.full((self.num_chains, self.model.num_visible), np.nan), self.rng)
-        return State(self.model, chains, rows)
+        encoded = self.model.units.encode(self.data)
+        rows = start(self.model, self.data, self.rng)[0] if self.has_holes else encoded
+        visible, _ = start(self.model, np.full((self.num_chains, self.model.num_visible), np.nan), self.rng)
+        chains = draw_hidden(self.model, visible, self.rng)
+        return State(self.model, chains, rows.astype(working_type(self.model.units)))
 
     def step(self, state: State) -> State:
         """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
         rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
-        rows, order = state.rows.copy(), self.rng.permutation(len(state.rows))
-        moved = replace(state, rows=rows, epoch=state.epoch + 1)
+        rows = state.rows.copy() if self.has_holes else state.rows
+        if self.method == "exact":
+            model, chains = self.ascend_exactly(state.model, rows, rate), state.chains
+        else:
+            model, chains = self.ascend_by_chains(state, rows, rate)
+        return State(model, chains, rows, state.epoch + 1)
+
+    def ascend_by_chains(
+        self, state: State, rows: np.ndarray, rate: float
+    ) -> tuple[RestrictedBoltzmannMachine, np.ndarray]:
+        """The machine and the hidden states of the chains after an epoch."""
+        size, is_persistent = min(self.batch_size, len(rows)), self.method == "persistent"
+        first = state.chains if is_persistent else np.zeros((size, self.model.num_hidden))
+        steps = BatchSteps.begin(join_biases(state.model), self.model.units, size, first, self.rng)
+        move = steps.ascend if is_persistent else steps.diverge
+        for batch, weights in self.batches():
+            if self.has_holes:
+                self.fill_holes(split_biases(steps.matrix, state.model), rows, batch)
+            move(rows[batch], weights, self.chain_steps, rate, self.decay)
+        return split_biases(steps.matrix, state.model), steps.chains[:, :-1] if is_persistent else state.chains
+
+    def ascend_exactly(
+        self, model: RestrictedBoltzmannMachine, rows: np.ndarray, rate: float
+    ) -> RestrictedBoltzmannMachine:
+        """The machine after an epoch whose negative phase is enumerated."""
+        for batch, weights in self.batches():
+            self.fill_holes(model, rows, batch)
+            gradient = difference(moments_of(model, rows[batch], weights), model_moments(model))
+            model = moved_by(model, gradient, rate, self.decay)
+        return model
+
+    @cached_property
+    def has_holes(self) -> bool:
+        return bool(np.isnan(self.data).any())
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Positions of rows in random order, with weights that sum to 1; batches of weight 0 are left out."""
+        order = self.rng.permutation(len(self.data))
         for first in range(0, len(order), self.batch_size):
             batch = order[first : first + self.batch_size]
-            self.fill_holes(moved.model, rows, batch)
-            u, weights = rows[batch], self.weights[batch]
-            if weights.sum() > 0:
-                moved = self.ascend(moved, u, weights / weights.sum(), rate)
-        return moved
+            weights = self.weights[batch]
+            total = weights.sum()
+            if total > 0:
+                yield batch, weights / total
 
     def fill_holes(self, model: RestrictedBoltzmannMachine, rows: np.ndarray, batch: np.ndarray) -> None:
         """Draw the holes of a batch anew by one Gibbs step; the rows are changed in place."""
@@ -86,21 +126,6 @@ class GradientSteps:
         if holes.any():
             seen = np.repeat(~holes, rows.shape[1] // holes.shape[1], axis=1)
             rows[batch] = gibbs_step(model, rows[batch], self.rng, seen)
-
-    def ascend(self, state: State, u: np.ndarray, weights: np.ndarray, rate: float) -> State:
-        model, chains, shares = state.model, state.chains, weights
-        if self.method == "exact":
-            negative = model_moments(model)
-        else:
-            is_persistent = self.method == "persistent"
-            chains = chains if is_persistent else u
-            shares = np.full(len(chains), 1 / len(chains)) if is_persistent else weights
-            for _ in range(self.chain_steps):
-                chains = gibbs_step(model, chains, self.rng)
-            negative = moments_of(model, chains, shares)
-            chains = chains if is_persistent else state.chains
-        gradient = difference(moments_of(model, u, weights), negative)
-        return replace(state, model=moved_by(model, gradient, rate, self.decay), chains=chains)
 
     def objective(self, state: State) -> float:
         return estimate_likelihood(state.model, self.data, self.weights, self.rng, most=QUICK).log_likelihood

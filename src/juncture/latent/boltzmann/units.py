@@ -32,6 +32,8 @@ class VisibleUnits(Protocol):
     def log_base(self, u: np.ndarray) -> np.ndarray: ...  # (row,)
     def log_partition(self, theta: np.ndarray) -> np.ndarray: ...  # (row, unit): log Σ_x base(x) exp(θ · u(x))
     def mean(self, theta: np.ndarray) -> np.ndarray: ...  # E[u]
+    def mode(self, theta: np.ndarray) -> np.ndarray: ...  # u of the best states
+    def peak(self, theta: np.ndarray) -> np.ndarray: ...  # (row, unit): log of base(x) exp(θ · u(x)) there
     def draw(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray: ...  # u
 
 
@@ -60,8 +62,17 @@ class BernoulliUnits:
     def mean(self, theta: np.ndarray) -> np.ndarray:
         return sigmoid(theta)
 
+    def mode(self, theta: np.ndarray) -> np.ndarray:
+        return (theta > 0).astype(float)
+
+    def peak(self, theta: np.ndarray) -> np.ndarray:
+        return np.maximum(theta, 0)
+
     def draw(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return (rng.random(theta.shape) < sigmoid(theta)).astype(float)
+        uniforms = rng.random(theta.shape, dtype=theta.dtype.type)
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞ where the probability is 0
+            uniforms *= 1 + np.exp(-theta)
+        return (uniforms < 1).astype(theta.dtype)
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,12 @@ class GaussianUnits:
 
     def mean(self, theta: np.ndarray) -> np.ndarray:
         return theta
+
+    def mode(self, theta: np.ndarray) -> np.ndarray:
+        return theta
+
+    def peak(self, theta: np.ndarray) -> np.ndarray:
+        return np.asarray(0.5 * theta**2)
 
     def draw(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return theta + rng.standard_normal(theta.shape)
@@ -118,6 +135,12 @@ class SoftmaxUnits:
 
     def mean(self, theta: np.ndarray) -> np.ndarray:
         return softmax(self._by_unit(theta)).reshape(theta.shape)
+
+    def mode(self, theta: np.ndarray) -> np.ndarray:
+        return self.encode(self._by_unit(theta).argmax(axis=2).astype(float))
+
+    def peak(self, theta: np.ndarray) -> np.ndarray:
+        return self._by_unit(theta).max(axis=2)
 
     def draw(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         noisy = self._by_unit(theta + rng.gumbel(size=theta.shape))

@@ -1,0 +1,1 @@
+"""Restricted Boltzmann machines as scikit-learn estimators."""

@@ -1,0 +1,205 @@
+"""`RestrictedBoltzmannMachine` as a scikit-learn estimator, with the names and shapes of `BernoulliRBM`."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from juncture.checks import check_choice, check_count, check_number
+from juncture.errors import InvalidData
+from juncture.estimators.tables import draw_seed, row_weights, validate_table
+from juncture.latent.boltzmann import model as machines
+from juncture.latent.boltzmann.enumeration import is_small
+from juncture.latent.boltzmann.gibbs import gibbs_step
+from juncture.latent.boltzmann.parameters import KINDS
+from juncture.options import as_generator
+from juncture.verbs import fit, infer, log_prob
+
+
+@dataclass(eq=False, repr=False)
+class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A restricted Boltzmann machine as a scikit-learn estimator, which takes holes and weights.
+
+    Parameters
+    ----------
+    n_components
+        The number of hidden units; up to 20, log Z is exact and rows may have holes.
+    learning_rate
+        The rate of the gradient steps, which falls to 0 over the second half of the epochs of `fit`.
+    batch_size, n_iter
+        Rows of each step, and chains; the number of epochs.
+    visible
+        "bernoulli": 0 or 1; "gaussian": real numbers; "softmax": 0, 1, ….
+    binarize
+        Cells of Bernoulli units above this number are ones; None if all cells are 0 or 1.
+    method, decay
+        As in `juncture.latent.boltzmann.fit.fit_machine`.
+    random_state
+        The seed of the first weights, the order of the rows and the chains.
+
+    Attributes
+    ----------
+    model_
+        The `juncture.RestrictedBoltzmannMachine`.
+    fit_
+        The `Fit` of the last `fit`, whose `statistics` is a `LikelihoodEstimate`; None after `partial_fit`.
+    components_
+        (hidden, visible): the weights, for softmax units (hidden, visible × state).
+    intercept_hidden_, intercept_visible_
+        The biases.
+    log_partition_
+        Log Z: exact for small machines, else by annealed importance sampling.
+    log_partition_error_
+        Its standard error: 0 where it is exact.
+    n_features_in_
+        The number of columns.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 1, 0, 0], [0, 0, 1, 1]] * 50)
+    >>> machine = RestrictedBoltzmannMachine(2, learning_rate=0.3, n_iter=50).fit(rows)
+    >>> machine.transform(rows[:2]).shape
+    (2, 2)
+    >>> bool(machine.score_samples([[1, 1, 0, 0]])[0] > machine.score_samples([[1, 0, 0, 1]])[0])
+    True
+    """
+
+    n_components: int = 16
+    _: KW_ONLY
+    learning_rate: float = 0.1
+    batch_size: int = 10
+    n_iter: int = 10
+    visible: str = "bernoulli"
+    binarize: float | None = 0.0
+    method: str = "persistent"
+    decay: float = 0.0
+    random_state: Any = 0
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Learn weights and biases.
+
+        Parameters
+        ----------
+        X
+            A table of numbers; NaN is a missing cell, with up to 20 hidden units.
+        y
+            Not used.
+        sample_weight
+            The weight of each row.
+
+        Returns
+        -------
+        The estimator itself.
+        """
+        rows, weights = self._rows(X, reset=True), row_weights(sample_weight, X)
+        seed = draw_seed(self.random_state)
+        self._begin(rows, seed)
+        self.fit_ = self._learn(rows, weights, check_count(self.n_iter, "n_iter", least=1), seed)
+        return self._keep(self.fit_.model, seed)
+
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """One epoch over these rows, from the weights so far on; the rate does not fall.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        The estimator itself.
+        """
+        is_first = not hasattr(self, "model_")
+        rows, weights = self._rows(X, reset=is_first), row_weights(sample_weight, X)
+        seed = draw_seed(self.random_state)
+        if is_first:
+            self._begin(rows, seed)
+        self.epochs_ += 1
+        model = self._learn(rows, weights, 1, seed + self.epochs_).model
+        self.fit_ = None
+        return self._keep(model, seed)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """p(h = 1 | row), (row, hidden); missing cells are summed out."""
+        check_is_fitted(self)
+        return np.asarray(infer(self.model_, self._rows(X), rng=draw_seed(self.random_state)).hidden_means)
+
+    def gibbs(self, v: Any) -> np.ndarray:
+        """The rows after one step of block Gibbs sampling, (row, visible)."""
+        check_is_fitted(self)
+        rng = as_generator(draw_seed(self.random_state))
+        rows = self._rows(v)
+        if np.isnan(rows).any():
+            raise InvalidData("a Gibbs step goes on from complete rows, and one has a hole: use impute")
+        u = gibbs_step(self.model_, self.model_.units.encode(rows), rng)
+        return self.model_.units.decode(u)
+
+    def impute(self, X: Any) -> np.ndarray:
+        """The rows, with each missing cell filled by its expectation, for softmax units by its likeliest state."""
+        check_is_fitted(self)
+        rows = self._rows(X)
+        found = infer(self.model_, rows, rng=draw_seed(self.random_state)).visible_means
+        filled = found.argmax(axis=2) if self.visible == "softmax" else found
+        return np.where(np.isnan(rows), filled, rows)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log p of each row, with `log_partition_` as log Z; scikit-learn's is the pseudo-likelihood instead."""
+        check_is_fitted(self)
+        return np.asarray(log_prob(self.model_, self._rows(X), log_partition=self.log_partition_))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of `score_samples`."""
+        return float(self.score_samples(X).mean())
+
+    def _begin(self, rows: np.ndarray, seed: int) -> None:
+        """The first machine, with small random weights."""
+        kind = check_choice(self.visible, KINDS, "visible")
+        states = int(np.nanmax(rows, initial=1)) + 1 if kind == "softmax" else 2
+        hidden = check_count(self.n_components, "n_components", least=1)
+        self.model_ = machines.RestrictedBoltzmannMachine.random(
+            rows.shape[1], hidden, kind, num_states=states, rng=seed
+        )
+        self.epochs_ = 0
+
+    def _learn(self, rows: np.ndarray, weights: np.ndarray | None, epochs: int, seed: int) -> Any:
+        size = check_count(self.batch_size, "batch_size", least=1)
+        options: dict[str, Any] = {"method": self.method, "rate": self.learning_rate, "decay": self.decay}
+        return fit(
+            self.model_,
+            rows,
+            weights=weights,
+            batch_size=size,
+            num_chains=size,
+            max_steps=epochs,
+            rng=seed,
+            **options,
+        )
+
+    def _keep(self, model: machines.RestrictedBoltzmannMachine, seed: int) -> Self:
+        self.model_ = model
+        self.components_ = model.matrix.T
+        self.intercept_hidden_, self.intercept_visible_ = model.hidden_bias, model.visible_bias
+        exact = is_small(model)
+        estimate = None if exact else model.annealed_log_partition(rng=seed)
+        self.log_partition_ = model.log_partition if estimate is None else estimate.log_evidence
+        self.log_partition_error_ = 0.0 if estimate is None else estimate.standard_error
+        return self
+
+    def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
+        rows = np.asarray(validate_table(self, X, dtype=np.float64, reset=reset, ensure_all_finite="allow-nan"))
+        if self.visible != "bernoulli" or self.binarize is None:
+            return rows
+        return np.where(np.isnan(rows), np.nan, rows > check_number(self.binarize, "binarize"))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.model_.num_hidden)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,1 @@
+"""Comparing learners: tests of differences between scores, and Bayesian statements about them."""
