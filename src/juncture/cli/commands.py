@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
     "evaluate": ("Predict every variable of a table from the other columns, and compare with what is there."),
     "cluster": "Sort the rows of a table into clusters, the components of a mixture; values may be missing.",
+    "advise": "Find the best decisions of a decision network, and what each further observation would be worth.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",
     "draw": "Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.",
     "warmup": "Compile the numerical kernels now, so that the first large question does not wait for them.",
