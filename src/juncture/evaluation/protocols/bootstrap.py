@@ -14,7 +14,7 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count
 from juncture.errors import InvalidData
-from juncture.evaluation.protocols.cross_validation import count_rows, is_classifier
+from juncture.evaluation.protocols.cross_validation import check_learner, count_rows, is_classifier, reported_errors
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.options import as_generator
 
@@ -95,24 +95,28 @@ def bootstrap_error(
 
     check_choice(kind, (".632", ".632+"), "kind")
     check_progress(progress)
-    number, times = count_rows(X), check_count(draws, "draws", least=1)
+    check_learner(learner)
     loss = wrong_class if is_classifier(learner) else squared_error
-    generator = as_generator(rng)
-    truth = np.asarray(y)
-    fitted = clone(learner).fit(X, y)
-    predicted = np.asarray(fitted.predict(X))
-    sums, counts = np.zeros(number), np.zeros(number)
-    for draw in range(times):
-        rows = generator.integers(number, size=number)
-        outside = np.setdiff1d(np.arange(number), rows)
-        if not len(outside):
-            continue
-        model = clone(learner).fit(take(X, rows), take(y, rows))
-        losses = loss(truth[outside], np.asarray(model.predict(take(X, outside))))
-        sums[outside] += losses
-        counts[outside] += 1
-        if progress is not None:
-            progress(draw + 1, float(losses.mean()))
+    times, generator = check_count(draws, "draws", least=1), as_generator(rng)
+    number = count_rows(X)
+    with reported_errors(learner):
+        truth = np.asarray(y)
+    if truth.shape != (number,):
+        raise InvalidData(f"y has a target for each of the {number} rows; got the shape {truth.shape}")
+    with reported_errors(learner):
+        predicted = np.asarray(clone(learner).fit(X, y).predict(X))
+        sums, counts = np.zeros(number), np.zeros(number)
+        for draw in range(times):
+            rows = generator.integers(number, size=number)
+            outside = np.setdiff1d(np.arange(number), rows)
+            if not len(outside):
+                continue
+            model = clone(learner).fit(take(X, rows), take(y, rows))
+            losses = loss(truth[outside], np.asarray(model.predict(take(X, outside))))
+            sums[outside] += losses
+            counts[outside] += 1
+            if progress is not None:
+                progress(draw + 1, float(losses.mean()))
     if not counts.any():
         raise InvalidData("every bootstrap sample has all rows; take more rows, or more draws")
     outer = float((sums[counts > 0] / counts[counts > 0]).mean())

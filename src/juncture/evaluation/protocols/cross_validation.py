@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_mapping, shown
-from juncture.errors import InvalidData, Unsupported
+from juncture.checks import check_array, check_iterable, check_mapping, check_tuples, shown
+from juncture.errors import InvalidData, JunctureError, Unsupported
 from juncture.evaluation.protocols.folds import Split, load_selection, make_folds
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.pictures import plot
@@ -130,20 +131,39 @@ def cross_validate(  # noqa: PLR0913 (one function, many options)
     ((3,), True)
     """
     check_progress(progress)
-    if not hasattr(learner, "fit") or isinstance(learner, type):
-        raise Unsupported(f"a learner is an estimator of scikit-learn, with a method fit; got {shown(learner)}")
+    check_learner(learner)
     number = count_rows(X)
     splits, shape = as_splits(folds, number, repeats, y if is_classifier(learner) else None, groups, rng)
     own = learner if grid is None else with_choice(learner, grid, inner_folds, scoring)
     scores, chosen = np.empty(len(splits)), []
     for place, split in enumerate(splits):
-        scores[place], best = score_split(own, X, y, split, scoring)
+        with reported_errors(learner):
+            scores[place], best = score_split(own, X, y, split, scoring)
         chosen.append(best)
         if progress is not None:
             progress(place + 1, float(scores[place]))
     fraction = float(np.mean([len(test) / (len(train) + len(test)) for train, test in splits]))
     name = scoring if isinstance(scoring, str) else "score"
     return CrossValidation(scores.reshape(shape), fraction, name, tuple(chosen) if grid is not None else ())
+
+
+def check_learner(learner: Any) -> Any:
+    """An estimator of scikit-learn."""
+    if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
+        raise Unsupported(f"a learner is an estimator of scikit-learn, with a method fit; got {shown(learner)}")
+    return learner
+
+
+@contextmanager
+def reported_errors(learner: Any) -> Iterator[None]:
+    """Say which learner refused its rows, targets or scoring."""
+    try:
+        yield
+    except JunctureError:
+        raise
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        what = str(error).partition("\n")[0]
+        raise InvalidData(f"{type(learner).__name__} cannot learn from or be scored on these: {what}") from error
 
 
 def count_rows(X: Any) -> int:
@@ -169,10 +189,19 @@ def as_splits(
     if isinstance(folds, int) or hasattr(folds, "__index__"):
         splits = make_folds(number, folds, repeats=repeats, stratify=classes, groups=groups, rng=rng)
         return splits, (len(splits),) if repeats == 1 else (repeats, len(splits) // repeats)
-    given = [tuple(np.asarray(part) for part in split) for split in check_iterable(folds, "folds")]
-    if not given or any(len(split) != 2 or not len(split[0]) or not len(split[1]) for split in given):
-        raise InvalidData("folds are a number, or pairs of training and test rows, as make_folds gives them")
-    return [(train, test) for train, test in given], (len(given),)
+    pairs = check_tuples(folds, 2, "folds (a number, or training and test rows as make_folds gives them)")
+    splits = [(check_rows(train, number), check_rows(test, number)) for train, test in pairs]
+    if not splits:
+        raise InvalidData("there are no folds; give their number, or training and test rows as make_folds does")
+    return splits, (len(splits),)
+
+
+def check_rows(rows: Any, number: int) -> np.ndarray:
+    """Positions of rows, at least one."""
+    positions = check_array(rows, "the rows of a fold", ndim=1)
+    if not len(positions) or not ((positions >= 0) & (positions < number) & (positions % 1 == 0)).all():
+        raise InvalidData(f"the rows of a fold are whole numbers from 0 to {number - 1}, at least one")
+    return positions.astype(np.intp)
 
 
 def with_choice(learner: Any, grid: Any, inner_folds: int, scoring: Any) -> Any:

@@ -10,7 +10,13 @@ import numpy as np
 
 from juncture.checks import check_array, check_iterable
 from juncture.errors import InvalidData
-from juncture.evaluation.protocols.cross_validation import as_splits, count_rows, is_classifier
+from juncture.evaluation.protocols.cross_validation import (
+    as_splits,
+    check_learner,
+    count_rows,
+    is_classifier,
+    reported_errors,
+)
 from juncture.evaluation.protocols.folds import load_selection
 from juncture.pictures import plot
 
@@ -99,15 +105,16 @@ def learning_curve(
     >>> learning_curve(LogisticRegression(), x, x[:, 0] > 0, sizes=[20, 40], folds=4).test.shape
     (2, 4)
     """
+    check_learner(learner)
     given = check_array(sizes, "the sizes", ndim=1)
     if not len(given) or not (given > 0).all():
         raise InvalidData("sizes are shares of the training part up to 1, or numbers of rows")
     whole = (given > 1).any()
     splits, _ = as_splits(folds, count_rows(X), 1, y if is_classifier(learner) else None, None, rng)
-    numbers, training, test = load_selection().learning_curve(
-        learner, X, y, train_sizes=given.astype(int) if whole else given, cv=splits, scoring=scoring,
-        shuffle=True, random_state=0, error_score="raise",
-    )  # fmt: skip
+    options = {"cv": splits, "scoring": scoring, "shuffle": True, "random_state": 0, "error_score": "raise"}
+    with reported_errors(learner):
+        counts = given.astype(int) if whole else given
+        numbers, training, test = load_selection().learning_curve(learner, X, y, train_sizes=counts, **options)
     return ScoreBands("training rows", tuple(numbers.tolist()), training, test)
 
 
@@ -147,13 +154,15 @@ def validation_curve(
     >>> validation_curve(KNeighborsClassifier(), x, x[:, 0] > 0, "n_neighbors", [1, 5], folds=4).values
     (1, 5)
     """
+    check_learner(learner)
     tried = check_iterable(values, "the values")
     if not tried or not isinstance(parameter, str) or parameter not in learner.get_params():
         raise InvalidData(
             f"{type(learner).__name__} has no hyper-parameter {parameter!r}, or there are no values to try"
         )
     splits, _ = as_splits(folds, count_rows(X), 1, y if is_classifier(learner) else None, None, rng)
-    training, test = load_selection().validation_curve(
-        learner, X, y, param_name=parameter, param_range=tried, cv=splits, scoring=scoring, error_score="raise"
-    )
+    with reported_errors(learner):
+        training, test = load_selection().validation_curve(
+            learner, X, y, param_name=parameter, param_range=tried, cv=splits, scoring=scoring, error_score="raise"
+        )
     return ScoreBands(parameter, tuple(tried), training, test)
