@@ -60,6 +60,8 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "ClusterChoice",
     "Clusters",
     "ComponentChoice",
+    "DeepBeliefs",
+    "EncodedBeliefs",
     "DimensionChoice",
     "EdgePosteriors",
     "EdgeStrengths",
