@@ -20,6 +20,7 @@ from support.public_examples import (
     FIELD,
     FOLDER,
     GAUSSIAN,
+    GENERATIVE_CLASSIFIERS,
     GRAPH,
     HMM,
     JOINT,
@@ -113,7 +114,7 @@ for build in (*regression_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]
-    if type(first).__name__ not in INSTANCES and type(first).__name__ in jt.__all__:
+    if type(first).__name__ not in INSTANCES and type(first).__name__ in (*jt.__all__, *jt.supervised.__all__):
         add(first)
 
 
@@ -121,6 +122,8 @@ def training_rows(kind: str) -> tuple[Any, ...]:
     """What an estimator of this name is fitted to."""
     if kind == "CategoricalHMM":
         return (X[:, :1],)
+    if kind in GENERATIVE_CLASSIFIERS:
+        return np.random.default_rng(0).normal(size=X.shape), Y
     return (np.random.default_rng(0).normal(size=(30, 1)),) if kind.endswith("HMM") else (X, Y)
 
 

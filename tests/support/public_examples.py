@@ -57,7 +57,13 @@ jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
-CLASSIFIERS = ("BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes")
+NETWORK_CLASSIFIERS = ("BayesianNetworkClassifier", "TreeAugmentedNaiveBayes")
+GENERATIVE_CLASSIFIERS = (
+    "ExponentialFamilyClassifier",
+    "LinearDiscriminantAnalysis",
+    "NaiveBayes",
+    "QuadraticDiscriminantAnalysis",
+)
 VARIANCE = {"family": jt.Gaussian, "known": {"mean": 0.0}}
 
 VERBS: dict[str, list[dict[str, Any]]] = {
@@ -382,12 +388,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "NormalInverseWishart.log_cdf": [{"x": 1.0}],
         "NormalInverseWishart.log_sf": [{"x": 1.0}],
         "NormalInverseWishart.sf": [{"x": 1.0}],
-        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in CLASSIFIERS},
+        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in NETWORK_CLASSIFIERS},
         **{f"Gamma.{method}": [{"family": jt.Poisson}] for method in ("equivalent_sample_size", "predictive")},
         "Gamma.likelihood_at": [{"point": 0.5, "family": jt.Poisson}],
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
-        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in CLASSIFIERS for method in ("fit", "score")},
+        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )
