@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.latent.mixtures.evidence import evidence_bound
 
@@ -32,10 +33,16 @@ def columns(rng):
     return jt.Mixture([0.5, 0.5], jt.Independent(families)), priors, rows
 
 
-KINDS = {"counts": poissons, "vectors": vectors, "columns": columns}
+def switches(rng):
+    model = jt.Mixture([0.5, 0.5], BernoulliEmissions([[0.2, 0.6], [0.7, 0.5]]))
+    return model, jt.Beta(2.0, 1.5), rng.integers(2, size=(4, 2)).astype(float)
+
+
+KINDS = {"counts": poissons, "vectors": vectors, "columns": columns, "switches": switches}
 EVIDENCE = {  # log p(rows) of one component: the closed form of its conjugate prior
     "counts": lambda prior, rows: prior.log_evidence(jt.Poisson.statistics(rows)),
     "vectors": lambda prior, rows: prior.log_evidence(jt.MultivariateGaussian.statistics(rows)),
+    "switches": lambda prior, rows: sum(prior.log_evidence(jt.Bernoulli.statistics(column)) for column in rows.T),
     "columns": lambda prior, rows: (
         prior[0].log_evidence(jt.Gaussian.statistics(rows[:, 0]))
         + jt.Dirichlet([prior[1]] * 2).log_evidence(jt.Categorical.statistics(rows[:, 1].astype(int), num_states=2))

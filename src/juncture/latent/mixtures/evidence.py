@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import FamilyEmissions
@@ -22,6 +23,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.errors import Unsupported
+from juncture.families.continuous.beta import Beta
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.latent.mixtures.problem import as_emission_statistics, as_emissions
 from juncture.learning.fit import Fit
@@ -43,6 +45,10 @@ def components_evidence(components: Emissions, statistics: EmissionStatistics, p
         return sum(components_evidence(*part) for part in parts)
     if isinstance(components, CategoricalEmissions):
         return count_evidence(statistics.parts[0], prior)
+    if isinstance(components, BernoulliEmissions):
+        ones, seen = statistics.parts
+        counts = np.stack([ones, np.maximum(seen - ones, 0.0)], axis=-1).reshape(-1, 2)
+        return count_evidence(counts, Dirichlet([prior.a, prior.b]) if isinstance(prior, Beta) else prior)
     is_conjugate = isinstance(components, FamilyEmissions) or (
         isinstance(components, GaussianEmissions) and components.structure in {"full", "diagonal"}
     )
