@@ -9,7 +9,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from support import sequence_kinds
+from support import sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
 
@@ -171,5 +171,7 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "ProbabilisticPCA": linear_factors,
     "RestrictedBoltzmannMachine": boltzmann_machines,
     "LatentDirichletAllocation": topic_models,
+    "DecisionTree": tree_kinds.documents,
+    "RandomForest": tree_kinds.random_forests,
     "families": families,
 }

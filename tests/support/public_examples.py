@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import regression_kinds, value_kinds
+from support import regression_kinds, tree_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -57,7 +57,13 @@ jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
-CLASSIFIERS = ("BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes")
+NETWORK_CLASSIFIERS = ("BayesianNetworkClassifier", "TreeAugmentedNaiveBayes")
+GENERATIVE_CLASSIFIERS = (
+    "ExponentialFamilyClassifier",
+    "LinearDiscriminantAnalysis",
+    "NaiveBayes",
+    "QuadraticDiscriminantAnalysis",
+)
 VARIANCE = {"family": jt.Gaussian, "known": {"mean": 0.0}}
 
 VERBS: dict[str, list[dict[str, Any]]] = {
@@ -132,6 +138,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     | SUPERVISED
     | EVALUATION
     | regression_kinds.CALLS
+    | tree_kinds.CALLS
     | {
         "alpha_divergence": [
             {"p": GAUSSIAN, "q": WIDER, "alpha": 0.5},
@@ -381,12 +388,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "NormalInverseWishart.log_cdf": [{"x": 1.0}],
         "NormalInverseWishart.log_sf": [{"x": 1.0}],
         "NormalInverseWishart.sf": [{"x": 1.0}],
-        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in CLASSIFIERS},
+        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in NETWORK_CLASSIFIERS},
         **{f"Gamma.{method}": [{"family": jt.Poisson}] for method in ("equivalent_sample_size", "predictive")},
         "Gamma.likelihood_at": [{"point": 0.5, "family": jt.Poisson}],
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
-        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in CLASSIFIERS for method in ("fit", "score")},
+        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )

@@ -80,6 +80,16 @@ def facts_of_topics(model: Any) -> dict[str, Any]:
     return {"topics": model.num_topics, "words": model.num_words, "parameters": model.num_parameters, **first}
 
 
+def facts_of_decisions(model: Any) -> dict[str, Any]:
+    return {
+        "chance variables": len(model.conditionals),
+        "decisions": labels_of(tuple(decision.variable.name for decision in model.decisions)),
+        "utilities": labels_of(tuple(utility.name for utility in model.utilities)),
+        "edges": len(model.graph.edges),
+        "parameters": model.num_parameters,
+    }
+
+
 def facts_of_family(model: Any) -> dict[str, Any]:
     """Of a family, or of another kind that a program has registered: what it prints itself."""
     return {"value": repr(model)}
@@ -96,6 +106,7 @@ def shape_in_words(shape: tuple[int, ...]) -> str:
 
 
 FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "DecisionNetwork": facts_of_decisions,
     "HiddenMarkovModel": facts_of_hidden_markov,
     "ConditionalRandomField": facts_of_field,
     "MarkovChain": facts_of_chain,
