@@ -55,6 +55,8 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "ClusterChoice",
     "Clusters",
     "ComponentChoice",
+    "DeepBeliefs",
+    "EncodedBeliefs",
     "DimensionChoice",
     "EdgePosteriors",
     "EdgeStrengths",

@@ -244,6 +244,42 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "RestrictedBoltzmannMachine.random": [{"num_visible": 3, "num_hidden": 2, "visible": "gaussian"}],
         "RestrictedBoltzmannMachine.free_energy": [{"rows": [1, 0, 1]}],
         "RestrictedBoltzmannMachine.hidden_probabilities": [{"rows": [1, 0, 1]}],
+        "Autoencoder": [{"encoder": [([[1.0], [0.5]], [0.0])], "decoder": [([[1.0, 0.5]], [0.0, 0.1])]}],
+        "Autoencoder.random": [{"num_columns": 3, "num_codes": 2}],
+        "Autoencoder.encode": [{"rows": [[1.0, 2.0]]}],
+        "Autoencoder.decode": [{"codes": [[1.0]]}],
+        "Autoencoder.reconstruction_error": [{"rows": [[1.0, 2.0]]}],
+        "Autoencoder.maximizing_input": [{"unit": 0}],
+        "VariationalAutoencoder": [
+            {
+                "encoder": [([[1.0, 0.0], [0.5, 0.1]], [0.0, -1.0])],
+                "decoder": [([[1.0, 0.5]], [0.0, 0.1])],
+                "noise": 0.5,
+            }
+        ],
+        "VariationalAutoencoder.random": [{"num_columns": 3, "num_latent": 2}],
+        "VariationalAutoencoder.encode": [{"rows": [[1.0, 2.0]]}],
+        "VariationalAutoencoder.decode": [{"codes": [[1.0]]}],
+        "VariationalAutoencoder.log_ratios": [{"rows": [[1.0, 2.0]], "draws": 3}],
+        "VariationalAutoencoder.bound": [{"rows": [[1.0, 2.0]], "num_samples": 2, "draws": 4}],
+        "HelmholtzMachine": [
+            {
+                "weights": [[1.0], [0.5]],
+                "visible_bias": [0.0, 0.2],
+                "hidden_bias": [0.1],
+                "recognition_weights": [[1.0], [0.5]],
+                "recognition_bias": [0.3],
+            }
+        ],
+        "HelmholtzMachine.random": [{"num_visible": 3, "num_hidden": 2}],
+        "HelmholtzMachine.recognize": [{"rows": [[1, 0]]}],
+        "DeepBeliefNetwork": [
+            {"weights": [[[1.0], [0.5]], [[-1.0]]], "biases": [[0.0, 0.2], [0.1], [0.3]], "recognition": [[0.2]]}
+        ],
+        "DeepBeliefNetwork.random": [{"sizes": [3, 2, 2]}],
+        "DeepBoltzmannMachine": [{"weights": [[[1.0], [0.5]], [[-1.0]]], "biases": [[0.0, 0.2], [0.1], [0.3]]}],
+        "DeepBoltzmannMachine.random": [{"sizes": [3, 2, 2]}],
+        "DeepBeliefs.__getitem__": [{"name": "h1_0"}],
         "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
         "EnergyModel": [
             {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
