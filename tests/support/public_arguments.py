@@ -107,6 +107,8 @@ add(
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
+    jt.infer(jt.DeepBoltzmannMachine.random([2, 2, 1], scale=1.0, rng=0), [1, 0]),
+    jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [1.0, 2.0], draws=3, rng=0),
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip

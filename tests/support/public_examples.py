@@ -243,6 +243,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         ],
         "RestrictedBoltzmannMachine.random": [{"num_visible": 3, "num_hidden": 2, "visible": "gaussian"}],
         "RestrictedBoltzmannMachine.free_energy": [{"rows": [1, 0, 1]}],
+        "RestrictedBoltzmannMachine.gibbs": [{"v": [[1.0, 0.0]]}],
         "RestrictedBoltzmannMachine.hidden_probabilities": [{"rows": [1, 0, 1]}],
         "Autoencoder": [{"encoder": [([[1.0], [0.5]], [0.0])], "decoder": [([[1.0, 0.5]], [0.0, 0.1])]}],
         "Autoencoder.random": [{"num_columns": 3, "num_codes": 2}],
