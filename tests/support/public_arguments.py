@@ -107,9 +107,11 @@ add(
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
+    jt.VariationalAutoencoder.random(2, 1, rng=0), jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [0.5, 1.0]),
+    jt.Autoencoder.random(2, 1, rng=0), jt.HelmholtzMachine.random(2, 1, rng=0),
+    jt.DeepBeliefNetwork.random([3, 2, 2], rng=0), jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0),
+    jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
-    jt.infer(jt.DeepBoltzmannMachine.random([2, 2, 1], scale=1.0, rng=0), [1, 0]),
-    jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [1.0, 2.0], draws=3, rng=0),
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
