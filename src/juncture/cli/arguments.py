@@ -82,9 +82,10 @@ Budget = Annotated[
 ]
 
 
-def load(network: str, *, normalize: bool = False) -> Any:
-    """The network that an argument names; a model of another kind is refused."""
+def load(network: str, *, normalize: bool = False, decisions: bool = False) -> Any:
+    """The network that an argument names; a model of another kind is refused, also one with decisions unless asked."""
     from juncture.networks.bayesian_network import BayesianNetwork
+    from juncture.networks.decision_network import DecisionNetwork
     from juncture.networks.factor_product import FactorProduct
 
     if is_table(network):
@@ -93,12 +94,19 @@ def load(network: str, *, normalize: bool = False) -> Any:
             f" learn a network from it with juncture learn {network}"
         )
     model = load_model(network, normalize=normalize)
-    if not isinstance(model, BayesianNetwork | FactorProduct):
+    if not isinstance(model, BayesianNetwork | FactorProduct) and not (
+        decisions and isinstance(model, DecisionNetwork)
+    ):
         raise Unsupported(
             f"this command takes a network, and {network} holds a {type(model).__name__}: see it with juncture info,"
-            " and ask it in Python with juncture.read"
+            f" and ask it {other_way(model)}"
         )
     return model
+
+
+def other_way(model: Any) -> str:
+    """How to ask a model that is no product of factors."""
+    return "with juncture advise" if hasattr(model, "with_policy") else "in Python with juncture.read"
 
 
 def load_model(network: str, *, normalize: bool = False) -> Any:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "learn": "Learn a network from data: first its graph, then its parameters.",
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
     "cluster": "Sort the rows of a table into clusters, the components of a mixture; values may be missing.",
+    "advise": "Find the best decisions of a decision network, and what each further observation would be worth.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",
     "draw": "Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.",
     "warmup": "Compile the numerical kernels now, so that the first large question does not wait for them.",

@@ -60,7 +60,8 @@ def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
     if is_graph(network):
         picture = draw_graph(network, has_evidence=bool(given or likelihood or beliefs or strengths))
     else:
-        model = load(network, normalize=normalize)
+        is_plain = not (given or likelihood or beliefs or strengths)
+        model = load(network, normalize=normalize, decisions=is_plain)
         picture = draw_network(model, given, likelihood, beliefs, strengths, method)
     if path == "-":
         DataStream().write(picture.svg)

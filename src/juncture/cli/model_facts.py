@@ -75,9 +75,23 @@ def facts_of_machine(model: Any) -> dict[str, Any]:
     return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
 
 
+def facts_of_layers(model: Any) -> dict[str, Any]:
+    return {"visible units": model.num_visible, "hidden units": ", ".join(map(str, model.sizes[1:]))}
+
+
 def facts_of_topics(model: Any) -> dict[str, Any]:
     first = {f"topic {topic}": labels_of(words) for topic, words in enumerate(model.top_words(SHOWN)[:SHOWN])}
     return {"topics": model.num_topics, "words": model.num_words, "parameters": model.num_parameters, **first}
+
+
+def facts_of_decisions(model: Any) -> dict[str, Any]:
+    return {
+        "chance variables": len(model.conditionals),
+        "decisions": labels_of(tuple(decision.variable.name for decision in model.decisions)),
+        "utilities": labels_of(tuple(utility.name for utility in model.utilities)),
+        "edges": len(model.graph.edges),
+        "parameters": model.num_parameters,
+    }
 
 
 def facts_of_family(model: Any) -> dict[str, Any]:
@@ -96,6 +110,7 @@ def shape_in_words(shape: tuple[int, ...]) -> str:
 
 
 FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "DecisionNetwork": facts_of_decisions,
     "HiddenMarkovModel": facts_of_hidden_markov,
     "ConditionalRandomField": facts_of_field,
     "MarkovChain": facts_of_chain,
@@ -104,5 +119,7 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "FactorAnalysis": facts_of_factors,
     "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
+    "DeepBeliefNetwork": facts_of_layers,
+    "DeepBoltzmannMachine": facts_of_layers,
     "LatentDirichletAllocation": facts_of_topics,
 }

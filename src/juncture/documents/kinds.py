@@ -24,8 +24,12 @@ MODULES = {
     "FactorAnalysis": "juncture.latent.factors.document",
     "ProbabilisticPCA": "juncture.latent.factors.document",
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
+    "DeepBeliefNetwork": "juncture.latent.deep.document",
+    "DeepBoltzmannMachine": "juncture.latent.deep.document",
     "LatentDirichletAllocation": "juncture.latent.topics.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
+    "DecisionTree": "juncture.supervised.trees.document",
+    "RandomForest": "juncture.supervised.trees.document",
 }
 FAMILIES = "juncture.families.family_document"
 

@@ -12,6 +12,11 @@ except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
 from juncture.estimators.boltzmann.machine import RestrictedBoltzmannMachine
+from juncture.estimators.classifiers.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from juncture.estimators.classifiers.exponential_family import ExponentialFamilyClassifier
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
@@ -24,20 +29,29 @@ from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
 from juncture.estimators.topics.allocation import LatentDirichletAllocation
+from juncture.estimators.trees.forests import RandomForest, RegressionForest
+from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
 __all__ = [
     "BayesianGaussianMixture",
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
+    "DecisionTree",
+    "ExponentialFamilyClassifier",
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "LinearDiscriminantAnalysis",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
+    "QuadraticDiscriminantAnalysis",
+    "RandomForest",
+    "RegressionForest",
+    "RegressionTree",
     "RestrictedBoltzmannMachine",
     "TreeAugmentedNaiveBayes",
 ]

@@ -38,9 +38,16 @@ from juncture.evaluation.learning_theory.risk import (
     pac_frequency,
     structural_risk,
 )
+from juncture.evaluation.measures.calibration import Calibration, calibration
+from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
+from juncture.evaluation.measures.curves import ScoreCurve, precision_recall_curve, roc_curve
+from juncture.evaluation.measures.numbers import pearson_correlation, root_mean_squared_error
+from juncture.evaluation.measures.scores import crps, log_score
 
 __all__ = [
     "BayesianComparison",
+    "Calibration",
+    "ConfusionMatrix",
     "Discs",
     "FriedmanTest",
     "Hyperplanes",
@@ -48,6 +55,7 @@ __all__ = [
     "LearnerComparison",
     "LearnerPair",
     "Rectangles",
+    "ScoreCurve",
     "SignedIntervals",
     "Sines",
     "Singletons",
@@ -57,9 +65,12 @@ __all__ = [
     "Thresholds",
     "bayesian_correlated_t",
     "bayesian_signed_rank",
+    "calibration",
     "capacity",
     "compare_learners",
+    "confusion_matrix",
     "corrected_t_test",
+    "crps",
     "estimation_error_bound",
     "fit_threshold",
     "five_by_two_test",
@@ -67,10 +78,15 @@ __all__ = [
     "hoeffding_bound",
     "hoeffding_deviation",
     "hoeffding_samples",
+    "log_score",
     "margin_vc_bound",
     "mcnemar_test",
     "pac_frequency",
     "paired_t_test",
+    "pearson_correlation",
+    "precision_recall_curve",
+    "roc_curve",
+    "root_mean_squared_error",
     "sample_complexity",
     "shatters",
     "sine_frequency",

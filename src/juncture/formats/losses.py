@@ -24,7 +24,7 @@ def find_losses(model: Any, kept: tuple[type, ...] = (Conditional,)) -> list[str
     ties = [" = ".join(group) for group in getattr(model, "tied", ())]
     if ties:
         losses.append(f"the ties {shorten(ties)} are dropped")
-    plates = [label for label, _ in model.plates]
+    plates = [label for label, _ in getattr(model, "plates", ())]
     if plates:
         losses.append(f"the plates {shorten(plates)} are dropped")
     return losses

@@ -85,13 +85,14 @@ class DecisionRule(Value):
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each joint state of the parents: these, the action, and the expected utility of every action."""
-        return import_pandas().DataFrame(self._rows(), columns=self._heads())
+        return import_pandas().DataFrame(self.rows(), columns=self._heads())
 
     def _heads(self) -> list[str]:
         actions = (f"utility of {label}" for label in self.variable.labels)
         return [*self.parents.names, self.variable.name, *actions]
 
-    def _rows(self) -> list[tuple[Any, ...]]:
+    def rows(self) -> list[tuple[Any, ...]]:
+        """For each joint state of the parents: these, the best action, and the expected utility of every action."""
         states = product(*(variable.labels for variable in self.parents))
         utilities = self.utilities.reshape(-1, self.variable.num_states).tolist()
         codes = self.codes.ravel().tolist()
@@ -117,7 +118,7 @@ class DecisionRule(Value):
         return "\n".join([repr(self), *shown])
 
     def _repr_html_(self) -> str:
-        shown = self._rows()[:MAX_ROWS]
+        shown = self.rows()[:MAX_ROWS]
         count = len(self.parents) + 1
         rows = [(*row[:count], *map(format_utility, row[count:])) for row in shown]
         return html_table(self._heads(), rows, format_omitted(self.codes.size), num_labels=len(self.parents))
@@ -195,7 +196,7 @@ class Policy(Value):
         rows = []
         for rule in self.rules:
             best = np.take_along_axis(rule.utilities, rule.codes[..., np.newaxis], axis=-1).ravel().tolist()
-            for row, utility in zip(rule._rows(), best, strict=True):
+            for row, utility in zip(rule.rows(), best, strict=True):
                 given = ", ".join(f"{name}={state}" for name, state in zip(rule.parents.names, row, strict=False))
                 rows.append((rule.variable.name, given, row[len(rule.parents)], utility))
         return import_pandas().DataFrame(rows, columns=["decision", "given", "action", "expected_utility"])

@@ -18,11 +18,18 @@ from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, co
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
 from juncture.supervised.regression.ridge import RidgePath, ridge_path
 from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
+from juncture.supervised.trees.forest import RandomForest, learn_forest
+from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
+from juncture.supervised.trees.learn import learn_tree
+from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
+from juncture.supervised.trees.rules import Rule
+from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
     "BasisChoice",
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
+    "DecisionTree",
     "EvidenceFit",
     "FourierBasis",
     "GaussianBasis",
@@ -32,15 +39,25 @@ __all__ = [
     "LinearForm",
     "LinearRegression",
     "PolynomialBasis",
+    "RandomForest",
     "RegressionStatistics",
     "RidgePath",
+    "Rule",
     "SigmoidBasis",
     "SplineBasis",
+    "candidate_thresholds",
     "compare_bases",
     "find_separation",
     "fit_classifier",
     "fit_evidence",
     "fit_linear",
+    "gain_ratio",
+    "information_gain",
+    "learn_forest",
+    "learn_tree",
+    "prune_by_cost",
+    "prune_tree",
     "regression_statistics",
     "ridge_path",
+    "split_information",
 ]

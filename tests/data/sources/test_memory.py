@@ -58,3 +58,17 @@ def test_a_row_group_of_a_parquet_file_need_not_fit_in_memory(tmp_path):
         assert len(block.rows) == ROWS
         most = max(most, pa.total_allocated_bytes() - before)
     assert 0 < most < 5 * ROWS * len(STATES) * 8 + 4 * 2**20  # some blocks, and pages of the file
+
+
+def test_row_groups_that_were_read_are_given_back(tmp_path):
+    """Numbers that do not compress: PyArrow holds a small part of the file at any time."""
+    path, names = tmp_path / "rows.parquet", ["x", "y"]
+    with pq.ParquetWriter(path, pa.schema([(name, pa.float64()) for name in names])) as writer:
+        for number in range(40):
+            cells = np.random.default_rng(number).normal(size=(2, ROWS))
+            writer.write_table(pa.table(dict(zip(names, cells, strict=True))))
+    before = pa.total_allocated_bytes()
+    blocks = as_source(path, map(jt.Variable, names), block_rows=ROWS).blocks()
+    held = [pa.total_allocated_bytes() - before for _ in blocks]
+    assert len(held) == 40
+    assert max(held) < 0.25 * path.stat().st_size

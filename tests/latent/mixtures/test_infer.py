@@ -69,7 +69,7 @@ def test_what_is_refused():
         jt.infer(symbols, [0, 5])
     with pytest.raises(jt.UnknownVariable, match="known are 'component'"):
         jt.infer(TWO, [0.0])["state"]
-    with pytest.raises(jt.InvalidData, match="one row of this mixture"):
+    with pytest.raises(jt.InvalidData, match="a row has 1 number; got an array of the shape"):
         jt.infer(TWO, np.zeros((2, 2)))
     with pytest.raises(jt.InvalidData, match="on_impossible"):
         jt.infer(TWO, [0.0], on_impossible="ignore")
@@ -91,7 +91,7 @@ def test_datasets_are_rows():
     rows = jt.Dataset({"n": [2, 50, None, 3]})
     assert not rows.variable("n").is_real
     np.testing.assert_array_equal(jt.log_prob(counts, rows), jt.log_prob(counts, [2, 50, np.nan, 3]))
-    with pytest.raises(jt.InvalidData, match="the dataset has 2 columns"):
+    with pytest.raises(jt.InvalidData, match="a row has 1 number; there are 2 columns"):
         jt.infer(TWO, other)
     with pytest.raises(jt.InvalidData, match="holds labels such as 'many'"):
         jt.infer(counts, jt.Dataset({"n": ["many", "one"]}))

@@ -53,8 +53,8 @@ class ParquetReader(Value):
         with open_parquet(self.file) as content:
             types = {name: str(content.schema_arrow.field(name).type) for name in names}
         texts = [name for name, kind in types.items() if kind in TEXT_TYPES]
-        start = 0
-        with open_parquet(self.file, read_dictionary=texts, buffer_size=READ_BYTES) as content:
+        start, options = 0, {"buffer_size": READ_BYTES, "pre_buffer": False}  # pages read ahead are never given back
+        with open_parquet(self.file, read_dictionary=texts, **options) as content:
             for rows in self._arrow_tables(content, names):
                 origin = Origin(self.file, start, self.group_ends)
                 cells = {name: ArrowCells(rows.column(name), is_text=name in texts) for name in names}

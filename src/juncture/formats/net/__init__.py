@@ -1,4 +1,4 @@
-"""NET, the text format of Hugin, as far as it describes Bayesian networks, discrete or conditional Gaussian.
+"""NET, the text format of Hugin: Bayesian networks, discrete or conditional Gaussian, and discrete decision networks.
 
     net { }
     node rain { states = ("no" "yes"); }
@@ -8,8 +8,8 @@
 
 Data list the parents in order, the first changing slowest, and the child fastest; inner brackets may be left
 out. Comments run from `%` or `//` to the line's end, a quoted text may go on over lines, and the `net` block may be
-missing: programs that read NET files take these too. Attributes other than `states` and `data` are ignored. Utilities,
-decisions and classes are refused. Continuous nodes are read, as `LinearGaussian`, but not written.
+missing: programs that read NET files take these too. Attributes other than `states` and `data` are ignored. Classes
+are refused. Continuous nodes are read, as `LinearGaussian`, but not written. Decisions and utilities: see decisions.py.
 
 A node's name must be a letter or underscore, then letters, digits and underscores. Any other name is written as
 such an identifier, with the true name in the attribute `JUNCTURE_name`, from which it is read back. States are
@@ -43,12 +43,15 @@ from juncture.formats.blocks.families import (
 from juncture.formats.blocks.source import Source, read_source
 from juncture.formats.cut_points import cuts_text, read_cuts
 from juncture.formats.files import warn_losses
-from juncture.formats.losses import find_losses, state_texts
+from juncture.formats.losses import find_losses, state_texts, to_table
+from juncture.formats.net.decisions import DecisionBlocks, build_decision_network, utility_stand_in
 from juncture.formats.net.gaussian import read_gaussian
 from juncture.formats.net.names import make_identifiers, quote, unescape
 from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.variables import Variable
+from juncture.networks.decision_network import DecisionNetwork, node_name
+from juncture.networks.decision_nodes import Decision, Utility
+from juncture.variables import Scope, Variable
 
 TO_LINE_END = re.compile(r"[^\n]*+")
 CLOSINGS = {'"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL), "%": TO_LINE_END, "//": TO_LINE_END}
@@ -56,14 +59,16 @@ GROUP = re.compile(r"\(([^()]*)\)")
 NAME_ATTRIBUTE, CUTS_ATTRIBUTE = "JUNCTURE_name", "JUNCTURE_cuts"
 INDENT = "\n            "
 NODES = {"node", "discrete", "continuous"}
-OTHER_KINDS = {"continuous", "decision", "function", "instance", "interval", "utility"}
+DECISION, UTILITY = "decision", "utility"
+OTHER_KINDS = {"continuous", "function", "instance", "interval"}
 
 
-def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
+def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork | DecisionNetwork:
     source = read_source(data, CLOSINGS)
     by_identifier: dict[str, Declared] = {}
     by_name: dict[str, Declared] = {}
     potentials: list[Block] = []
+    kinds: dict[str, str] = {}
     for block in blocks_after_header(source):
         if block.keyword == "potential":
             potentials.append(block)
@@ -71,12 +76,28 @@ def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
             identifier, variable = read_node(source, block)
             declare(source, by_identifier, identifier, Declared(variable, block.offset))
             declare(source, by_name, variable.name, Declared(variable, block.offset))
+            kinds[variable.name] = block.keyword
+    if {DECISION, UTILITY} & set(kinds.values()):
+        return read_decisions(source, by_identifier, DecisionBlocks.of(by_name, kinds), potentials, rows)
     if not any(declared.variable.is_real for declared in by_name.values()):
         return build_network(source, by_name, read_tables(source, potentials, by_identifier, read_values, rows))
     real = [block for block in potentials if read_family(source, block, by_identifier).child.is_real]
     rest = sorted(set(potentials) - set(real), key=lambda block: block.offset)
     tables = read_tables(source, rest, by_identifier, read_values, rows)
     return build_network(source, by_name, {**tables, **read_gaussians(source, real, by_identifier)})
+
+
+def read_decisions(
+    source: Source, by_identifier: dict[str, Declared], nodes: DecisionBlocks, potentials: list[Block], rows: RowRepair
+) -> DecisionNetwork:
+    """The network of a file with decisions or utilities."""
+    real = next((each for each in nodes.declared.values() if each.variable.is_real), None)
+    if real is not None:
+        raise source.error(f"{real.variable.name!r} is continuous; decision networks have states only", real.offset)
+    families = [(block, read_family(source, block, by_identifier)) for block in potentials]
+    chance = [block for block, family in families if nodes.is_chance(family)]
+    tables = read_tables(source, chance, by_identifier, read_values, rows)
+    return build_decision_network(source, nodes, tables, families, attribute)
 
 
 def read_gaussians(source: Source, found: list[Block], declared: dict[str, Declared]) -> dict[str, LinearGaussian]:
@@ -102,7 +123,8 @@ def blocks_after_header(source: Source) -> Iterator[Block]:
     else:
         check_keyword(source, first, ["net"])
     for block in map(partial(as_plain_node, source), found):
-        check_keyword(source, block, ["node", "potential"] if block.keyword != "continuous" else ["continuous"])
+        others = [block.keyword] if block.keyword in {"continuous", DECISION, UTILITY} else []
+        check_keyword(source, block, ["node", "potential", *others])
         yield block
 
 
@@ -111,10 +133,10 @@ def as_plain_node(source: Source, block: Block) -> Block:
     keyword, head = split_keyword(block.head) if block.keyword == "discrete" else (block.keyword, block.head)
     if block.keyword == "continuous" and split_keyword(block.head)[0] == "node":
         return block._replace(head=split_keyword(block.head)[1])
-    if keyword in OTHER_KINDS:
+    if keyword in OTHER_KINDS or (block.keyword == "discrete" and keyword != "node"):
         whole = source.excerpt(f"{block.keyword} {block.head}")
         raise source.error(
-            f"{whole} is not a discrete or continuous chance node, and only these can be read", block.offset
+            f"{whole} is not a chance node, a decision or a utility, and only these can be read", block.offset
         )
     return block._replace(keyword=keyword, head=head)
 
@@ -125,6 +147,10 @@ def read_node(source: Source, block: Block) -> tuple[str, Variable]:
     if block.keyword == "continuous":
         with source.locate_errors(block.offset):
             return identifier, Variable(identifier)
+    if block.keyword == UTILITY:
+        offset, name = attribute(source, block, NAME_ATTRIBUTE, default=identifier)
+        with source.locate_errors(offset):
+            return identifier, utility_stand_in(unescape(source.unshield(name, offset)))
     offset, value = attribute(source, block, "states")
     labels = GROUP.fullmatch(value)
     if labels is None:
@@ -173,7 +199,9 @@ def attribute(source: Source, block: Block, wanted: str, default: str | None = N
     return found[0]
 
 
-def write_net(model: BayesianNetwork) -> str:
+def write_net(model: BayesianNetwork | DecisionNetwork) -> str:
+    if isinstance(model, DecisionNetwork):
+        return write_decisions(model)
     tables = as_nonempty_tables(model, "NET")
     warn_losses(find_losses(model), "NET")
     names = make_identifiers(table.child.name for table in tables)
@@ -181,20 +209,53 @@ def write_net(model: BayesianNetwork) -> str:
     return "net\n{\n}\n" + "".join([*nodes, *(potential_text(table, names) for table in tables)])
 
 
-def node_text(variable: Variable, names: dict[str, str]) -> str:
+def write_decisions(model: DecisionNetwork) -> str:
+    warn_losses(find_losses(model), "NET")
+    names = make_identifiers(map(node_name, model.parts))
+    nodes, potentials = [], []
+    for part in model.parts:
+        if isinstance(part, Utility):
+            nodes.append(f"\nutility {names[node_name(part)]}\n{{\n{name_text(node_name(part), names)}}}\n")
+            potentials.append(
+                family_text(node_name(part), part.parents, names, f"    data = {nest_all(part.values)};\n")
+            )
+        elif isinstance(part, Decision):
+            nodes.append(node_text(part.variable, names, DECISION))
+            potentials.append(family_text(part.variable.name, part.parents, names, ""))
+        else:
+            table = to_table(part, "NET")
+            nodes.append(node_text(table.child, names))
+            potentials.append(potential_text(table, names))
+    return "net\n{\n}\n" + "".join([*nodes, *potentials])
+
+
+def node_text(variable: Variable, names: dict[str, str], keyword: str = "node") -> str:
     identifier = names[variable.name]
-    name = quote(variable.name)
-    true_name = "" if identifier == variable.name else f"    label = {name};\n    {NAME_ATTRIBUTE} = {name};\n"
+    true_name = name_text(variable.name, names)
     labels = " ".join(quote(label) for label in state_texts(variable, "NET"))
     cuts = cuts_text(variable)
     kept = "" if cuts is None else f"    {CUTS_ATTRIBUTE} = {quote(cuts)};\n"
-    return f"\nnode {identifier}\n{{\n    states = ({labels});\n{true_name}{kept}}}\n"
+    return f"\n{keyword} {identifier}\n{{\n    states = ({labels});\n{true_name}{kept}}}\n"
+
+
+def name_text(name: str, names: dict[str, str]) -> str:
+    """The attributes with the true name of a node whose identifier is another."""
+    return "" if names[name] == name else f"    label = {quote(name)};\n    {NAME_ATTRIBUTE} = {quote(name)};\n"
 
 
 def potential_text(table: Conditional, names: dict[str, str]) -> str:
-    parents = " ".join(names[parent.name] for parent in table.parents)
-    given = f" | {parents}" if parents else ""
-    return f"\npotential ({names[table.child.name]}{given})\n{{\n    data = {nest(table.values)};\n}}\n"
+    return family_text(table.child.name, table.parents, names, f"    data = {nest(table.values)};\n")
+
+
+def family_text(child: str, parents: Scope, names: dict[str, str], body: str) -> str:
+    listed = " ".join(names[parent.name] for parent in parents)
+    given = f" | {listed}" if listed else ""
+    return f"\npotential ({names[child]}{given})\n{{\n{body}}}\n"
+
+
+def nest_all(values: np.ndarray) -> str:
+    """The numbers of a utility, also of one without parents."""
+    return nest(values if values.ndim else values.reshape(1))
 
 
 def nest(values: np.ndarray) -> str:

@@ -3,7 +3,8 @@
 `<cpt>` gives a `Conditional`, `<deterministic>` a `Deterministic`. A `<noisymax>` is written out as a table: its
 child is the least, in the order of its states, of the values that its causes produce, since SMILE lists the
 strongest state first, while a `NoisyMax` takes the greatest. An `<equation>` gives a `LinearGaussian` if it is linear
-with Gaussian noise (see equations.py). Other kinds of nodes are refused by name. What is not a `Deterministic` is
+with Gaussian noise (see equations.py). A `<decision>` and the `<utility>` nodes, which a `<mau>` may weigh, make a
+`DecisionNetwork` (see utilities.py). Other kinds of nodes are refused by name. What is not a `Deterministic` is
 written as a `<cpt>`, with a warning where that loses a compact form. In a table the last parent changes faster than the
 first; in the files of aGrUM, which names itself in `<genie app=…>`, it is the other way round.
 
@@ -19,7 +20,7 @@ properties are ignored. Properties whose ids begin with `juncture_` restore what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +32,8 @@ from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_bayesian_network, find_losses
 from juncture.formats.rows import RowRepair, check_size
 from juncture.formats.xdsl.equations import read_equation
-from juncture.formats.xdsl.text import NAME, POSITION, STATE, network_text
+from juncture.formats.xdsl.text import POSITION, STATE, network_text
+from juncture.formats.xdsl.utilities import NAME, SUM, UTILITY, build_decision_network, read_utilities
 from juncture.formats.xml import Element, read_xml, shorten
 from juncture.formats.xml.networks import (
     check_count,
@@ -44,6 +46,8 @@ from juncture.formats.xml.networks import (
     words,
 )
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.decision_network import DecisionNetwork
+from juncture.networks.decision_nodes import Decision
 from juncture.variables import Scope, Variable
 
 MAX_EXPANDED = 2**24  # entries of all noisy tables of a file, written out
@@ -58,7 +62,7 @@ class Node(NamedTuple):
     position: int
 
 
-def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
+def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork | DecisionNetwork:
     root = read_xml(data, "smile")
     for element in root.all("dynamic"):
         element.fail(
@@ -74,8 +78,11 @@ def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
     check_expanded_size(nodes, parents)
     order = sorted(nodes, key=lambda name: nodes[name].position)
     readers = {**READERS, "cpt": read_cpt_of_agrum} if is_of_agrum(root) else READERS
-    conditionals = [readers[nodes[name].element.name](nodes[name], parents[name], rows) for name in order]
-    return read_network(conditionals, body)
+    parts = [readers[nodes[name].element.name](nodes[name], parents[name], rows) for name in order]
+    utilities = read_utilities(body, variables)
+    if utilities or any(isinstance(part, Decision) for part in parts):
+        return build_decision_network(parts, utilities, body)
+    return read_network(cast("list[AnyConditional]", parts), body)
 
 
 def check_parents(nodes: dict[str, Node], parents: dict[str, Scope]) -> None:
@@ -104,8 +111,11 @@ def read_nodes(body: Element) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
     names: set[str] = set()
     for index, element in enumerate(body.children):
+        if element.name in {UTILITY, SUM}:
+            continue
         if element.name not in READERS:
-            element.fail(f"is a kind of node that is not read; known are {', '.join(READERS)}")
+            known = ", ".join([*READERS, UTILITY, SUM])
+            element.fail(f"is a kind of node that is not read; known are {known}")
         node = read_node(element, index)
         key = element.attribute("id")
         if key in nodes or node.variable.name in names:
@@ -220,15 +230,21 @@ def tail(table: np.ndarray) -> np.ndarray:
     return (sums / sums[..., -1:])[..., ::-1]
 
 
-READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional]] = {
+def read_decision(node: Node, parents: Scope, _rows: RowRepair) -> Decision:
+    return Decision(node.variable, parents)
+
+
+READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional | Decision]] = {
     "cpt": read_cpt,
     "deterministic": read_deterministic,
     "noisymax": read_noisymax,
     "equation": read_linear_gaussian,
+    "decision": read_decision,
 }
 
 
 def write_xdsl(model: Any) -> str:
-    text = network_text(as_bayesian_network(model, "XDSL"))
+    is_decision = isinstance(model, DecisionNetwork)
+    text = network_text(model if is_decision else as_bayesian_network(model, "XDSL"))
     warn_losses(find_losses(model, kept=(Conditional, Deterministic)), "XDSL")
     return text

@@ -10,22 +10,28 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
+from typing import cast
 
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.formats.cut_points import KEY as CUTS
 from juncture.formats.cut_points import cuts_text
 from juncture.formats.losses import state_texts, to_table
+from juncture.formats.xdsl.utilities import NAME, UTILITY, utility_numbers
 from juncture.formats.xml.networks import format_element, numbers_text
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.decision_network import DecisionNetwork, node_variable
+from juncture.networks.decision_nodes import Decision, Utility
 
-NAME, STATE, POSITION = "juncture_name", "juncture_state_", "juncture_position"
+STATE, POSITION = "juncture_state_", "juncture_position"
 IDENTIFIER = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
 
-def network_text(network: BayesianNetwork) -> str:
+def network_text(network: BayesianNetwork | DecisionNetwork) -> str:
     names = network.variables.names
-    ids = dict(zip(names, make_identifiers(names), strict=True))
+    utilities = network.utilities if isinstance(network, DecisionNetwork) else ()
+    every = (*names, *(str(part.name) for part in utilities))
+    ids = dict(zip(every, make_identifiers(every), strict=True))
     order = parents_first(network)
     positions = {name: index for index, name in enumerate(names)} if order != names else {}
     lines = [
@@ -33,10 +39,24 @@ def network_text(network: BayesianNetwork) -> str:
         '<smile version="1.0" id="network" numsamples="10000">',
         "<nodes>",
     ]
-    parts = {part.child.name: as_writable(part) for part in network.conditionals}
     for name in order:
-        lines += node_lines(parts[name], ids, positions)
-    return "\n".join([*lines, "</nodes>", *extension_lines(order, ids), "</smile>", ""])
+        lines += node_lines(as_writable(network[name]), ids, positions)
+    for part in utilities:
+        lines += utility_lines(part, ids)
+    return "\n".join([*lines, "</nodes>", *extension_lines((*order, *every[len(names) :]), ids), "</smile>", ""])
+
+
+def utility_lines(part: Utility, ids: dict[str, str]) -> list[str]:
+    name = str(part.name)
+    parents = f"    <parents>{' '.join(ids[parent] for parent in part.parents.names)}</parents>"
+    true_name = [] if ids[name] == name else [property_line(NAME, name, name)]
+    return [
+        f'  <{UTILITY} id="{ids[name]}">',
+        *([parents] if part.parents else []),
+        f"    <utilities>{utility_numbers(part)}</utilities>",
+        *true_name,
+        f"  </{UTILITY}>",
+    ]
 
 
 def extension_lines(order: Sequence[str], ids: dict[str, str]) -> list[str]:
@@ -46,29 +66,32 @@ def extension_lines(order: Sequence[str], ids: dict[str, str]) -> list[str]:
     return ["<extensions>", head, *titles, "  </genie>", "</extensions>"]
 
 
-def parents_first(network: BayesianNetwork) -> tuple[str, ...]:
+def parents_first(network: BayesianNetwork | DecisionNetwork) -> tuple[str, ...]:
     """The model's own order where no child comes before its parent, else a topological one."""
     seen: set[str] = set()
-    for conditional in network.conditionals:
-        if not seen.issuperset(conditional.parents.names):
-            return network.graph.topological_order()
-        seen.add(conditional.child.name)
+    for name in network.variables.names:
+        if not seen.issuperset(network[name].parents.names):
+            known = set(network.variables.names)
+            return tuple(each for each in network.graph.topological_order() if each in known)
+        seen.add(name)
     return network.variables.names
 
 
-def as_writable(conditional: AnyConditional) -> Conditional | Deterministic:
-    return conditional if isinstance(conditional, Deterministic) else to_table(conditional, "XDSL")
+def as_writable(part: AnyConditional | Decision | Utility) -> Conditional | Deterministic | Decision:
+    return part if isinstance(part, Deterministic | Decision) else to_table(cast("AnyConditional", part), "XDSL")
 
 
-def node_lines(conditional: Conditional | Deterministic, ids: dict[str, str], positions: dict[str, int]) -> list[str]:
-    child, parents = conditional.child, conditional.parents
+def node_lines(
+    conditional: Conditional | Deterministic | Decision, ids: dict[str, str], positions: dict[str, int]
+) -> list[str]:
+    child, parents = node_variable(conditional), conditional.parents
     states = state_texts(child, "XDSL")
     state_ids = make_identifiers(states)
     kind, numbers = definition(conditional, state_ids)
     lines = [f'  <{kind} id="{ids[child.name]}">', *(f'    <state id="{key}" />' for key in state_ids)]
     if parents:
         lines.append(f"    <parents>{' '.join(ids[name] for name in parents.names)}</parents>")
-    lines.append(f"    {numbers}")
+    lines += [f"    {numbers}"] if numbers else []
     properties: list[tuple[str, str, str | None]] = [(NAME, child.name, ids[child.name])]
     properties += [
         (f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))
@@ -85,8 +108,10 @@ def property_line(key: str, text: str, variable: str) -> str:
     return f"    {element}"
 
 
-def definition(conditional: Conditional | Deterministic, state_ids: Sequence[str]) -> tuple[str, str]:
-    """The kind of node, and the element with its numbers or states."""
+def definition(conditional: Conditional | Deterministic | Decision, state_ids: Sequence[str]) -> tuple[str, str]:
+    """The kind of node, and the element with its numbers or states; a decision has none."""
+    if isinstance(conditional, Decision):
+        return "decision", ""
     if isinstance(conditional, Deterministic):
         results = " ".join(state_ids[code] for code in conditional.codes.ravel().tolist())
         return "deterministic", f"<resultingstates>{results}</resultingstates>"

@@ -17,13 +17,13 @@ from juncture.inference.variational.bounds import RowBounds
 from juncture.latent.factors.beliefs import FactorBeliefs
 from juncture.latent.factors.infer import infer_factors
 from juncture.latent.factors.model import LinearFactors
-from juncture.latent.factors.rows import rows_of
+from juncture.latent.rows import rows_of
 from juncture.numerics import LOG_TWO_PI
 
 
 def bound_factors(model: LinearFactors, q: Any, evidence: Any) -> RowBounds:
     """The bounds of rows, or of one; what is missing in a row is integrated out."""
-    rows, _ = rows_of(evidence, model.num_columns)
+    rows, _ = rows_of(evidence, (model.num_columns,))
     beliefs = infer_factors(model, rows)
     mean, covariance = as_gaussians(q, len(rows), model.num_factors)
     own, exact = MultivariateGaussian(mean, covariance), beliefs["factors"]

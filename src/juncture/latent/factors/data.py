@@ -12,7 +12,7 @@ from juncture.errors import InvalidData
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.latent.factors.posterior import BLOCK, Patterns
-from juncture.latent.factors.rows import RowParts
+from juncture.latent.rows import RowParts
 
 
 class HoleBlock(NamedTuple):

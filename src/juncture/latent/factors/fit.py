@@ -22,7 +22,7 @@ from juncture.latent.factors.em import (
     log_likelihood,
 )
 from juncture.latent.factors.model import LinearFactors, ProbabilisticPCA
-from juncture.latent.factors.rows import as_parts
+from juncture.latent.rows import as_parts
 from juncture.learning.em.contract import EMState
 from juncture.learning.em.expectation_maximization import ExpectationMaximization, resolve_learner
 from juncture.learning.fit import Fit
@@ -111,7 +111,7 @@ def fit_factors(
     check_progress(progress)
     noise_prior = as_prior(prior)
     learner = None if is_auto(method) else resolve_learner(method, FactorProblem.models, LEARNERS)
-    parts = as_parts(data, weights, model.num_columns)
+    parts = as_parts(data, weights, (model.num_columns,))
     read = FactorData.of(parts, model.num_columns, keep=as_lazy_source(data) is None)
     if not np.diagonal(read.covariance).any():
         raise InvalidData("every column is constant, so that no likelihood is the largest; there must be some variance")

@@ -17,7 +17,7 @@ from juncture.inference.engines.options import check_limits, check_policy, regis
 from juncture.latent.factors.beliefs import FactorBeliefs
 from juncture.latent.factors.model import LinearFactors
 from juncture.latent.factors.posterior import BLOCK, Patterns, Posterior, posterior_of
-from juncture.latent.factors.rows import as_dataset, rows_of
+from juncture.latent.rows import as_dataset, rows_of
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator
 from juncture.values import number_of
@@ -35,7 +35,7 @@ def infer_factors(
     """The beliefs about the factors of one row, or of each of many; what is missing (NaN) is integrated out."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, model.num_columns)
+    rows, is_single = rows_of(evidence, (model.num_columns,))
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     index = None if is_single else row_index(evidence)
@@ -52,7 +52,7 @@ def check_cost(model: LinearFactors, num_rows: int, budget: Any, memory_limit: A
 def log_prob_factors(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any:
     """Log p of what is seen: a number for one row, an array for many."""
     resolve_method(model, "infer", method)
-    table, is_single = rows_of(rows, model.num_columns)
+    table, is_single = rows_of(rows, (model.num_columns,))
     blocks = [table[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
     found = [posterior_of(model, Patterns.of(block)).log_evidence for block in blocks]
     return float(found[0][0]) if is_single else np.concatenate([np.zeros(0), *found])

@@ -13,13 +13,13 @@ from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData
 from juncture.inference.variational.bounds import DiscreteRowBounds
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.latent.mixtures.rows import rows_of
+from juncture.latent.rows import rows_of
 from juncture.numerics import as_probabilities
 
 
 def bound_mixture(model: Mixture, q: Any, evidence: Any) -> DiscreteRowBounds:
     """The bounds of rows, or of one; what is missing in a row is summed out."""
-    rows, _ = rows_of(model, evidence)
+    rows, _ = rows_of(evidence, model.event_shape)
     log_prior = numerics.log(model.weights)
     return DiscreteRowBounds.of(as_shares(q, len(rows), model), model.component_log_prob(rows) + log_prior, log_prior)
 

@@ -11,22 +11,21 @@ import numpy as np
 from juncture.checks import check_choice, check_flag
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
-from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
-from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.latent.mixtures.problem import (
     Block,
     MixtureProblem,
     MixtureState,
-    RowParts,
+    RowBlocks,
     Start,
     estimate_mixture,
+    excerpt,
 )
-from juncture.latent.mixtures.rows import rows_of
 from juncture.latent.mixtures.weak_prior import weak_prior
+from juncture.latent.rows import as_parts, weighted_rows
 from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
@@ -53,13 +52,14 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
         The number and the families of the components, and with `start="given"` the mixture that EM starts from.
         Components that are equal are drawn at random, since EM would keep them equal.
     data
-        Rows as `infer` takes them; missing numbers (NaN) are summed out.
+        Rows as `infer` takes them; missing numbers (NaN) are summed out. Large files, sources, and functions that give
+        frames are read block by block in each step.
     prior
         A pseudo-count for each weight, or a `MixturePrior(weights=…, components=…)`: a number or a `Dirichlet` for the
         weights, a conjugate prior of their family for the components. "weak" is a prior of Gaussian components made
         from the data, with which no component shrinks to a point.
     weights
-        The weight of each row.
+        The weight of each row, or the name of the column that holds it.
     point
         "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
         less. Of conjugate priors of other families the mode is learned in either case.
@@ -85,52 +85,62 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     check_progress(progress)
     if isinstance(prior, str):
         check_choice(prior, ("weak",), "a prior by name")
-    parts = as_parts(model, data, weights)
-    own = weak_prior_of(model, parts) if isinstance(prior, str) else as_prior(prior, point)
-    problem = MixtureProblem(model, parts, own, start, as_generator(rng), hard)
+    parts = as_blocks(model, data, weights)
+    generator = as_generator(rng)
+    own = weak_prior_of(model, parts, generator) if isinstance(prior, str) else as_prior(prior, point)
+    problem = MixtureProblem(model, parts, own, start, generator, hard)
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         report_regularized(found, problem.prior)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def as_parts(model: Mixture, data: Any, weights: Any) -> RowParts:
+def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
-    source = as_lazy_source(data)
-    if source is None:
-        whole = Block(0, *as_rows(model, data, weights))
+    if as_lazy_source(data) is None:
+        rows, own = weighted_rows(data, weights, model.event_shape)
+        check_some_seen([(rows, own)])
+        whole = Block(0, as_observations(model, rows), own)
         return lambda: iter([whole])
-    kept = source if weights is None else source.coded(source.variables, weights)
-    return lambda: number_blocks(as_rows(model, block.rows, block.rows.weights) for block in kept.blocks())
+    parts = as_parts(data, weights, model.event_shape)
+    check_some_seen(parts())
+    return lambda: number_blocks((as_observations(model, rows), own) for rows, own in parts())
 
 
 def number_blocks(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[Block]:
-    """Each part with the number of rows before it."""
+    """Each part that has rows, with the number of rows before it."""
     start = 0
     for rows, weights in parts:
-        yield Block(start, rows, weights)
+        if len(rows):
+            yield Block(start, rows, weights)
         start += len(rows)
 
 
-def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights, of which some must count."""
-    rows, is_single = rows_of(model, data)
-    if is_single:
-        raise InvalidData("a mixture is learned from many rows; got one")
-    own = data.weights if weights is None and isinstance(data, Dataset) else weights
-    given = as_weights(own, len(rows))
-    counted = np.ones(len(rows)) if given is None else given
-    if not (counted > 0).any():
+def check_some_seen(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Raise unless some row counts, and something is seen of such a row."""
+    has_rows = False
+    for rows, weights in parts:
+        counted = rows[weights > 0]
+        if len(counted) and not (rows.dtype.kind == "f" and np.isnan(counted).all()):
+            return
+        has_rows |= len(counted) > 0
+    if not has_rows:
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
-    if rows.dtype.kind == "f" and np.isnan(rows[counted > 0]).all():
-        raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
-    return model.components.check(as_one_sequence(rows)).observations, counted
+    raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
 
 
-def weak_prior_of(model: Mixture, parts: RowParts) -> MixturePrior:
-    """The weak prior from the first block of rows."""
-    first = next(parts())
-    return weak_prior(model, first.rows, first.weights)
+def as_observations(model: Mixture, rows: np.ndarray) -> np.ndarray:
+    """Rows as the components take them."""
+    return model.components.check(as_one_sequence(rows)).observations
+
+
+def weak_prior_of(model: Mixture, parts: RowBlocks, rng: np.random.Generator) -> MixturePrior:
+    """The weak prior from all rows; from some of them, at random, where they come in several blocks."""
+    blocks = parts()
+    first = next(blocks)
+    if next(blocks, None) is None:
+        return weak_prior(model, first.rows, first.weights)
+    return weak_prior(model, *excerpt(parts, rng))
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:

@@ -82,7 +82,7 @@ class Block:
 
 
 MixtureState: TypeAlias = EMState[Mixture, MixtureStatistics]
-RowParts: TypeAlias = Callable[[], Iterator[Block]]
+RowBlocks: TypeAlias = Callable[[], Iterator[Block]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class MixtureProblem:
     """A mixture to learn by EM: the rows with their weights, the prior, and where to start."""
 
     template: Mixture
-    parts: RowParts
+    parts: RowBlocks
     prior: MixturePrior
     kind: Start
     rng: np.random.Generator
@@ -220,7 +220,7 @@ def has_equal_components(model: Mixture) -> bool:
     return any(part == earlier for index, part in enumerate(parts) for earlier in parts[:index])
 
 
-def excerpt(parts: RowParts, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def excerpt(parts: RowBlocks, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Random rows that count, at most `EXCERPT` of them, and their weights."""
     kept: tuple[np.ndarray, ...] = ()
     for block in parts():

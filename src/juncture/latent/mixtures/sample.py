@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.draws import check_num_rows
 from juncture.latent.mixtures.infer import infer_component
-from juncture.latent.mixtures.rows import as_dataset, column_names
+from juncture.latent.rows import as_dataset, column_names
 
 
 def sample_mixture(model: Mixture, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
@@ -22,5 +24,5 @@ def sample_mixture(model: Mixture, n: Any, *, given: Any = None, rng: Any = None
         if not beliefs.is_single:
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)
-    count = check_num_rows(n, 24 * len(column_names(model)))
-    return as_dataset(model, model.sample(count, rng=rng))
+    count = check_num_rows(n, 24 * len(column_names(model.event_shape)))
+    return as_dataset(np.asarray(model.sample(count, rng=rng)))

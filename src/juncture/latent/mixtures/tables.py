@@ -13,8 +13,8 @@ from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
-from juncture.latent.mixtures.rows import as_numbers
 from juncture.latent.mixtures.weak_prior import column_moments, weak_prior
+from juncture.latent.rows import as_numbers
 
 ALPHA = 1.0  # a pseudo-count of each label
 

@@ -10,7 +10,7 @@ from juncture.checks import check_array
 from juncture.data.dataset import Dataset
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
-from juncture.latent.mixtures.rows import as_numbers
+from juncture.latent.rows import as_numbers
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.values import number_of
 from juncture.variables import Variable

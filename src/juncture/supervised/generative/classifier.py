@@ -15,7 +15,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
-from juncture.latent.mixtures.rows import as_dataset, rows_of
+from juncture.latent.rows import as_dataset, rows_of
 from juncture.options import as_generator
 from juncture.supervised.generative.linear_form import LinearForm, hyperplane, linear_form
 from juncture.values import Value, few
@@ -92,7 +92,7 @@ class GenerativeClassifier(Value):
     def _rows(self, rows: Any) -> Any:
         if hasattr(rows, "tocsr"):
             return rows.tocsr()
-        values, is_single = rows_of(self.mixture, rows)
+        values, is_single = rows_of(rows, self.mixture.event_shape)
         if is_single:
             raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
         return self.densities.check(as_one_sequence(values)).observations
@@ -153,7 +153,7 @@ class GenerativeClassifier(Value):
         count, generator = check_count(n, "n"), as_generator(rng)
         shares = self.prior / self.prior.sum() if given is None else self._one_hot(given)
         codes = generator.choice(self.num_classes, count, p=shares)
-        return as_dataset(self.mixture, self.densities.sample(codes, generator)), label_list(self.labels)[codes]
+        return as_dataset(self.densities.sample(codes, generator)), label_list(self.labels)[codes]
 
     def _one_hot(self, label: Any) -> np.ndarray:
         return np.eye(self.num_classes)[self.code(label)]

@@ -16,7 +16,7 @@ from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.iteration import Trace
-from juncture.latent.mixtures.rows import as_numbers
+from juncture.latent.rows import as_numbers
 from juncture.learning.fit import Fit
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.families.observations import as_values
-from juncture.latent.factors.rows import columns_of
+from juncture.latent.rows import read_columns
 from juncture.values import number_of
 
 
@@ -25,7 +24,9 @@ class Rows(NamedTuple):
 
 def read_inputs(inputs: Any) -> np.ndarray:
     """(row, input), finite; a list of numbers is one column."""
-    values = columns_of(inputs) if isinstance(inputs, Dataset) else as_values(unwrap_frame(inputs), (), name="an input")
+    values = read_columns(inputs)
+    if values is None:
+        values = as_values(unwrap_frame(inputs), (), name="an input")
     if values.ndim not in (1, 2):
         raise InvalidData(f"inputs are a table of numbers, (row, input); got an array of the shape {values.shape}")
     table = (values[:, None] if values.ndim == 1 else values).astype(np.float64, copy=False)

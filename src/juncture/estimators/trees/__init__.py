@@ -1,0 +1,1 @@
+"""Decision trees and forests as scikit-learn classes."""

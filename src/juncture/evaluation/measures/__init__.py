@@ -1,0 +1,1 @@
+"""Measures of predictions: confusion matrices, curves, calibration, and scores of whole distributions."""

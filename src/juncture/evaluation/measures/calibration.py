@@ -1,0 +1,187 @@
+"""`calibration`: whether events that are predicted with probability p happen in a share p of the cases.
+
+The recalibrated probabilities are the isotonic regression of outcomes on predictions. With them the mean squared error
+(Brier score) splits into miscalibration, discrimination and uncertainty: score = MCB - DSC + UNC (Dimitriadis, Gneiting
+and Jordan 2021). Bins show shares with Wilson's intervals; the error of bins is also given without its bias (Kumar,
+Liang and Ma 2019), since plain estimates are positive even for calibrated predictions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.errors import InvalidData
+from juncture.options import as_generator
+from juncture.pictures import plot
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """How predicted probabilities of an event agree with how often it happened.
+
+    Attributes
+    ----------
+    predicted, recalibrated
+        The predictions, sorted, and the isotonic estimate of the probability of the event at each.
+    band_low, band_high
+        Where the isotonic estimate would lie with the given confidence, were the predictions calibrated.
+    bins
+        (bin, …) with columns mean prediction, share of events, low and high end of Wilson's interval, and count.
+    score, miscalibration, discrimination, uncertainty
+        The mean squared error and its parts: score = miscalibration - discrimination + uncertainty.
+    error
+        The expected calibration error: the mean distance of share and prediction over the bins, too large by chance.
+    debiased_error
+        The root of the mean squared distance over the bins, less its bias; 0 where the bias is larger.
+    confidence
+        Of band and intervals.
+    """
+
+    predicted: np.ndarray
+    recalibrated: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
+    bins: np.ndarray
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+    error: float
+    debiased_error: float
+    confidence: float
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each bin."""
+        import pandas as pd
+
+        return pd.DataFrame(self.bins, columns=["predicted", "observed", "low", "high", "count"])
+
+    def plot(self, **options: Any) -> Any:
+        """The reliability diagram: the isotonic estimate with its band, and the bins with their intervals."""
+        return plot(self, **options)
+
+    def __repr__(self) -> str:
+        parts = f"{self.miscalibration:.3g} - {self.discrimination:.3g} + {self.uncertainty:.3g}"
+        return (
+            f"Calibration(score {self.score:.4g} = {parts}; error {self.error:.3g}, debiased {self.debiased_error:.3g})"
+        )
+
+
+def calibration(
+    truth: Any,
+    probabilities: Any,
+    *,
+    bins: int = 10,
+    strategy: str = "frequency",
+    confidence: float = 0.9,
+    draws: int = 200,
+    rng: Any = 0,
+) -> Calibration:
+    """Compare predicted probabilities of an event with how often it happened.
+
+    Parameters
+    ----------
+    truth
+        Whether the event happened, for each example. Of a classifier with several classes, take one class at a time.
+    probabilities
+        The predicted probability of the event.
+    bins
+        The number of bins; equal predictions stay together, so there may be fewer.
+    strategy
+        Bins of equal "frequency" or of equal "width".
+    confidence
+        Of Wilson's intervals and of the band.
+    draws
+        The number of draws of outcomes from the predictions, for the band.
+    rng
+        The source of random numbers of the band.
+
+    Returns
+    -------
+    Calibration
+        The isotonic estimate with its band, the bins, and the parts of the score.
+
+    Examples
+    --------
+    >>> truth = [0, 0, 1, 0, 1, 1, 1, 0]
+    >>> found = calibration(truth, [0.1, 0.2, 0.2, 0.3, 0.6, 0.7, 0.9, 0.9], bins=2)
+    >>> round(found.score, 4) == round(found.miscalibration - found.discrimination + found.uncertainty, 4)
+    True
+    """
+    events, given = check_events(truth, probabilities)
+    level, number = check_number(confidence, "the confidence", above=0, below=1), check_count(bins, "bins", least=1)
+    check_choice(strategy, ("frequency", "width"), "strategy")
+    order = np.argsort(given, kind="stable")
+    values, happened = given[order], events[order]
+    fitted = isotonic_fit(values, happened)
+    simulated = simulate_fits(values, check_count(draws, "draws", least=1), as_generator(rng))
+    low, high = np.quantile(simulated, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    table = bin_table(values, happened, number, strategy, level)
+    uncertainty = float(happened.mean() * (1 - happened.mean()))
+    score, ideal = float(np.mean((values - happened) ** 2)), float(np.mean((fitted - happened) ** 2))
+    errors = bin_errors(table)
+    parts = (score, score - ideal, uncertainty - ideal, uncertainty)
+    return Calibration(values, fitted, low, high, table, *parts, *errors, level)
+
+
+def check_events(truth: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes 0 or 1, and their predicted probabilities."""
+    events, given = check_array(truth, "the truth", ndim=1), check_array(probabilities, "the probabilities", ndim=1)
+    if events.shape != given.shape or not len(events) or not np.isin(events, (0, 1)).all():
+        raise InvalidData(
+            "each example has an outcome, 0 or 1, and a predicted probability; got another number of them"
+        )
+    if not ((given >= 0) & (given <= 1)).all():
+        raise InvalidData("predicted probabilities lie between 0 and 1; one does not, or is missing")
+    return events, given
+
+
+def isotonic_fit(values: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """The non-decreasing probabilities with the smallest squared error; equal predictions have one."""
+    from scipy.optimize import isotonic_regression
+
+    _, first, where, counts = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    shares = np.add.reduceat(events, first) / counts
+    return np.asarray(isotonic_regression(shares, weights=counts).x[where])
+
+
+def simulate_fits(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Isotonic fits to outcomes that are drawn with the predicted probabilities, (draw, example)."""
+    return np.stack([isotonic_fit(values, (rng.random(len(values)) < values).astype(float)) for _ in range(draws)])
+
+
+def bin_table(values: np.ndarray, events: np.ndarray, number: int, strategy: str, level: float) -> np.ndarray:
+    """For each bin the mean prediction, the share of events with Wilson's interval, and the count."""
+    if strategy == "width":
+        codes = np.minimum((values * number).astype(int), number - 1)
+    else:
+        edges = np.unique(np.quantile(values, np.linspace(0, 1, number + 1)[1:-1], method="inverted_cdf"))
+        codes = np.searchsorted(edges, values, side="left")
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    means, shares = np.add.reduceat(values, first) / counts, np.add.reduceat(events, first) / counts
+    return np.column_stack([means, shares, *wilson_interval(shares, counts, level), counts])
+
+
+def wilson_interval(shares: np.ndarray, counts: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's interval of a probability from a share of so many cases."""
+    z = float(special.ndtri((1 + confidence) / 2))
+    middle = (shares + z * z / (2 * counts)) / (1 + z * z / counts)
+    half = z / (1 + z * z / counts) * np.sqrt(shares * (1 - shares) / counts + (z / counts) ** 2 / 4)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def bin_errors(table: np.ndarray) -> tuple[float, float]:
+    """The mean distance of shares and predictions, and the root of the mean squared distance less its bias."""
+    means, shares, counts = table[:, 0], table[:, 1], table[:, 4]
+    weights = counts / counts.sum()
+    noise = np.divide(shares * (1 - shares), counts - 1, out=np.zeros(len(counts)), where=counts > 1)
+    squared = float(weights @ ((means - shares) ** 2 - noise))
+    return float(weights @ np.abs(means - shares)), float(np.sqrt(max(squared, 0.0)))

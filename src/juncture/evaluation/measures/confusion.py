@@ -1,0 +1,167 @@
+"""`confusion_matrix`: how often each class was predicted as which; accuracy, precision, recall and F follow."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.checks import check_array, check_iterable, check_number, shown
+from juncture.data.tables.columns import sorting_key
+from juncture.drawing.html import html_table
+from juncture.errors import InvalidData, UnknownState, hint
+from juncture.factors.text import align_columns
+from juncture.pictures import plot
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfusionMatrix:
+    """Counts of examples by their true class (rows) and the class that was predicted (columns).
+
+    Where a share is 0/0, as the precision of a class that was never predicted, it is `zero_division`, 0 by default;
+    `undefined` lists these.
+
+    Attributes
+    ----------
+    labels
+        The classes, in the order of rows and columns.
+    counts
+        (true class, predicted class); sums of weights where examples have weights.
+    """
+
+    labels: tuple[Any, ...]
+    counts: np.ndarray
+
+    @property
+    def accuracy(self) -> float:
+        """The share of examples that were predicted rightly."""
+        return float(np.trace(self.counts) / self.counts.sum())
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The accuracy where every class that occurs counts the same: the mean of their recalls."""
+        sizes = self.counts.sum(axis=1)
+        return float(np.mean(np.diag(self.counts)[sizes > 0] / sizes[sizes > 0]))
+
+    def precision(self, label: Any = None, zero_division: float = 0.0) -> Any:
+        """The share of examples predicted as a class that are of it: a number for a label, else (class,)."""
+        return self._of(label, share(np.diag(self.counts), self.counts.sum(axis=0), zero_division))
+
+    def recall(self, label: Any = None, zero_division: float = 0.0) -> Any:
+        """The share of examples of a class that are predicted as it: a number for a label, else (class,)."""
+        return self._of(label, share(np.diag(self.counts), self.counts.sum(axis=1), zero_division))
+
+    def f_score(self, label: Any = None, beta: float = 1.0, zero_division: float = 0.0) -> Any:
+        """F_β = (1 + β²) precision · recall / (β² precision + recall); for β = 1 their harmonic mean."""
+        square = check_number(beta, "beta", above=0, finite=True) ** 2
+        hits = np.diag(self.counts)
+        missed, false = self.counts.sum(axis=1) - hits, self.counts.sum(axis=0) - hits
+        return self._of(label, share((1 + square) * hits, (1 + square) * hits + square * missed + false, zero_division))
+
+    @property
+    def undefined(self) -> tuple[tuple[str, Any], ...]:
+        """The shares that are 0/0, with their class: precision of what was never predicted, recall of what never is."""
+        empty = {"precision": self.counts.sum(axis=0) == 0, "recall": self.counts.sum(axis=1) == 0}
+        return tuple((name, self.labels[place]) for name, which in empty.items() for place in np.flatnonzero(which))
+
+    def normalized(self) -> np.ndarray:
+        """The share of each prediction within its true class, (true class, predicted class); 0 where it has none."""
+        return share(self.counts, self.counts.sum(axis=1, keepdims=True), 0.0)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The counts, with the true classes as rows."""
+        import pandas as pd
+
+        rows, columns = pd.Index(self.labels, name="true"), pd.Index(self.labels, name="predicted")
+        return pd.DataFrame(self.counts, index=rows, columns=columns)
+
+    def plot(self, **options: Any) -> Any:
+        """The counts as an image, with shares within the true classes as shades."""
+        return plot(self, **options)
+
+    def _of(self, label: Any, values: np.ndarray) -> Any:
+        if label is None:
+            return values
+        if label not in self.labels:
+            raise UnknownState(f"there is no class {label!r}; {hint(label, self.labels)}")
+        return float(values[self.labels.index(label)])
+
+    def _lines(self) -> list[list[str]]:
+        heads = ["true \\ predicted", *map(str, self.labels), "precision", "recall"]
+        shares = zip(self.precision(), self.recall(), strict=True)
+        rows = zip(self.labels, self.counts, shares, strict=True)
+        return [heads, *([str(a), *(f"{n:g}" for n in row), *(f"{s:.3f}" for s in two)] for a, row, two in rows)]
+
+    def __repr__(self) -> str:
+        found = f"accuracy {self.accuracy:.4g}, balanced {self.balanced_accuracy:.4g}"
+        return "\n".join([f"ConfusionMatrix: {found}", *align_columns(self._lines(), 1)])
+
+    def _repr_html_(self) -> str:
+        heads, *rows = self._lines()
+        return html_table(heads, rows, f"accuracy {self.accuracy:.4g}", num_labels=1)
+
+
+def confusion_matrix(
+    truth: Any, predicted: Any, *, labels: Sequence[Any] | None = None, weights: Any = None
+) -> ConfusionMatrix:
+    """Count examples by their true class and the class that was predicted.
+
+    Parameters
+    ----------
+    truth, predicted
+        A class for each example: labels of any kind that can be compared.
+    labels
+        The classes in their order; by default all that occur, sorted.
+    weights
+        Of the examples; 1 by default.
+
+    Returns
+    -------
+    ConfusionMatrix
+        The counts, and the measures that follow from them.
+
+    Examples
+    --------
+    >>> matrix = confusion_matrix(["pos"] * 10 + ["neg"] * 90, ["neg"] * 100, labels=["pos", "neg"])
+    >>> matrix.counts.tolist(), matrix.accuracy, matrix.balanced_accuracy
+    ([[0.0, 10.0], [0.0, 90.0]], 0.9, 0.5)
+    >>> matrix.undefined
+    (('precision', 'pos'),)
+    """
+    pairs = [as_labels(truth, "the true classes"), as_labels(predicted, "the predicted classes")]
+    if len(pairs[0]) != len(pairs[1]) or not pairs[0]:
+        raise InvalidData(f"each example has a true and a predicted class; got {len(pairs[0])} and {len(pairs[1])}")
+    given = check_iterable(labels, "labels") if labels is not None else sorted({*pairs[0], *pairs[1]}, key=sorting_key)
+    known = {label: place for place, label in enumerate(given)}
+    missing = next((label for label in (*pairs[0], *pairs[1]) if label not in known), None)
+    if missing is not None:
+        raise InvalidData(f"the class {shown(missing)} occurs but is not among the labels {shown(given)}")
+    own = np.ones(len(pairs[0])) if weights is None else check_array(weights, "the weights", ndim=1)
+    if len(own) != len(pairs[0]) or not (np.isfinite(own) & (own >= 0)).all() or own.sum() <= 0:
+        raise InvalidData("weights are numbers of at least 0, one for each example, and not all 0")
+    codes = np.array([[known[label] for label in side] for side in pairs])
+    counts = np.bincount(codes[0] * len(known) + codes[1], own, minlength=len(known) ** 2)
+    return ConfusionMatrix(tuple(given), counts.reshape(len(known), len(known)))
+
+
+def as_labels(labels: Any, what: str) -> list[Any]:
+    """Labels as Python objects; holes are refused."""
+    array = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    found = check_iterable(array.tolist() if isinstance(array, np.ndarray) else array, what)
+    for label in found:
+        is_hole = label is None or (isinstance(label, float) and np.isnan(label))
+        if is_hole or not isinstance(label, Hashable):
+            raise InvalidData(f"{what} are labels, without holes; got {shown(label)}")
+    return found
+
+
+def share(parts: np.ndarray, wholes: np.ndarray, zero_division: float) -> np.ndarray:
+    """Parts of wholes; of nothing it is `zero_division`."""
+    other = check_number(zero_division, "zero_division")
+    wide = np.broadcast_to(wholes, parts.shape)
+    return np.divide(parts, wide, out=np.full(parts.shape, other), where=wide > 0)

@@ -1,0 +1,159 @@
+"""Proper scores of whole predictive distributions: the logarithmic score and the CRPS; the smaller the better.
+
+The continuous ranked probability score is ∫ (F(x) - 1(x ≥ y))² dx. It is in the units of y; for a prediction without
+uncertainty it is the absolute error.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from juncture.checks import check_array, shown
+from juncture.components.gaussian import GaussianEmissions
+from juncture.components.mixture import Mixture
+from juncture.errors import InvalidData, Unsupported
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.family import Family, plain
+from juncture.quadrature.integrals import integrate
+
+TAILS = np.concatenate([10.0 ** -np.arange(15, 1, -1), [0.05, 0.25]])
+LEVELS = np.concatenate([TAILS, [0.5], 1 - TAILS[::-1]])  # between their quantiles the integral of the CRPS is smooth
+
+
+def log_score(distribution: Any, observed: Any) -> Any:
+    """The logarithmic score -log p(observed); infinite for what was said to be impossible.
+
+    Parameters
+    ----------
+    distribution
+        A member of a family, a batch with a member for each observation, or a `Mixture`.
+    observed
+        What happened: a value, or one for each row.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        A score for each observation.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> round(log_score(jt.Gaussian(0.0, 1.0), 1.0), 6)
+    1.418939
+    """
+    if not hasattr(distribution, "log_prob"):
+        raise Unsupported(f"the logarithmic score needs a distribution with log_prob; got {shown(distribution)}")
+    return plain(-np.asarray(distribution.log_prob(observed)))
+
+
+def crps(distribution: Any, observed: Any) -> Any:
+    """The continuous ranked probability score of a predictive distribution on the line.
+
+    Parameters
+    ----------
+    distribution
+        A `Gaussian` or a batch of them, and a `Mixture` of them: in closed form. Another member of a family of
+        numbers: by quadrature, or for whole numbers by summation. An array whose last axis holds draws: of their
+        empirical distribution.
+    observed
+        What happened: a number, or one for each row.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        A score for each observation.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> round(crps(jt.Gaussian(0.0, 1.0), 0.0), 6)
+    0.233695
+    >>> crps([[0.0, 2.0]], [1.0]).tolist()  # two draws
+    [0.5]
+    """
+    values = check_array(observed, "what was observed")
+    if not np.isfinite(values).all():
+        raise InvalidData("what was observed is a finite number; one is missing or infinite")
+    return plain(crps_of(distribution, values))
+
+
+@singledispatch
+def crps_of(distribution: Any, values: np.ndarray) -> np.ndarray:
+    """Draws along the last axis: E|X - y| - ½ E|X - X'| of their empirical distribution."""
+    draws = check_array(distribution, "the draws")
+    if not draws.ndim or not draws.shape[-1] or not np.isfinite(draws).all():
+        raise InvalidData("draws are finite numbers along the last axis, at least one for each observation")
+    if draws.shape[:-1] not in ((), values.shape):
+        raise InvalidData(f"draws of shape {draws.shape} do not fit observations of shape {values.shape}")
+    ordered, number = np.sort(draws, axis=-1), draws.shape[-1]
+    weights = 2 * np.arange(1, number + 1) - number - 1
+    apart = np.abs(ordered - values[..., None]).mean(axis=-1)
+    return np.asarray(apart - (ordered @ weights) / number**2)
+
+
+@crps_of.register
+def crps_of_gaussian(distribution: Gaussian, values: np.ndarray) -> np.ndarray:
+    """E|X - y| - ½ E|X - X'|, where X - X' has twice the variance."""
+    mean, variance = np.asarray(distribution.mean), np.asarray(distribution.variance)
+    return np.asarray(mean_distance(values - mean, variance) - mean_distance(0.0, 2 * variance) / 2)
+
+
+@crps_of.register
+def crps_of_mixture(distribution: Mixture, values: np.ndarray) -> np.ndarray:
+    """The same expectations over pairs of components."""
+    components = distribution.components
+    if not isinstance(components, GaussianEmissions) or components.event_shape not in ((), (1,)):
+        raise Unsupported("the CRPS of a mixture is that of Gaussian components on the line; draw from it instead")
+    means, variances = np.ravel(components.mean), np.ravel(components.covariance)
+    weights = np.asarray(distribution.weights)
+    near = mean_distance(values[..., None] - means, variances) @ weights
+    pairs = mean_distance(means[:, None] - means, variances[:, None] + variances)
+    return np.asarray(near - weights @ pairs @ weights / 2)
+
+
+def mean_distance(shift: Any, variance: Any) -> np.ndarray:
+    """E|X| of a Gaussian X with this mean and variance."""
+    deviation = np.sqrt(variance)
+    z = np.divide(shift, deviation)
+    density = np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(2 * deviation * density + shift * (2 * special.ndtr(z) - 1))
+
+
+@crps_of.register
+def crps_of_family(distribution: Family, values: np.ndarray) -> np.ndarray:
+    """By quadrature or summation, one observation after the other."""
+    if distribution.event_shape or not hasattr(distribution, "cdf") or not np.isfinite(distribution.mean).all():
+        raise Unsupported(f"the CRPS is that of numbers with a finite mean; got {distribution!r}")
+    if distribution.batch_shape not in ((), values.shape):
+        raise InvalidData(f"a batch of shape {distribution.batch_shape} does not fit observations {values.shape}")
+    members = [distribution] * values.size if not distribution.batch_shape else members_of(distribution)
+    score = crps_of_counts if distribution.support.is_discrete else crps_on_the_line
+    scores = [score(member, float(value)) for member, value in zip(members, values.reshape(-1), strict=True)]
+    return np.array(scores).reshape(values.shape)
+
+
+def members_of(batch: Any) -> list[Any]:
+    """The members of a batch in the order of its axes, the last the fastest."""
+    return [batch[index] for index in np.ndindex(batch.batch_shape)]
+
+
+def crps_on_the_line(member: Any, value: float) -> float:
+    """∫ F² below the observation and ∫ (1 - F)² above."""
+    edges = np.unique(np.append(np.asarray(member.quantile(LEVELS)), value))
+    edges = edges[np.isfinite(edges)]
+    below, above = edges[edges <= value], edges[edges >= value]
+    left = integrate(lambda x: np.asarray(member.cdf(x)) ** 2, below) if len(below) > 1 else 0.0
+    right = integrate(lambda x: (1 - np.asarray(member.cdf(x))) ** 2, above) if len(above) > 1 else 0.0
+    return float(left + right)
+
+
+def crps_of_counts(member: Any, value: float) -> float:
+    """Σ over unit steps between whole numbers, and the part of a step at an observation between two."""
+    low, high = member.quantile(LEVELS[[0, -1]])
+    places = np.unique(np.append(np.arange(min(low, np.floor(value)), max(high, np.ceil(value)) + 1), value))
+    heights = np.asarray(member.cdf(np.floor(places[:-1]))) - (places[:-1] >= value)
+    return float(heights**2 @ np.diff(places))

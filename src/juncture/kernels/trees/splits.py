@@ -1,0 +1,149 @@
+"""The best split of each node of a level: multiway by the categories of a column, or in two at a threshold.
+
+The entries of a node, `rows[starts[node]:starts[node + 1]]` with their weights, are the rows that reach it. A choice is
+(column or -1, lower, upper, number of children, number of holes); the threshold of a real column lies between the
+values with the codes `lower` and `upper`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.kernels.compiler import kernel
+from juncture.kernels.trees.groups import add_row, group_rows
+from juncture.kernels.trees.scores import (
+    ENTROPY,
+    GAIN_RATIO,
+    VARIANCE,
+    add_missing,
+    chi_squared,
+    split_entropy,
+    split_gain,
+    weight_of,
+)
+
+TIE = 1e-12  # scores that differ by less are equal: the first column and the lowest threshold win
+
+
+@kernel
+def find_splits(
+    codes, num_values, is_real, target, rows, weights, starts, order, options, limits, critical, totals, choices
+):
+    """Fill the statistics (node, statistic) and the choices (node, 5) of all nodes.
+
+    `order` lists for each node the columns in which the search goes through them, or has one row for all nodes.
+    `options` are the criterion, the rule for holes and the number of columns to look at; the search goes on until one
+    of them can be split. `limits` are the least weight of a node that is split and of two of its children, and the
+    least gain. `critical` has the least χ² for each number of degrees of freedom, or is empty.
+    """
+    num_columns, largest = codes.shape[0], 1
+    for column in range(num_columns):
+        largest = max(largest, min(num_values[column], 2 * len(target) + 16))
+    table = np.empty((largest, totals.shape[1]))
+    found = np.empty(largest, np.int64)
+    missing = np.empty(totals.shape[1])
+    pair = np.empty((2, totals.shape[1]))
+    for node in range(len(totals)):
+        mine, heavy, total = (
+            rows[starts[node] : starts[node + 1]],
+            weights[starts[node] : starts[node + 1]],
+            totals[node],
+        )
+        is_pure = add_rows(target, mine, heavy, options[0], total)
+        choices[node, 0] = -1
+        if is_pure or weight_of(total, options[0]) < limits[0]:
+            continue
+        best = -1.0
+        for position in range(num_columns if options[2] > 0 else 0):
+            if position >= options[2] and best >= 0.0:
+                break
+            column = order[node % len(order), position]
+            number, holes = group_rows(
+                codes[column], num_values[column], target, mine, heavy, options[0], table, found, missing
+            )
+            if number < 2:
+                continue
+            if is_real[column]:
+                score, at = best_threshold(table, number, total, missing, holes, options, limits, critical, pair)
+                lower, upper, children = found[at], found[min(at + 1, number - 1)], 2
+            else:
+                add_holes(table, number, missing, holes, options)
+                score = score_split(table, number, total, options, limits, critical)
+                lower, upper, children = np.int64(0), np.int64(0), number
+            if score > best + TIE:
+                best = score
+                choices[node, 0], choices[node, 1], choices[node, 2] = column, lower, upper
+                choices[node, 3], choices[node, 4] = children, holes
+
+
+@kernel
+def add_rows(target, rows, weights, criterion, total):
+    """Add up the statistics of a node; whether all targets are equal."""
+    total[:] = 0.0
+    is_pure = True
+    for entry in range(len(rows)):
+        add_row(total, target[rows[entry]], weights[entry], criterion)
+        if target[rows[entry]] != target[rows[0]]:
+            is_pure = False
+    return is_pure
+
+
+@kernel
+def add_holes(table, number, missing, holes, options):
+    """Send the rows with a hole to the children, if there are any."""
+    if holes > 0:
+        add_missing(table, number, missing, options[0], options[1])
+
+
+@kernel
+def score_split(table, number, total, options, limits, critical):
+    """The gain or the gain ratio of a split; -1 where a limit forbids it."""
+    large = 0
+    for child in range(number):
+        if weight_of(table[child], options[0]) >= limits[1]:
+            large += 1
+    gain = split_gain(table, number, total, ENTROPY if options[0] == GAIN_RATIO else options[0])
+    if large < 2 or gain < limits[2] - TIE:
+        return -1.0
+    if len(critical) > 0:
+        statistic, freedom = chi_squared(table, number, total)
+        if statistic < critical[freedom]:
+            return -1.0
+    return gain / split_entropy(table, number, total, ENTROPY) if options[0] == GAIN_RATIO else gain
+
+
+@kernel
+def best_threshold(table, number, total, missing, holes, options, limits, critical, pair):
+    """(the best score of a cut after one of the values, the position of that value), -1 where no cut is allowed.
+
+    Only cuts between values of different classes are scored: two neighbouring values whose rows are all of one and the
+    same class are never parted.
+    """
+    left = np.zeros(table.shape[1])
+    known = np.zeros(table.shape[1])
+    for value in range(number):
+        for entry in range(table.shape[1]):
+            known[entry] += table[value, entry]
+    best, at = -1.0, np.int64(0)
+    for value in range(number - 1):
+        for entry in range(table.shape[1]):
+            left[entry] += table[value, entry]
+        if options[0] != VARIANCE and is_one_class(table, value):
+            continue
+        for entry in range(table.shape[1]):
+            pair[0, entry], pair[1, entry] = left[entry], known[entry] - left[entry]
+        add_holes(pair, 2, missing, holes, options)
+        score = score_split(pair, 2, total, options, limits, critical)
+        if score > best + TIE:
+            best, at = score, np.int64(value)
+    return best, at
+
+
+@kernel
+def is_one_class(table, value):
+    """Whether the rows of a value and of the next one are all of one class."""
+    classes = 0
+    for label in range(table.shape[1]):
+        if table[value, label] > 0.0 or table[value + 1, label] > 0.0:
+            classes += 1
+    return classes == 1

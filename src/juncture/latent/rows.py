@@ -1,0 +1,155 @@
+"""Rows of models with hidden parts: numbers, vectors, frames or a `Dataset`, as one array; and draws as a `Dataset`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from juncture.checks import shown
+from juncture.data.dataset import Dataset
+from juncture.data.sequences.steps import series_values, unwrap_frame
+from juncture.data.sources.entries import as_lazy_source
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData
+from juncture.families.observations import as_values
+from juncture.values import number_of
+from juncture.variables import Variable
+
+EventShape: TypeAlias = tuple[int, ...]
+RowParts: TypeAlias = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows and weights, part by part
+
+
+def rows_of(given: Any, event_shape: EventShape | None = None) -> tuple[np.ndarray, bool]:
+    """(row, *event) with NaN for holes, and whether one row was given and not a list of them.
+
+    Without the shape of a row, the rows are a table of any number of columns. Where rows are numbers, a table of one
+    column will do.
+    """
+    values = read_columns(given, event_shape)
+    if values is None:
+        values = as_values(unwrap_frame(given), (), name="a row")
+    if event_shape == () and values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    size = 1 if event_shape is None else len(event_shape)
+    check_shape(values.shape, event_shape)
+    if np.isinf(values).any():
+        place = np.argwhere(np.isinf(values))[0]
+        where = f"row {place[0]}" if values.ndim > size else "the row"
+        raise InvalidData(f"a number must be finite, or NaN where it is missing; {where} has {values[tuple(place)]}")
+    if event_shape != ():
+        values = values.astype(np.float64, copy=False)  # numbers may stay whole: they may be codes
+    is_single = values.ndim == size
+    return (values[None] if is_single else values), is_single
+
+
+def check_shape(shape: tuple[int, ...], event_shape: EventShape | None) -> None:
+    if event_shape is None:
+        if len(shape) != 2:
+            raise InvalidData(f"rows are a table of numbers, (row, column); got an array of the shape {shape}")
+    elif shape not in {event_shape, (*shape[:1], *event_shape)}:
+        wanted = number_of(prod(event_shape), "number") if len(event_shape) < 2 else f"the shape {event_shape}"
+        raise InvalidData(f"a row has {wanted}; got an array of the shape {shape}")
+
+
+def read_columns(given: Any, event_shape: EventShape | None = None) -> np.ndarray | None:
+    """The columns of a file, a `Dataset` or a frame side by side, each as numbers; None for anything else."""
+    column_of: Callable[[str], np.ndarray]
+    if isinstance(given, str | os.PathLike):
+        given = Dataset(given)
+    if isinstance(given, Dataset):
+        names, column_of = list(given.columns), lambda name: as_numbers(given, name)
+    elif isinstance(given, np.ndarray | list | tuple) or not hasattr(given, "__len__"):
+        return None
+    else:
+        import narwhals as nw
+
+        frame = nw.from_native(given, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return None
+        names, column_of = list(frame.columns), lambda name: frame_column(frame, name)
+    order = names if event_shape is None else order_columns(names, event_shape)
+    columns = [column_of(name) for name in order]
+    table = np.stack(columns, axis=1) if columns else np.zeros((len(given), 0))
+    return table.reshape(len(table), *event_shape) if event_shape else table
+
+
+def order_columns(names: Sequence[str], event_shape: EventShape) -> list[str]:
+    """The columns by name if they have the names that `sample` gives, else as they come."""
+    own = column_names(event_shape)
+    if len(names) != len(own):
+        raise InvalidData(
+            f"a row has {number_of(len(own), 'number')}; there are {number_of(len(names), 'column')}:"
+            " keep the right ones, a Dataset with only([…])"
+        )
+    return own if set(own) == set(names) else list(names)
+
+
+def frame_column(frame: Any, name: str) -> np.ndarray:
+    values = series_values(frame.get_column(name))
+    try:
+        return as_values(values, (), name="a row")
+    except InvalidData:
+        strange = next((cell for cell in values.tolist() if not isinstance(cell, Real | None)), values)
+        raise InvalidData(
+            f"the cells of a row are numbers; the column {name!r} holds {shown(strange)}: leave the column out, or put"
+            " numbers for its cells"
+        ) from None
+
+
+def as_numbers(data: Dataset, name: str) -> np.ndarray:
+    """A column as numbers, NaN for holes: labels that are numbers stand for themselves."""
+    variable, column = data.variable(name), data.columns[name]
+    if variable.is_real:
+        return column
+    if not all(isinstance(label, Real) for label in variable.labels):
+        raise InvalidData(
+            f"the cells of a row are numbers; the column {name!r} holds labels such as {variable.labels[0]!r}: leave it"
+            " out with only([…]), or put numbers for them"
+        )
+    return np.array([*variable.labels, np.nan], np.float64)[column]  # the code of a hole is -1
+
+
+def weighted_rows(given: Any, weights: Any, event_shape: EventShape | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Many rows, and the weight of each; by name the weights are a column of them."""
+    if isinstance(weights, str):
+        given, weights = Dataset(given, weights=weights), None
+    rows, is_single = rows_of(given, event_shape)
+    if is_single:
+        raise InvalidData("a model is learned from many rows; got one")
+    own = given.weights if weights is None and isinstance(given, Dataset) else weights
+    found = as_weights(own, len(rows))
+    return rows, np.ones(len(rows)) if found is None else found
+
+
+def as_parts(given: Any, weights: Any, event_shape: EventShape) -> RowParts:
+    """A function that gives rows and weights: all in one part, or in the blocks of a source."""
+    source = as_lazy_source(given)
+    if source is None:
+        part = weighted_rows(given, weights, event_shape)
+        return lambda: iter([part])
+    kept = source if weights is None else source.coded(source.variables, weights)
+    return lambda: (weighted_rows(block.rows, block.rows.weights, event_shape) for block in kept.blocks())
+
+
+def column_names(event_shape: EventShape) -> list[str]:
+    """The columns of a dataset of rows: "x" for numbers, "x0", "x1", … for the entries of a vector."""
+    return [f"x{index}" for index in range(prod(event_shape))] if event_shape else ["x"]
+
+
+def as_dataset(rows: np.ndarray) -> Dataset:
+    """Rows (row, *event) as real columns."""
+    names = column_names(rows.shape[1:])
+    columns = np.asarray(rows, np.float64).reshape(len(rows), len(names)).T.copy()
+    return Dataset.from_codes(map(Variable, names), dict(zip(names, columns, strict=True)))
+
+
+def check_complete(table: np.ndarray, what: str, instead: str) -> None:
+    """Raise for a table with a hole; `instead` is what takes holes."""
+    if np.isnan(table).any():
+        row = int(np.argmax(np.isnan(table).any(axis=1)))
+        raise InvalidData(f"{what} take complete rows; row {row} has a hole: {instead}")

@@ -1,0 +1,211 @@
+"""What the rows are: input variables with the values of their rows, and the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_array, check_iterable, shown
+from juncture.data.entries import as_table
+from juncture.data.tables.coding import as_coding, warn_unseen
+from juncture.data.tables.columns import Column, sorting_key
+from juncture.data.tables.holes import unmask
+from juncture.data.tables.table import Table, as_column
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData, UnknownVariable, hint
+from juncture.values import number_of
+from juncture.variables import Variable
+
+LARGEST = 1e100  # of the numbers that a regression tree learns: sums of their squares are doubles
+
+
+class TrainingRows(NamedTuple):
+    """The rows that a tree grows from; those of weight zero are left out.
+
+    `codes` are (column, row): the number of the category, or the rank of the number among the sorted `values` of its
+    column; -1 for a hole. `target` is the code of the class, or the number less `center`.
+    """
+
+    inputs: tuple[Variable, ...]
+    output: Variable
+    codes: np.ndarray
+    values: tuple[np.ndarray, ...]
+    target: np.ndarray
+    center: float
+    weights: np.ndarray
+
+    @property
+    def num_values(self) -> np.ndarray:
+        pairs = zip(self.inputs, self.values, strict=True)
+        return np.array([len(found) if one.is_real else one.num_states for one, found in pairs], np.int64)
+
+    @property
+    def is_real(self) -> np.ndarray:
+        return np.array([variable.is_real for variable in self.inputs], np.int64)
+
+    @property
+    def num_statistics(self) -> int:
+        return 3 if self.output.is_real else self.output.num_states
+
+    def weighted(self, weights: np.ndarray) -> TrainingRows:
+        """The same rows with their weights multiplied; the rows of weight zero are left out."""
+        kept = np.flatnonzero(weights)
+        codes = np.ascontiguousarray(self.codes[:, kept])
+        return self._replace(codes=codes, target=self.target[kept], weights=(self.weights * weights)[kept])
+
+
+def as_input_table(rows: Any, names: Sequence[str] | None = None) -> Table:
+    """The columns by name; those of a plain array are called x0, x1 and so on, or as `names` say."""
+    is_list = isinstance(rows, list | tuple) and rows and not isinstance(rows[0], Mapping | str)
+    table = plain_array(rows) if is_list else rows
+    if isinstance(table, np.ndarray) and table.dtype.names is None:
+        array = unmask(table)
+        if array.ndim != 2:
+            raise InvalidData(f"the rows must have two axes, (row, column); it has the shape {array.shape}")
+        return as_table(array, list(names or (f"x{number}" for number in range(array.shape[1]))))
+    return as_table(table)
+
+
+def plain_array(rows: Sequence[Any]) -> np.ndarray:
+    """A list of rows as an array; cells of different types stay as they are."""
+    try:
+        array = np.array(rows)
+        return np.array(rows, dtype=object) if array.dtype.kind not in "biuf" else array
+    except (ValueError, TypeError) as error:
+        raise InvalidData(f"rows must be a table with as many cells in each row; got {shown(rows)}") from error
+
+
+def declare_inputs(table: Table, categories: Any) -> tuple[Variable, ...]:
+    """Text, booleans and declared categories are categories; numbers are real unless `categories` names the column."""
+    if not table.cells:
+        raise InvalidData("the table has no columns to split by")
+    names = list(table.cells)
+    if isinstance(categories, str) and categories == "all":
+        told = set(names)
+    else:
+        told = {
+            find_name(each, names) for each in check_iterable(() if categories is None else categories, "categories")
+        }
+    return tuple(declare_input(table.column(name), name, is_category=name in told) for name in names)
+
+
+def find_name(given: Any, names: list[str]) -> str:
+    """The column that a name or a position stands for."""
+    if isinstance(given, str) and given in names:
+        return given
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < len(names):
+        return names[int(given)]
+    raise UnknownVariable(f"the table has no column {shown(given)}, which `categories` names; {hint(given, names)}")
+
+
+def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
+    """The variable of a column."""
+    numbers = getattr(column, "values", None)
+    if numbers is not None and numbers.ndim > 1:
+        raise InvalidData(f"the column {name!r} holds vectors; split it into columns of numbers")
+    if not is_category and numbers is not None and numbers.dtype.kind in "iuf" and not hasattr(column, "variable"):
+        return Variable(name)
+    labels = column.levels.labels
+    if not labels:
+        return Variable(name)  # holes only: never split by
+    variable = column.declare_variable(name)
+    is_number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
+    if is_category and variable.is_real:
+        return Variable(name, sorted(labels, key=sorting_key))  # type: ignore[arg-type]
+    if not is_category and not column.is_declared and is_number:
+        return Variable(name)
+    return variable
+
+
+def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
+    """(row, column): numbers, codes of categories, and NaN for holes and for categories that `fit` has not seen."""
+    lacking = [variable.name for variable in inputs if variable.name not in table.cells]
+    if lacking:
+        raise InvalidData(
+            f"the table lacks the column {lacking[0]!r}, an input of the tree; {hint(lacking[0], table.cells)}"
+        )
+    coding = as_coding(inputs, None, "missing")
+    columns = [coding.column(table, variable.name) for variable in inputs]
+    warn_unseen({column.variable.name: column.num_unseen for column in columns if column.num_unseen})
+    rows = np.empty((len(table), len(inputs)))
+    for position, column in enumerate(columns):
+        rows[:, position] = column.values
+        if not column.variable.is_real:
+            rows[column.values < 0, position] = np.nan
+    return rows
+
+
+def read_target(y: Any, name: str, table: Table, *, is_real: bool) -> tuple[Table, Column, Variable]:
+    """(the inputs, the column of the target, its variable); a text `y` names a column."""
+    if isinstance(y, str):
+        if y not in table.cells:
+            raise UnknownVariable.among(y, table.cells, where="the table, of which `y` names a column,")
+        name, column = y, table.column(y)
+        table = table.only(each for each in table.cells if each != y)
+    else:
+        name = target_name(y, name, table)
+        column = as_column(unmask(y), name)
+    if len(column) != table.num_rows:
+        raise InvalidData(f"y has {len(column)} rows, the table has {table.num_rows}: they must be as many")
+    if not table.num_rows:
+        raise InvalidData("there are no rows to learn from")
+    return table, column, Variable(name) if is_real else class_variable(column, name)
+
+
+def target_name(y: Any, name: str, table: Table) -> str:
+    """What the target is called: as the series is, else `name`; with underscores where a column is called so."""
+    given = getattr(y, "name", None)
+    found = given if isinstance(given, str) and given else name
+    while found in table.cells:
+        found += "_"
+    return found
+
+
+def class_variable(column: Column, name: str) -> Variable:
+    """The classes: those that are declared, else those that occur, sorted."""
+    labels = column.levels.labels
+    if not labels:
+        raise InvalidData("y has holes only: no row says its class")
+    if column.is_declared:
+        return column.declare_variable(name)
+    return Variable(name, sorted(labels, key=sorting_key))  # type: ignore[arg-type]
+
+
+def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: bool) -> TrainingRows:
+    """The rows of `fit`."""
+    table, column, output = read_target(y, "y", as_input_table(rows), is_real=is_real)
+    inputs = declare_inputs(table, categories)
+    heavy = as_weights(weights, table.num_rows)
+    heavy = np.ones(table.num_rows) if heavy is None else np.asarray(heavy)
+    kept = np.flatnonzero(heavy)
+    if not kept.size:
+        raise InvalidData("all weights are zero; some row must count")
+    target = encode_target(column, output)[kept]
+    if is_real and np.abs(target).max() > LARGEST:
+        raise InvalidData(f"y has numbers beyond {LARGEST:g}, whose squares overflow: rescale it")
+    center = float(np.average(target, weights=heavy[kept])) if is_real else 0.0
+    ranked = [rank(each, variable) for each, variable in zip(read_inputs(inputs, table)[kept].T, inputs, strict=True)]
+    codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
+    return TrainingRows(inputs, output, codes, tuple(v for _, v in ranked), target - center, center, heavy[kept])
+
+
+def rank(column: np.ndarray, variable: Variable) -> tuple[np.ndarray, np.ndarray]:
+    """(the codes of a column, its distinct numbers); a hole has the code -1."""
+    if not variable.is_real:
+        return np.where(np.isnan(column), -1.0, column).astype(np.int64), np.empty(0)
+    values, codes = np.unique(column, return_inverse=True)
+    known = int(np.count_nonzero(~np.isnan(values)))
+    return np.where(codes < known, codes, -1).astype(np.int64), values[:known]
+
+
+def encode_target(column: Column, variable: Variable) -> np.ndarray:
+    """The code of the class, or the number, of each row."""
+    found = column.encode(variable).astype(np.float64)
+    holes = np.flatnonzero(np.isnan(found) if variable.is_real else found < 0)
+    if holes.size:
+        raise InvalidData(
+            f"y is missing in {number_of(len(holes), 'row')}, the first is row {holes[0]}: leave them out"
+        )
+    return check_array(found, "y", ndim=1)

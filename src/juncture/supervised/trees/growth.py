@@ -1,0 +1,162 @@
+"""How a tree grows: the options of the search, and the search itself, level by level."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_choice, check_count, check_number
+from juncture.errors import InvalidData
+from juncture.kernels.trees.routes import send_rows
+from juncture.kernels.trees.scores import CLASS_MODE, ENTROPY, FRACTIONS, GAIN_RATIO, GINI, MODE, VARIANCE
+from juncture.kernels.trees.splits import find_splits
+from juncture.supervised.trees.columns import TrainingRows
+
+CRITERIA = {"gain": ENTROPY, "gain_ratio": GAIN_RATIO, "gini": GINI}
+MISSING = {"fractions": FRACTIONS, "mode": MODE, "class_mode": CLASS_MODE}
+ORDERS = 4_000_000  # entries of the table of columns to look at, (node, column)
+
+
+class Growth(NamedTuple):
+    """Options of the search, as `learn_tree` describes them."""
+
+    criterion: str = "gain"
+    missing: str = "fractions"
+    max_depth: int | None = None
+    min_samples_split: float = 0.0
+    min_samples_leaf: float = 0.0
+    min_gain: float = 0.0
+    significance: float | None = None
+    max_features: int | None = None
+
+    @classmethod
+    def checked(cls, *, is_real: bool, **options: Any) -> Growth:
+        """The options after a check of each."""
+        growth = cls(**options)
+        check_choice(growth.criterion, ("variance",) if is_real else tuple(CRITERIA), "the criterion")
+        check_choice(growth.missing, ("fractions", "mode") if is_real else tuple(MISSING), "missing")
+        if growth.max_depth is not None:
+            check_count(growth.max_depth, "max_depth")
+        for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
+            check_number(getattr(growth, name), name, least=0.0)
+        if growth.significance is not None:
+            if is_real:
+                raise InvalidData("significance is a χ² test of classes; a regression tree has none: use min_gain")
+            check_number(growth.significance, "significance", above=0.0, below=1.0)
+        if growth.max_features is not None:
+            check_count(growth.max_features, "max_features", least=1)
+        return growth
+
+    @property
+    def limits(self) -> np.ndarray:
+        return np.array([self.min_samples_split, self.min_samples_leaf, self.min_gain], np.float64)
+
+    def critical_values(self, rows: TrainingRows) -> np.ndarray:
+        """The χ² that a split must reach, by its degrees of freedom; empty without a test."""
+        from scipy.stats import chi2
+
+        if self.significance is None:
+            return np.empty(0)
+        states = max(2, int(np.where(rows.is_real, 2, rows.num_values).max()))
+        return chi2.isf(self.significance, np.arange((states - 1) * (rows.num_statistics - 1) + 1.0))
+
+
+class Level(NamedTuple):
+    """The nodes of one depth: the branch that leads to each, and its entries, from one start to the next."""
+
+    branches: np.ndarray
+    starts: np.ndarray
+    rows: np.ndarray
+    weights: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree in the order of their levels."""
+
+    split: np.ndarray
+    threshold: np.ndarray
+    num_children: np.ndarray
+    branch: np.ndarray
+    statistics: np.ndarray
+
+
+def grow(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> Nodes:
+    """Split the nodes of one level after the other, as long as a node can be split."""
+    fixed = rows.codes, rows.num_values, rows.is_real, rows.target
+    criterion = VARIANCE if rows.output.is_real else CRITERIA[growth.criterion]
+    num_drawn = min(growth.max_features or len(rows.inputs), len(rows.inputs))
+    options = np.array([criterion, MISSING[growth.missing], num_drawn, rows.num_statistics], np.int64)
+    critical, limits = growth.critical_values(rows), growth.limits
+    level = Level(np.zeros(1, np.int64), np.array([0, len(rows.target)]), np.arange(len(rows.target)), rows.weights)
+    levels: list[Nodes] = []
+    while len(level.branches):
+        options[2] = 0 if len(levels) == growth.max_depth else num_drawn
+        totals, choices = search_level(fixed, level, options, limits, critical, rng)
+        levels.append(describe_level(rows, level, totals, choices))
+        level = next_level(fixed, level, choices, options)
+    return Nodes(*(np.concatenate(parts) for parts in zip(*levels, strict=True)))
+
+
+def search_level(
+    fixed: tuple[np.ndarray, ...],
+    level: Level,
+    options: np.ndarray,
+    limits: np.ndarray,
+    critical: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(the statistics of each node, its choice of a split)."""
+    number, num_columns = len(level.branches), len(fixed[0])
+    totals, choices = np.empty((number, options[3])), np.zeros((number, 5), np.int64)
+    size = max(1, ORDERS // num_columns)
+    for first in range(0, number, size):
+        part = slice(first, min(first + size, number))
+        columns = np.arange(num_columns, dtype=np.int64)[np.newaxis]
+        if 0 < options[2] < num_columns:
+            columns = rng.permuted(np.repeat(columns, part.stop - first, axis=0), axis=1)
+        starts = level.starts[first : part.stop + 1]
+        find_splits(
+            *fixed, level.rows, level.weights, starts, columns, options, limits, critical, totals[part], choices[part]
+        )
+    return totals, choices
+
+
+def next_level(fixed: tuple[np.ndarray, ...], level: Level, choices: np.ndarray, options: np.ndarray) -> Level:
+    """The children of the nodes that are split, with their entries."""
+    is_split = choices[:, 0] >= 0
+    children, holes = np.where(is_split, choices[:, 3], 0), choices[:, 4]
+    copies = children - 1 if options[1] == FRACTIONS else 0
+    size = int(np.where(is_split, np.diff(level.starts) + holes * copies, 0).sum())
+    branches, ends = np.empty(int(children.sum()), np.int64), np.empty(int(children.sum()), np.int64)
+    entries, weights = np.empty(size, np.int64), np.empty(size)
+    if len(branches):
+        send_rows(*fixed, level.rows, level.weights, level.starts, choices, options, branches, ends, entries, weights)
+    return Level(branches, np.concatenate([[0], ends]).astype(np.int64), entries, weights)
+
+
+def describe_level(rows: TrainingRows, level: Level, totals: np.ndarray, choices: np.ndarray) -> Nodes:
+    """The nodes of a level: what each is split by, and its statistics."""
+    split = choices[:, 0]
+    threshold = np.full(len(split), np.nan)
+    for column in np.unique(split[split >= 0]):
+        if rows.inputs[column].is_real:
+            mine = np.flatnonzero(split == column)
+            lower, upper = (rows.values[column][choices[mine, part]] for part in (1, 2))
+            threshold[mine] = midpoints(lower, upper)
+    children = np.where(split >= 0, choices[:, 3], 0)
+    return Nodes(split, threshold, children, level.branches, describe_statistics(rows, totals))
+
+
+def midpoints(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The middle of two numbers; the lower one where rounding would reach the upper one."""
+    middle = 0.5 * lower + 0.5 * upper
+    return np.where((middle >= lower) & (middle < upper), middle, lower)
+
+
+def describe_statistics(rows: TrainingRows, totals: np.ndarray) -> np.ndarray:
+    """The weight of each class; for regression the weight, the mean and the variance."""
+    if not rows.output.is_real:
+        return totals
+    weight, mean = totals[:, 0], totals[:, 1] / totals[:, 0]
+    return np.stack([weight, mean + rows.center, np.maximum(totals[:, 2] / weight - mean**2, 0.0)], axis=1)
