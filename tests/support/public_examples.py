@@ -350,6 +350,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
+        "RestrictedBoltzmannMachine.gibbs": [{"v": X}],
         "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
         "ProbabilisticPCA.inverse_transform": [{"X": [[0.5]]}],
         "FactorBeliefs.__getitem__": [{"name": "factors"}],
@@ -430,6 +431,11 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
         **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
+        **{
+            f"{kind}.{method}": [{"X": np.random.default_rng(0).normal(size=X.shape), "y": Y}]
+            for kind in GENERATIVE_CLASSIFIERS
+            for method in ("fit", "score")
+        },
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )
