@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import juncture as jt
-from juncture.estimators import NaiveBayes
+from juncture.estimators import BayesianNetworkClassifier
 
 MODEL = jt.example("cancer")
 ROWS = pd.DataFrame({"patient": ["p1", "p2"], "Xray": ["positive", "negative"]})
@@ -24,7 +24,7 @@ def test_a_misspelt_name_is_only_that():
 
 
 def test_classifiers_name_the_columns_to_drop_and_not_the_class():
-    classifier = NaiveBayes().fit(ROWS[["Xray"]], pd.Series(["no", "yes"], name="Cancer"))
+    classifier = BayesianNetworkClassifier().fit(ROWS[["Xray"]], pd.Series(["no", "yes"], name="Cancer"))
     with pytest.raises(jt.InvalidData, match=r"known are 'Xray' \(.* X.drop\(columns=\['patient'\]\) of pandas does\)"):
         classifier.predict(ROWS)
     assert classifier.predict(ROWS.drop(columns=["patient"])).tolist() == ["no", "yes"]

@@ -9,11 +9,11 @@ import pytest
 
 import juncture as jt
 from juncture.errors import InvalidData
-from juncture.estimators import NaiveBayes
+from juncture.estimators import BayesianNetworkClassifier
 
 
 def test_one_row_is_a_list_of_one_mapping():
-    classifier = NaiveBayes().fit({"income": [1, 2] * 9, "age": [3, 4] * 9}, [0, 1] * 9)
+    classifier = BayesianNetworkClassifier().fit({"income": [1, 2] * 9, "age": [3, 4] * 9}, [0, 1] * 9)
     with pytest.raises(InvalidData, match=r"one row is a list of one mapping, \[\{…\}\]"):
         classifier.predict({"income": 2, "age": 4})
     assert classifier.predict([{"income": 2, "age": 4}]).tolist() == [1]

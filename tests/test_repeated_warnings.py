@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from juncture.errors import IdentifierWarning, warn_user
-from juncture.estimators import NaiveBayes
+from juncture.estimators import BayesianNetworkClassifier
 
 
 def warn_again(names, times=3):
@@ -44,7 +44,7 @@ def test_cross_validation_tells_of_a_column_once(monkeypatch):
     table = [list(row) for row in zip(*rows.values(), strict=True)]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
-        cross_val_score(NaiveBayes(), table, [0, 1] * 30, cv=5)
+        cross_val_score(BayesianNetworkClassifier(), table, [0, 1] * 30, cv=5)
     found = [str(one.message) for one in told]
     assert sum("treated as missing" in text for text in found) == 1
 
@@ -57,5 +57,5 @@ def test_cross_validation_tells_of_a_column_of_dates_once(monkeypatch):
     days = pd.DataFrame({"day": [f"2021-01-{row % 28 + 1:02}" for row in range(60)], "size": ["small", "large"] * 30})
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
-        cross_val_score(NaiveBayes(), days, [0, 1] * 30, cv=5)
+        cross_val_score(BayesianNetworkClassifier(), days, [0, 1] * 30, cv=5)
     assert sum("holds dates" in str(one.message) for one in told) == 1

@@ -213,6 +213,9 @@ from juncture.latent.clusters.hierarchy import Dendrogram as Dendrogram
 from juncture.latent.clusters.hierarchy import hierarchical_clusters as hierarchical_clusters
 from juncture.latent.clusters.k_means import k_means as k_means
 from juncture.latent.clusters.k_medoids import k_medoids as k_medoids
+from juncture.latent.deep.belief_network import DeepBeliefNetwork as DeepBeliefNetwork
+from juncture.latent.deep.beliefs import DeepBeliefs as DeepBeliefs
+from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine as DeepBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel as EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs as FactorBeliefs
 from juncture.latent.factors.dimension import DimensionChoice as DimensionChoice
@@ -231,6 +234,10 @@ from juncture.latent.mixtures.choice import choose_components as choose_componen
 from juncture.latent.mixtures.impute import Imputed as Imputed
 from juncture.latent.mixtures.restaurant import chinese_restaurant as chinese_restaurant
 from juncture.latent.mixtures.restaurant import expected_tables as expected_tables
+from juncture.latent.neural.amortized import EncodedBeliefs as EncodedBeliefs
+from juncture.latent.neural.autoencoder import Autoencoder as Autoencoder
+from juncture.latent.neural.helmholtz import HelmholtzMachine as HelmholtzMachine
+from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder as VariationalAutoencoder
 from juncture.latent.topics.beliefs import TopicBeliefs as TopicBeliefs
 from juncture.latent.topics.left_to_right import HeldOutScore as HeldOutScore
 from juncture.latent.topics.left_to_right import left_to_right as left_to_right

@@ -26,6 +26,11 @@ KINDS: dict[str, tuple[str, ...]] = {
     "EnergyModel": ("juncture.latent.energy.verbs",),
     "LinearFactors": ("juncture.latent.factors.verbs",),
     "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
+    "Autoencoder": ("juncture.latent.neural.verbs",),
+    "VariationalAutoencoder": ("juncture.latent.neural.verbs",),
+    "HelmholtzMachine": ("juncture.latent.neural.verbs",),
+    "DeepBeliefNetwork": ("juncture.latent.deep.verbs",),
+    "DeepBoltzmannMachine": ("juncture.latent.deep.verbs",),
     "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
 

@@ -17,11 +17,18 @@ from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+from juncture.latent.deep.belief_network import DeepBeliefNetwork
+from juncture.latent.deep.beliefs import DeepBeliefs
+from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel
 from juncture.latent.factors.beliefs import FactorBeliefs
 from juncture.latent.factors.infer import MostProbableFactors
 from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
+from juncture.latent.neural.amortized import EncodedBeliefs
+from juncture.latent.neural.autoencoder import Autoencoder
+from juncture.latent.neural.helmholtz import HelmholtzMachine
+from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
 from juncture.latent.topics.beliefs import TopicBeliefs
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.fit import Fit
@@ -202,6 +209,30 @@ def infer(
 @overload
 def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
 @overload
+def infer(model: VariationalAutoencoder, evidence: Any, *, draws: int = 1000, rng: Any = None) -> EncodedBeliefs: ...
+@overload
+def infer(
+    model: DeepBeliefNetwork,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: OnImpossible = "warn",
+    draws: int = 100,
+    rng: Any = None,
+) -> DeepBeliefs: ...
+@overload
+def infer(
+    model: DeepBoltzmannMachine,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: OnImpossible = "warn",
+    tolerance: float = 1e-10,
+    max_steps: int = 1000,
+    log_partition: float | None = None,
+    rng: Any = None,
+) -> DeepBeliefs: ...
+@overload
 def infer(
     model: RestrictedBoltzmannMachine,
     evidence: Any,
@@ -319,6 +350,14 @@ def sample(model: LinearFactors, n: int, *, given: None = None, **options: Unpac
 def sample(model: LinearFactors, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
 @overload
 def sample(
+    model: VariationalAutoencoder | HelmholtzMachine, n: int, *, given: None = None, rng: Any = None
+) -> Dataset: ...
+@overload
+def sample(
+    model: DeepBeliefNetwork | DeepBoltzmannMachine, n: int, *, given: None = None, rng: Any = None, steps: int = 1000
+) -> Dataset: ...
+@overload
+def sample(
     model: RestrictedBoltzmannMachine,
     n: int,
     *,
@@ -384,6 +423,14 @@ def log_prob(model: LinearFactors, rows: Dataset, *, method: Any = "auto") -> Nu
 @overload
 def log_prob(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(model: HelmholtzMachine, rows: Any, *, method: str = "auto") -> Any: ...
+@overload
+def log_prob(model: DeepBeliefNetwork, rows: Any, *, method: str = "auto") -> Any: ...
+@overload
+def log_prob(
+    model: DeepBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
+) -> Any: ...
+@overload
 def log_prob(
     model: RestrictedBoltzmannMachine, rows: Any, *, method: str = "auto", log_partition: float | None = None
 ) -> Any: ...
@@ -423,6 +470,45 @@ def fit(
 def fit(
     structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
 ) -> Fit[ConditionalRandomField]: ...
+@overload
+def fit(structure: Autoencoder, data: Any, prior: None = None, **options: Any) -> Fit[Autoencoder]: ...
+@overload
+def fit(
+    structure: VariationalAutoencoder, data: Any, prior: None = None, **options: Any
+) -> Fit[VariationalAutoencoder]: ...
+@overload
+def fit(
+    structure: HelmholtzMachine,
+    data: Any,
+    prior: None = None,
+    *,
+    rate: float = 0.1,
+    batch_size: int = 20,
+    max_steps: int = 50,
+    progress: Progress | None = None,
+    rng: Any = None,
+) -> Fit[HelmholtzMachine]: ...
+@overload
+def fit(
+    structure: DeepBeliefNetwork, data: Any, prior: None = None, **options: Unpack[LearningMachines]
+) -> Fit[DeepBeliefNetwork]: ...
+@overload
+def fit(
+    structure: DeepBoltzmannMachine,
+    data: Any,
+    prior: None = None,
+    *,
+    start: Literal["stacked", "given"] = "stacked",
+    chain_steps: int = 5,
+    rate: float = 0.05,
+    decay: float = 0.0,
+    batch_size: int = 50,
+    num_chains: int = 100,
+    tolerance: float = 0.0,
+    max_steps: int = 20,
+    progress: Progress | None = None,
+    rng: Any = None,
+) -> Fit[DeepBoltzmannMachine]: ...
 @overload
 def fit(
     structure: RestrictedBoltzmannMachine, data: Any, prior: None = None, **options: Unpack[LearningMachines]

@@ -58,6 +58,15 @@ def test_a_missing_step_says_nothing(kind):
     assert_alike(emissions.estimate(statistics), emissions.estimate(kept), rows)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mixture"])
+def test_the_log_likelihood_is_a_function_of_the_statistics(kind):
+    """Under the emissions that the statistics come from, and under others."""
+    emissions, rows, weights = draw_rows(kind)
+    statistics = emissions.statistics(rows, weights)
+    for other in (emissions, emissions.estimate(statistics)):
+        assert other.log_likelihood(statistics) == pytest.approx(log_likelihood(other, rows, weights), rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_statistics_add(kind):
     emissions, rows, weights = draw_rows(kind)

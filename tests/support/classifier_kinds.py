@@ -11,8 +11,9 @@ from juncture.supervised.generative.word_counts import DirichletCounts, Multinom
 
 
 def generative_classifiers():
-    densities = jt.Gaussian([0.0, 1.0], 1.0)
+    densities = jt.GaussianEmissions([[0.0], [3.0]], [[1.0]], "tied")
     return [
+        GenerativeClassifier([0.25, 0.75], densities, ["low", "high"]),
         GenerativeClassifier([0.25, 0.75], densities),
         GenerativeClassifier([0.5, 0.5], densities),
         GenerativeClassifier([0.25, 0.75], densities, ["a", "b"]),
@@ -21,7 +22,8 @@ def generative_classifiers():
 
 
 def linear_forms():
-    return [LinearForm([[1.0], [2.0]], [0.0, 1.0]), LinearForm([[1.0], [2.0]], [0.0, 1.0], ["a", "b"])]
+    labelled = LinearForm([[1.0], [2.0]], [0.0, 1.0], ["low", "high"])
+    return [labelled, LinearForm([[1.0], [2.0]], [0.0, 1.0]), LinearForm([[1.0], [3.0]], [0.0, 1.0])]
 
 
 def bernoulli_emissions():

@@ -9,7 +9,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from support import sequence_kinds
+from support import sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
 
@@ -150,6 +150,11 @@ def boltzmann_machines() -> list[Any]:
     return [jt.RestrictedBoltzmannMachine.random(3, 2, kind, num_states=3, rng=seed) for seed, kind in enumerate(kinds)]
 
 
+def deep_models() -> list[Any]:
+    kinds = (jt.DeepBeliefNetwork, jt.DeepBoltzmannMachine)
+    return [kind.random([3, 2, 2], scale=1.0, rng=seed) for seed, kind in enumerate(kinds)]
+
+
 def topic_models() -> list[Any]:
     topics = np.random.default_rng(0).dirichlet(np.ones(3), 2)
     return [
@@ -170,6 +175,10 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "FactorAnalysis": linear_factors,
     "ProbabilisticPCA": linear_factors,
     "RestrictedBoltzmannMachine": boltzmann_machines,
+    "DeepBeliefNetwork": deep_models,
+    "DeepBoltzmannMachine": deep_models,
     "LatentDirichletAllocation": topic_models,
+    "DecisionTree": tree_kinds.documents,
+    "RandomForest": tree_kinds.random_forests,
     "families": families,
 }

@@ -56,7 +56,32 @@ def boltzmann_machines():
     return [jt.RestrictedBoltzmannMachine(one, [0.0, 0.5], [0.1]) for one in weights]
 
 
+def deep_belief_networks():
+    return [jt.DeepBeliefNetwork.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
+
+
+def deep_boltzmann_machines():
+    return [jt.DeepBoltzmannMachine.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
+
+
+def autoencoders():
+    return [jt.Autoencoder.random(2, 1, rng=seed) for seed in (0, 1)]
+
+
+def variational_autoencoders():
+    return [jt.VariationalAutoencoder.random(2, 1, rng=seed) for seed in (0, 1)]
+
+
+def helmholtz_machines():
+    return [jt.HelmholtzMachine.random(2, 1, rng=seed) for seed in (0, 1)]
+
+
 KINDS = [
+    autoencoders,
+    variational_autoencoders,
+    helmholtz_machines,
+    deep_belief_networks,
+    deep_boltzmann_machines,
     boltzmann_machines,
     factor_analyses,
     probabilistic_pcas,

@@ -11,7 +11,7 @@ import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
-from support import decision_kinds, regression_kinds, value_kinds
+from support import decision_kinds, regression_kinds, tree_kinds, value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
@@ -20,6 +20,7 @@ from support.public_examples import (
     FIELD,
     FOLDER,
     GAUSSIAN,
+    GENERATIVE_CLASSIFIERS,
     GRAPH,
     HMM,
     JOINT,
@@ -110,11 +111,11 @@ add(
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
 add(*decision_kinds.INSTANCES)
-for build in regression_kinds.KINDS:
+for build in (*regression_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]
-    if type(first).__name__ not in INSTANCES and type(first).__name__ in jt.__all__:
+    if type(first).__name__ not in INSTANCES and type(first).__name__ in (*jt.__all__, *jt.supervised.__all__):
         add(first)
 
 
@@ -122,6 +123,8 @@ def training_rows(kind: str) -> tuple[Any, ...]:
     """What an estimator of this name is fitted to."""
     if kind == "CategoricalHMM":
         return (X[:, :1],)
+    if kind in GENERATIVE_CLASSIFIERS:
+        return np.random.default_rng(0).normal(size=X.shape), Y
     return (np.random.default_rng(0).normal(size=(30, 1)),) if kind.endswith("HMM") else (X, Y)
 
 
@@ -161,6 +164,7 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     jt.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
     jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
     (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
+    **tree_kinds.OWN,
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import decision_kinds, regression_kinds, value_kinds
+from support import decision_kinds, regression_kinds, tree_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -57,7 +57,13 @@ jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
-CLASSIFIERS = ("BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes")
+NETWORK_CLASSIFIERS = ("BayesianNetworkClassifier", "TreeAugmentedNaiveBayes")
+GENERATIVE_CLASSIFIERS = (
+    "ExponentialFamilyClassifier",
+    "LinearDiscriminantAnalysis",
+    "NaiveBayes",
+    "QuadraticDiscriminantAnalysis",
+)
 VARIANCE = {"family": jt.Gaussian, "known": {"mean": 0.0}}
 
 VERBS: dict[str, list[dict[str, Any]]] = {
@@ -133,6 +139,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     | EVALUATION
     | regression_kinds.CALLS
     | decision_kinds.CALLS
+    | tree_kinds.CALLS
     | {
         "alpha_divergence": [
             {"p": GAUSSIAN, "q": WIDER, "alpha": 0.5},
@@ -238,6 +245,42 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "RestrictedBoltzmannMachine.random": [{"num_visible": 3, "num_hidden": 2, "visible": "gaussian"}],
         "RestrictedBoltzmannMachine.free_energy": [{"rows": [1, 0, 1]}],
         "RestrictedBoltzmannMachine.hidden_probabilities": [{"rows": [1, 0, 1]}],
+        "Autoencoder": [{"encoder": [([[1.0], [0.5]], [0.0])], "decoder": [([[1.0, 0.5]], [0.0, 0.1])]}],
+        "Autoencoder.random": [{"num_columns": 3, "num_codes": 2}],
+        "Autoencoder.encode": [{"rows": [[1.0, 2.0]]}],
+        "Autoencoder.decode": [{"codes": [[1.0]]}],
+        "Autoencoder.reconstruction_error": [{"rows": [[1.0, 2.0]]}],
+        "Autoencoder.maximizing_input": [{"unit": 0}],
+        "VariationalAutoencoder": [
+            {
+                "encoder": [([[1.0, 0.0], [0.5, 0.1]], [0.0, -1.0])],
+                "decoder": [([[1.0, 0.5]], [0.0, 0.1])],
+                "noise": 0.5,
+            }
+        ],
+        "VariationalAutoencoder.random": [{"num_columns": 3, "num_latent": 2}],
+        "VariationalAutoencoder.encode": [{"rows": [[1.0, 2.0]]}],
+        "VariationalAutoencoder.decode": [{"codes": [[1.0]]}],
+        "VariationalAutoencoder.log_ratios": [{"rows": [[1.0, 2.0]], "draws": 3}],
+        "VariationalAutoencoder.bound": [{"rows": [[1.0, 2.0]], "num_samples": 2, "draws": 4}],
+        "HelmholtzMachine": [
+            {
+                "weights": [[1.0], [0.5]],
+                "visible_bias": [0.0, 0.2],
+                "hidden_bias": [0.1],
+                "recognition_weights": [[1.0], [0.5]],
+                "recognition_bias": [0.3],
+            }
+        ],
+        "HelmholtzMachine.random": [{"num_visible": 3, "num_hidden": 2}],
+        "HelmholtzMachine.recognize": [{"rows": [[1, 0]]}],
+        "DeepBeliefNetwork": [
+            {"weights": [[[1.0], [0.5]], [[-1.0]]], "biases": [[0.0, 0.2], [0.1], [0.3]], "recognition": [[0.2]]}
+        ],
+        "DeepBeliefNetwork.random": [{"sizes": [3, 2, 2]}],
+        "DeepBoltzmannMachine": [{"weights": [[[1.0], [0.5]], [[-1.0]]], "biases": [[0.0, 0.2], [0.1], [0.3]]}],
+        "DeepBoltzmannMachine.random": [{"sizes": [3, 2, 2]}],
+        "DeepBeliefs.__getitem__": [{"name": "h1_0"}],
         "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
         "EnergyModel": [
             {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
@@ -382,12 +425,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "NormalInverseWishart.log_cdf": [{"x": 1.0}],
         "NormalInverseWishart.log_sf": [{"x": 1.0}],
         "NormalInverseWishart.sf": [{"x": 1.0}],
-        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in CLASSIFIERS},
+        **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in NETWORK_CLASSIFIERS},
         **{f"Gamma.{method}": [{"family": jt.Poisson}] for method in ("equivalent_sample_size", "predictive")},
         "Gamma.likelihood_at": [{"point": 0.5, "family": jt.Poisson}],
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
-        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in CLASSIFIERS for method in ("fit", "score")},
+        **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )

@@ -12,14 +12,26 @@ from juncture.checks import check_choice
 from juncture.cli.arguments import AsJson
 from juncture.cli.kept_columns import keep_columns
 from juncture.cli.numbers import whole_number
-from juncture.cli.output import ROWS, WrongUsage, check_target, console, print_json, save, save_rows, table
-from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, note_identifiers, read_table
+from juncture.cli.output import (
+    ROWS,
+    WrongUsage,
+    check_target,
+    console,
+    print_json,
+    print_note,
+    save,
+    save_rows,
+    table,
+)
+from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.data.identifiers import find_identifiers
+from juncture.data.tables.text_columns import find_look
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.choice import CRITERIA, ComponentChoice, choose_components
-from juncture.latent.mixtures.tables import table_mixture, table_prior, table_rows
+from juncture.latent.mixtures.tables import is_number, table_mixture, table_prior, table_rows
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.variables import Variable
 from juncture.verbs import infer
@@ -68,6 +80,7 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     """Sort the rows of a table into clusters, the components of a mixture; values may be missing.
 
     Each row gets its component, the probability of it, and the share of the mixture's draws that are likelier.
+    Identifiers, running numbers and dates are kept in the file, but rows are not clustered by them.
 
     Example: juncture cluster rows.csv --components auto --out labelled.csv
     """
@@ -78,8 +91,7 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     cells = read_table(rows, ignore)
     if not len(cells):
         raise InvalidData(f"{name_source(rows)} has no rows to cluster")
-    data = Dataset(cells, missing=missing or None, decimal=as_decimal(decimal))
-    note_identifiers(data)
+    data = leave_out(Dataset(cells, missing=missing or None, decimal=as_decimal(decimal)))
     values = table_rows(data)
     template = table_mixture(data, values, covariance)
     start = "k-means" if find_spec("sklearn") else "random"
@@ -98,6 +110,31 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_json(as_document(found, labelled))
     elif out != "-":
         print_summary(found, labelled, name_source(rows))
+
+
+def leave_out(data: Dataset) -> Dataset:
+    """The columns to cluster by: no identifiers, running numbers or dates, and a note of each that is left out."""
+    found = {one.name: one.describe() for one in find_identifiers(data)}
+    out = [name for name in data.columns if (name in found and not is_measured(data, name)) or holds_dates(data, name)]
+    for name in out:
+        print_note(f"note: {found.get(name, f'the column {name!r} holds dates')}; it is left out of the clustering")
+    for name in (name for name in found if name not in out):
+        print_note(f"note: {found[name]}, unless its numbers measure something; leave it out with --ignore {name}")
+    return data.only([name for name in data.columns if name not in out])
+
+
+def is_measured(data: Dataset, name: str) -> bool:
+    """Whether a column of different whole numbers has gaps between them, so that they may be measurements."""
+    if not is_number(data, name):
+        return False
+    numbers = np.array(data.variable(name).labels, float)
+    return bool(np.ptp(numbers) + 1 > len(numbers))
+
+
+def holds_dates(data: Dataset, name: str) -> bool:
+    variable = data.variable(name)
+    look = None if variable.is_real else find_look(variable.labels)
+    return look is not None and look.kind == "date"
 
 
 def parse_number(text: str) -> int:

@@ -75,6 +75,10 @@ def facts_of_machine(model: Any) -> dict[str, Any]:
     return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
 
 
+def facts_of_layers(model: Any) -> dict[str, Any]:
+    return {"visible units": model.num_visible, "hidden units": ", ".join(map(str, model.sizes[1:]))}
+
+
 def facts_of_topics(model: Any) -> dict[str, Any]:
     first = {f"topic {topic}": labels_of(words) for topic, words in enumerate(model.top_words(SHOWN)[:SHOWN])}
     return {"topics": model.num_topics, "words": model.num_words, "parameters": model.num_parameters, **first}
@@ -115,5 +119,7 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "FactorAnalysis": facts_of_factors,
     "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
+    "DeepBeliefNetwork": facts_of_layers,
+    "DeepBoltzmannMachine": facts_of_layers,
     "LatentDirichletAllocation": facts_of_topics,
 }

@@ -120,10 +120,18 @@ class BernoulliEmissions(Emissions):
         table = np.divide(ones + more, total, out=self.probabilities.copy(), where=total > DEAD)
         return type(self)(np.minimum(table, 1.0))
 
+    def log_likelihood(self, statistics: EmissionStatistics) -> float:
+        ones, seen = statistics.parts
+        return self._weighted_logs(ones, np.maximum(seen - ones, 0.0))
+
     def log_prior(self, prior: Any) -> float:
         """Σ a log p + b log(1-p), where a and b are the counts that the prior adds."""
-        tables = zip(self._added(prior), self.log_tables, strict=True)
-        return float(sum((added * np.where(added > 0, table, 0.0)).sum() for added, table in tables))
+        return self._weighted_logs(*self._added(prior))
+
+    def _weighted_logs(self, ones: np.ndarray, zeros: np.ndarray) -> float:
+        """Σ ones · log p + zeros · log(1-p), with 0 · log 0 = 0."""
+        tables = zip((ones, zeros), self.log_tables, strict=True)
+        return float(sum((counts * np.where(counts > 0, table, 0.0)).sum() for counts, table in tables))
 
     def _added(self, prior: Any) -> tuple[np.ndarray, np.ndarray]:
         """The counts of ones and zeros that a prior adds: a number to both, a Beta(a, b) a - 1 and b - 1."""

@@ -24,6 +24,8 @@ MODULES = {
     "FactorAnalysis": "juncture.latent.factors.document",
     "ProbabilisticPCA": "juncture.latent.factors.document",
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
+    "DeepBeliefNetwork": "juncture.latent.deep.document",
+    "DeepBoltzmannMachine": "juncture.latent.deep.document",
     "LatentDirichletAllocation": "juncture.latent.topics.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
     "DecisionTree": "juncture.supervised.trees.document",

@@ -12,6 +12,11 @@ except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
 from juncture.estimators.boltzmann.machine import RestrictedBoltzmannMachine
+from juncture.estimators.classifiers.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from juncture.estimators.classifiers.exponential_family import ExponentialFamilyClassifier
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
@@ -33,14 +38,17 @@ __all__ = [
     "BernoulliMixture",
     "CategoricalHMM",
     "DecisionTree",
+    "ExponentialFamilyClassifier",
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "LinearDiscriminantAnalysis",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
     "ProbabilisticPCA",
+    "QuadraticDiscriminantAnalysis",
     "RandomForest",
     "RegressionForest",
     "RegressionTree",

@@ -146,3 +146,10 @@ def as_dataset(rows: np.ndarray) -> Dataset:
     names = column_names(rows.shape[1:])
     columns = np.asarray(rows, np.float64).reshape(len(rows), len(names)).T.copy()
     return Dataset.from_codes(map(Variable, names), dict(zip(names, columns, strict=True)))
+
+
+def check_complete(table: np.ndarray, what: str, instead: str) -> None:
+    """Raise for a table with a hole; `instead` is what takes holes."""
+    if np.isnan(table).any():
+        row = int(np.argmax(np.isnan(table).any(axis=1)))
+        raise InvalidData(f"{what} take complete rows; row {row} has a hole: {instead}")

@@ -7,7 +7,7 @@ import pytest
 from tests.support.command_line import juncture
 
 import juncture as jt
-from juncture.estimators import BayesianNetworkClassifier, NaiveBayes
+from juncture.estimators import BayesianNetworkClassifier
 
 rng = np.random.default_rng(0)
 AGES, ROOMS = rng.integers(18, 90, 300), rng.integers(1, 5, 300)
@@ -76,5 +76,5 @@ def test_more_whole_numbers_than_bins_are_cut_and_others_are_kept():
     assert kept.transform({"x": [7.0, None]}).variable("x") == jt.Variable("x", [7])
     with pytest.raises(jt.InvalidData, match=r"'x' held whole numbers only .* row 1 has 0\.5"):
         kept.transform({"x": [7.0, 0.5]})
-    assert NaiveBayes(discretize=None).fit(many, list("ababab")).model_.variable("x").num_states == 6
-    assert NaiveBayes(discretize=3).fit(many, list("ababab")).model_.variable("x").num_states == 3
+    assert BayesianNetworkClassifier(discretize=None).fit(many, list("ababab")).model_.variable("x").num_states == 6
+    assert BayesianNetworkClassifier(discretize=3).fit(many, list("ababab")).model_.variable("x").num_states == 3

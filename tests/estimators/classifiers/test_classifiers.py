@@ -20,7 +20,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import juncture as jt
 from juncture.data.bins.discretizer import Discretizer
 from juncture.errors import UnseenStatesWarning
-from juncture.estimators import BayesianNetworkClassifier, NaiveBayes, TreeAugmentedNaiveBayes
+from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
 from juncture.inference.engines.relevance import relevant_evidence
 
 ASIA = jt.example("asia")
@@ -122,11 +122,11 @@ def test_the_column_of_the_target_is_not_used(asia):
 
 def test_weights_are_given_or_those_of_the_dataset():
     weights = np.random.default_rng(0).random(400)
-    given = NaiveBayes(target="lung").fit(FRAME, sample_weight=weights)
-    own = NaiveBayes(target="lung").fit(jt.Dataset(FRAME, weights=weights))
+    given = BayesianNetworkClassifier(target="lung").fit(FRAME, sample_weight=weights)
+    own = BayesianNetworkClassifier(target="lung").fit(jt.Dataset(FRAME, weights=weights))
     assert given.model_ == own.model_
     assert own.score(jt.Dataset(FRAME)) == own.score(FRAME) == np.mean(own.predict(FRAME) == FRAME["lung"])
-    assert given.model_ != NaiveBayes(target="lung").fit(FRAME).model_
+    assert given.model_ != BayesianNetworkClassifier(target="lung").fit(FRAME).model_
 
 
 def test_no_rows_have_no_predictions(asia):
@@ -147,7 +147,7 @@ def test_naive_bayes_is_the_categorical_one():
     """With as many rows of each class a pseudo-count on the classes, which the other has not, changes nothing."""
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 3, (200, 5)), np.repeat([0, 1], 100)  # noqa: N806
-    mine, other = NaiveBayes(prior=1.0).fit(X, y), CategoricalNB(alpha=1.0).fit(X, y)
+    mine, other = BayesianNetworkClassifier(prior=1.0).fit(X, y), CategoricalNB(alpha=1.0).fit(X, y)
     assert np.allclose(mine.predict_proba(X), other.predict_proba(X), rtol=1e-12)
     weights = rng.integers(1, 4, 200) * np.where(y == 0, 1.0, 1.0)
     weights[y == 1] *= weights[y == 0].sum() / weights[y == 1].sum()
@@ -158,7 +158,7 @@ def test_naive_bayes_is_the_categorical_one():
 
 def test_without_a_structure_it_is_naive_bayes():
     mine = BayesianNetworkClassifier(target="lung").fit(FRAME)
-    assert mine.model_ == NaiveBayes(target="lung").fit(FRAME).model_
+    assert mine.model_ == BayesianNetworkClassifier(target="lung").fit(FRAME).model_
     assert set(mine.model_.graph.edges) == {("lung", name) for name in FRAME if name != "lung"}
 
 
@@ -176,7 +176,7 @@ def test_a_partly_observed_class_is_learned_from():
     assert mine.fit_.trace.num_steps > 0
     assert mine.score(X, y) == pytest.approx(np.mean(mine.predict(X)[::3] == FRAME["lung"][::3]))
     numbers = np.where(np.arange(len(FRAME)) % 3 > 0, np.nan, FRAME["lung"] == "yes")
-    assert NaiveBayes().fit(X, numbers).classes_.tolist() == [0.0, 1.0]
+    assert BayesianNetworkClassifier().fit(X, numbers).classes_.tolist() == [0.0, 1.0]
 
 
 def test_latent_variables_are_declared():
@@ -212,13 +212,15 @@ def test_numbers_are_cut_and_whole_ones_are_states():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = {"size": rng.normal(size=300) + 3 * y, "code": np.where(y == 1, 7.0, np.nan), "sex": list("ab" * 150)}  # noqa: N806
-    mine = NaiveBayes().fit(X, y)
+    mine = BayesianNetworkClassifier().fit(X, y)
     assert list(mine.discretizer_.cuts) == ["size"]
     assert mine.model_.variable("code").labels == (7,)
     assert mine.model_.variable("size").num_states == 5
     assert mine.score(X, y) > 0.9
-    assert NaiveBayes(discretize=Discretizer(8, "entropy")).fit(X, y).model_.variable("size").num_states < 5
-    real = NaiveBayes(discretize=None).fit(X | {"code": np.where(y == 1, 7.0, 8.0)}, y)
+    assert (
+        BayesianNetworkClassifier(discretize=Discretizer(8, "entropy")).fit(X, y).model_.variable("size").num_states < 5
+    )
+    real = BayesianNetworkClassifier(discretize=None).fit(X | {"code": np.where(y == 1, 7.0, 8.0)}, y)
     assert real.model_.variable("size").is_real
     assert real.model_.variable("code").labels == (7, 8)
 
@@ -226,7 +228,7 @@ def test_numbers_are_cut_and_whole_ones_are_states():
 def test_a_file_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "rows.csv"
     jt.Dataset({"x": [0, 1, 1, 0], "y": [0, 1, 1, 0]}).to_csv(path)
-    mine = NaiveBayes(target="y").fit(path)
+    mine = BayesianNetworkClassifier(target="y").fit(path)
     assert mine.classes_.tolist() == [0, 1]
     assert mine.score(path) == 1.0
 
@@ -235,7 +237,7 @@ def test_states_come_from_a_network_or_are_declared():
     few = FRAME[FRAME["asia"] == "no"]
     mine = BayesianNetworkClassifier(ASIA, target="lung").fit(few)
     assert mine.model_.variables == ASIA.variables
-    declared = NaiveBayes(target="lung", variables=[ASIA.variable("asia")]).fit(few)
+    declared = BayesianNetworkClassifier(target="lung", variables=[ASIA.variable("asia")]).fit(few)
     assert declared.model_.variable("asia").labels == ("yes", "no")
     assert mine.classes_.tolist() == ["no", "yes"]
     assert mine.predict_proba(QUERY) == pytest.approx(
@@ -251,11 +253,11 @@ def test_clones_pickles_and_pipelines(asia):
     assert np.array_equal(pickle.loads(pickle.dumps(asia)).predict_proba(QUERY), asia.predict_proba(QUERY))  # noqa: S301
     X, y = FRAME.drop(columns="lung"), FRAME["lung"]  # noqa: N806
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan)
-    pipeline = make_pipeline(encoder, NaiveBayes()).fit(X, y)
-    assert np.allclose(pipeline.predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X))
+    pipeline = make_pipeline(encoder, BayesianNetworkClassifier()).fit(X, y)
+    assert np.allclose(pipeline.predict_proba(X), BayesianNetworkClassifier().fit(X, y).predict_proba(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenStatesWarning)
-        search = GridSearchCV(NaiveBayes(), {"prior": [0.5, 1.0]}, cv=2).fit(X, y)
+        search = GridSearchCV(BayesianNetworkClassifier(), {"prior": [0.5, 1.0]}, cv=2).fit(X, y)
         assert search.best_params_["prior"] in {0.5, 1.0}
         graph = BayesianNetworkClassifier(ASIA.graph, target="lung")
         assert cross_val_score(graph, FRAME, y, cv=2, scoring="neg_log_loss").mean() > -0.5
@@ -267,8 +269,8 @@ def test_clones_pickles_and_pipelines(asia):
 @pytest.mark.parametrize(
     ("fit", "words"),
     [
-        (lambda: NaiveBayes().fit(FRAME), "requires y to be passed"),
-        (lambda: NaiveBayes(target="lungs").fit(FRAME), "no column 'lungs'"),
+        (lambda: BayesianNetworkClassifier().fit(FRAME), "requires y to be passed"),
+        (lambda: BayesianNetworkClassifier(target="lungs").fit(FRAME), "no column 'lungs'"),
         (lambda: BayesianNetworkClassifier(ASIA.graph, target="lungs").fit(FRAME, FRAME["lung"]), "no node 'lungs'"),
         (lambda: BayesianNetworkClassifier(ASIA.graph, target="age").fit(FRAME.assign(age=1)), "no node 'age'"),
         (lambda: BayesianNetworkClassifier(ASIA.graph).fit(FRAME, FRAME["lung"].to_numpy()), "which node"),
@@ -277,11 +279,17 @@ def test_clones_pickles_and_pipelines(asia):
             lambda: BayesianNetworkClassifier("naif").fit(FRAME, FRAME["lung"]),
             "no structure 'naif'; did you mean 'naive'",
         ),
-        (lambda: NaiveBayes().fit(FRAME.rename(columns={"asia": "y"}), np.arange(400) % 2), "name it in target="),
-        (lambda: NaiveBayes().fit(FRAME, [None] * 400), "no row says its class"),
-        (lambda: NaiveBayes().fit(FRAME, [0, 1]), "y has 2 rows, X has 400"),
-        (lambda: NaiveBayes().fit(FRAME, FRAME["lung"], sample_weight=np.zeros(400)), "weights are zero"),
-        (lambda: NaiveBayes().fit({"a": [np.nan] * 4}, [0, 1, 0, 1]), "'a' has no observed cell"),
+        (
+            lambda: BayesianNetworkClassifier().fit(FRAME.rename(columns={"asia": "y"}), np.arange(400) % 2),
+            "name it in target=",
+        ),
+        (lambda: BayesianNetworkClassifier().fit(FRAME, [None] * 400), "no row says its class"),
+        (lambda: BayesianNetworkClassifier().fit(FRAME, [0, 1]), "y has 2 rows, X has 400"),
+        (
+            lambda: BayesianNetworkClassifier().fit(FRAME, FRAME["lung"], sample_weight=np.zeros(400)),
+            "weights are zero",
+        ),
+        (lambda: BayesianNetworkClassifier().fit({"a": [np.nan] * 4}, [0, 1, 0, 1]), "'a' has no observed cell"),
     ],
 )
 def test_what_cannot_be_learned_is_refused_in_a_sentence(fit, words):
@@ -305,7 +313,7 @@ def test_a_tree_among_the_columns_tells_what_naive_bayes_cannot():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (400, 3))  # noqa: N806
     y = X[:, 0] ^ X[:, 1]
-    plain, augmented = NaiveBayes().fit(X, y), TreeAugmentedNaiveBayes().fit(X, y)
+    plain, augmented = BayesianNetworkClassifier().fit(X, y), TreeAugmentedNaiveBayes().fit(X, y)
     assert augmented.score(X, y) == 1.0
     assert plain.score(X, y) < 0.7
     graph = augmented.model_.graph

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 from sklearn.naive_bayes import GaussianNB
 
 import juncture as jt
-from juncture.estimators import BayesianNetworkClassifier, NaiveBayes, TreeAugmentedNaiveBayes
+from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
 
 
 def draw_rows(seed=0, num_rows=300):
@@ -24,7 +24,7 @@ def draw_rows(seed=0, num_rows=300):
 
 def test_naive_bayes_is_that_of_gaussians():
     X, y = draw_rows()  # noqa: N806
-    mine = NaiveBayes(prior=None, discretize=None).fit(X, y)
+    mine = BayesianNetworkClassifier(prior=None, discretize=None).fit(X, y)
     theirs = GaussianNB(var_smoothing=0.0).fit(X, y)
     assert mine.predict_proba(X) == pytest.approx(theirs.predict_proba(X), abs=1e-9)
     assert mine.score(X, y) == theirs.score(X, y)
@@ -43,7 +43,7 @@ def test_a_complete_graph_among_the_columns_is_quadratic_discriminant_analysis()
 def test_missing_leaves_drop_out_and_other_columns_are_read_too():
     X, y = draw_rows(2)  # noqa: N806
     rows = {"a": X[:, 0], "b": X[:, 1], "kind": np.where(X[:, 2] > 0, "up", "down")}
-    mine = NaiveBayes(discretize=None).fit(rows, y)
+    mine = BayesianNetworkClassifier(discretize=None).fit(rows, y)
     holes = {"a": [0.5, np.nan, np.nan], "b": [1.5, 1.5, np.nan], "kind": ["up", None, "sideways"]}
     with pytest.warns(jt.errors.UnseenStatesWarning):
         found = mine.predict_proba(holes)
@@ -74,26 +74,28 @@ def test_structures_are_learned_from_mixed_columns(structure):
     X, y = draw_rows(3, 600)  # noqa: N806
     rows = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "kind": np.where(y == 2, "up", "down")}
     mine = BayesianNetworkClassifier(structure, discretize=None).fit(rows, y)
-    assert mine.score(rows, y) > NaiveBayes(discretize=None).fit({"a": rows["a"]}, y).score({"a": rows["a"]}, y)
+    assert mine.score(rows, y) > BayesianNetworkClassifier(discretize=None).fit({"a": rows["a"]}, y).score(
+        {"a": rows["a"]}, y
+    )
     tree = TreeAugmentedNaiveBayes(discretize=None, tree_score="bic").fit(rows, y)
     assert all(len(tree.model_.graph.parents(name)) <= 2 for name in rows)
 
 
 def test_what_cannot_be_told_is_refused():
     X, y = draw_rows()  # noqa: N806
-    mine = NaiveBayes(discretize=None).fit(X, y)
+    mine = BayesianNetworkClassifier(discretize=None).fit(X, y)
     with pytest.raises(jt.Unsupported, match="'x0' is real-valued"):
         mine.predict_proba(X, target="x0")
     with pytest.raises(jt.InvalidData, match="the line of 'x0' is not determined in the rows with y=1"):
-        NaiveBayes(discretize=None).fit([[0.5], [1.5], [2.5]], ["0", "0", "1"])
+        BayesianNetworkClassifier(discretize=None).fit([[0.5], [1.5], [2.5]], ["0", "0", "1"])
 
 
 def test_columns_with_holes_are_learned_from():
     X, y = draw_rows()  # noqa: N806
-    whole = NaiveBayes(discretize=None).fit(X, y)
+    whole = BayesianNetworkClassifier(discretize=None).fit(X, y)
     rng = np.random.default_rng(1)
     holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
-    mine = NaiveBayes(discretize=None).fit(holes, y)
+    mine = BayesianNetworkClassifier(discretize=None).fit(holes, y)
     for name in ("x0", "x1", "x2"):
         column = holes[:, int(name[1])]
         means = [np.nanmean(column[y == label]) for label in np.unique(y)]  # what is missing says nothing else
@@ -103,7 +105,7 @@ def test_columns_with_holes_are_learned_from():
 
 def test_a_network_with_real_variables_is_a_classifier():
     X, y = draw_rows()  # noqa: N806
-    model = NaiveBayes(discretize=None).fit(X, y).model_
+    model = BayesianNetworkClassifier(discretize=None).fit(X, y).model_
     mine = BayesianNetworkClassifier.from_model(model, "y")
     X = {f"x{place}": column for place, column in enumerate(X.T)}  # noqa: N806
     assert mine.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(300))

@@ -247,7 +247,7 @@ def test_wrong_input_gets_a_sentence():
         jt.infer(TOY, [2, 0, 1])
     with pytest.raises(jt.InvalidData, match="has 3 visible units"):
         jt.log_prob(TOY, [1, 0])
-    with pytest.raises(jt.InvalidData, match="use log_prob or infer"):
+    with pytest.raises(jt.InvalidData, match="take complete rows"):
         TOY.free_energy([np.nan, 0, 1])
     with pytest.raises(jt.Unsupported, match="no tables"):
         machine("gaussian", 0).to_markov_network()

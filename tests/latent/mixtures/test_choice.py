@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import juncture as jt
@@ -74,3 +75,27 @@ def test_the_command_labels_rows(tmp_path):
     document = juncture("cluster", str(tmp_path / "rows.csv"), "-k", "2", "--json")
     assert json.loads(document.out)["components"] == 2
     assert juncture("cluster", str(tmp_path / "rows.csv"), "-k", "none").returncode == 2
+
+
+def test_the_command_leaves_identifiers_and_dates_out(tmp_path):
+    """Ids, codes, dates, text and NA in one table: the first three stay in it, but do not decide."""
+    rng, which = np.random.default_rng(1), np.repeat([0, 1], 30)
+    heights = [f"{height:.3f}" if rng.random() > 0.1 else "NA" for height in rng.normal(6.0 * which, 0.5)]
+    lines = [
+        f"{1000 + row},P{row:03d},2024-0{1 + row // 28}-{1 + row % 28:02d},{height},{'red' if own else 'blue'},{row**2}"
+        for row, (height, own) in enumerate(zip(heights, which, strict=True))
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,code,day,height,colour,area", *lines]))
+    out = tmp_path / "labelled.csv"
+    done = juncture(
+        "cluster", str(tmp_path / "rows.csv"), "--ignore", "area", "--most", "2", "--missing", "NA", "--out", str(out)
+    )
+    assert done.returncode == 0, done.err
+    for name in ("id", "code"):
+        assert f"the column '{name}' has 60 different values" in done.err
+    assert "the column 'day' holds dates; it is left out of the clustering" in done.err
+    found = pd.read_csv(out)
+    assert np.mean(found["component"].to_numpy() == which) in {0.0, 1.0}
+    assert list(found.columns)[:4] == ["id", "code", "day", "height"]
+    kept = juncture("cluster", str(tmp_path / "rows.csv"), "-k", "1", "--missing", "NA", "--out", str(out))
+    assert "unless its numbers measure something; leave it out with --ignore area" in kept.err

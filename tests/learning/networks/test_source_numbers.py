@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.estimators import NaiveBayes
+from juncture.estimators import BayesianNetworkClassifier
 from juncture.numerics import log_sum_exp
 
 LINE = jt.DirectedGraph([("x", "y")])
@@ -151,7 +151,7 @@ def test_the_classifier_is_the_network():
     """S2-190, S3-008: rows sum to 1, and the class is asked of the network."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (50, 2)), rng.integers(0, 2, 50)  # noqa: N806
-    classifier = NaiveBayes().fit(X, y)
+    classifier = BayesianNetworkClassifier().fit(X, y)
     found = classifier.predict_proba(X[:5])
     assert found.sum(axis=1) == pytest.approx(np.ones(5))
     names = classifier.model_.graph.nodes

@@ -201,6 +201,7 @@ def test_a_wrong_table_is_refused_in_a_sentence():
         (lambda: learn_tree({"a": [1, 2]}, [0, 1], criterion="best"), InvalidData, "the criterion must be"),
         (lambda: learn_tree({"a": [1, 2]}, [0, 1], weights=[0, 0]), InvalidData, "all weights are zero"),
         (lambda: learn_tree({"a": [1, np.inf]}, [0, 1]), InvalidData, "infinite in row 1"),
+        (lambda: learn_tree({"a": [1, 2]}, [0, 1e200], target="number"), InvalidData, "whose squares overflow"),
         (lambda: learn_tree(AGES, CLASSES).predict({"b": [1]}), InvalidData, "lacks the column 'age'"),
     ]
     for ask, error, words in cases:

@@ -1,38 +1,167 @@
-"""`NaiveBayes`: the columns are independent once the class is known."""
+"""`NaiveBayes`: the columns are independent once the class is known, each of a family of its own."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
+import numpy as np
+import scipy.sparse as sp
+
+from juncture.checks import check_kind
+from juncture.components.contract import Emissions
+from juncture.data.entries import as_table
+from juncture.data.tables.columns import Column
+from juncture.data.tables.holes import unmask
+from juncture.data.tables.table import Table
+from juncture.estimators.classifiers.cell_columns import (
+    AUTO,
+    CellColumns,
+    check_seen,
+    families_by_name,
+    find_columns,
+    guess_numbers,
+)
+from juncture.estimators.classifiers.generative import GenerativeEstimator
+from juncture.estimators.tables import check_known_columns, default_names, find_class, has_names, validate_table
+from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
+from juncture.supervised.generative.estimation import Estimation
+from juncture.variables import Variable
 
 
 @dataclass(eq=False, repr=False)
-class NaiveBayes(BayesianNetworkClassifier):
-    """Naive Bayes over discrete columns: all columns are independent given the class.
+class NaiveBayes(GenerativeEstimator):
+    """Naive Bayes with a family for each column; missing cells, missing labels, weights, text and sparse counts.
 
-    The attributes are those of `BayesianNetworkClassifier`.
+    Columns of a frame may be left out in `predict`, and a category that no row of `fit` had is taken as missing, with a
+    warning. `BayesianNetworkClassifier` is naive Bayes over intervals of numbers.
 
     Parameters
     ----------
-    prior
-        A pseudo-count for each cell, also for the classes.
-    target, method, variables, discretize, random_state
-        As in `BayesianNetworkClassifier`.
+    families
+        "gaussian", "bernoulli" (zeros and ones), "categorical", "poisson", "exponential", "multinomial" (counts of
+        words), or a family such as `jt.Gamma`: one for all columns, a list, or a mapping from names or positions of
+        columns. A `Variable` stands for a categorical column with its states. "auto": text and categories are
+        categorical; booleans, and numbers that are all 0 or 1, Bernoulli; other numbers Gaussian; a sparse matrix has
+        counts of words.
+    alpha
+        A pseudo-count for each cell of tables (Laplace); rates of Poisson and exponential columns have as many rows
+        more at the mean of all classes. 0 is maximum likelihood.
+    priors
+        The probabilities of the classes: None for their shares of the rows, a number for a pseudo-count of each, a list
+        in the order of `classes_`, or a mapping from classes.
+    estimate
+        "point", or "bayes" for densities with their parameters integrated out under conjugate priors: Student t,
+        Beta-Bernoulli, Gamma-Poisson and so on, `alpha` their parameter.
+    target
+        The column of `X` that is the class, where `y` is not given.
+    tol, max_iter
+        EM, for rows without a label, ends when a step gains less than `tol` of the objective, or after this many steps.
+
+    Attributes
+    ----------
+    model_
+        The `GenerativeClassifier`.
+    families_
+        The family of each column, by name.
+    classes_, class_prior_
+        The classes, sorted, and their probabilities.
+    coef_, intercept_
+        The weights of the log-linear form where there is one; of two classes, those of the log odds.
+    statistics_, num_parameters_, n_iter_
+        The statistics of the rows, the number of free parameters, and the passes over the rows.
+    n_features_in_, feature_names_in_
+        The number of columns, and their names if they have any.
 
     Examples
     --------
-    >>> NaiveBayes().fit([["sun"], ["sun"], ["rain"]], ["out", "out", "in"]).predict([["rain"], [None]]).tolist()
+    >>> rows = [["sun", 25.0], ["sun", 21.0], ["rain", 12.0], [None, 14.0]]
+    >>> classifier = NaiveBayes().fit(rows, ["out", "out", "in", "in"])
+    >>> classifier.predict([["rain", None], [None, 23.0]]).tolist()
     ['in', 'out']
     """
 
-    structure = None
+    families: Any = AUTO
+    alpha: float = 1.0
+    target: str | None = field(default=None, kw_only=True)
 
-    prior: Any = 1.0
-    _: KW_ONLY
-    target: str | None = None
-    method: Any = "em"
-    variables: Any = None
-    discretize: Any = 5
-    random_state: Any = 0
+    def _estimation(self) -> Estimation:
+        return Estimation(self.alpha, self.priors, self.estimate)
+
+    def _class_column(self, X: Any, y: Any) -> Column:
+        check_kind(self.target, (str, type(None)), "the target")
+        if y is None and has_names(X):
+            return find_class(as_table(X), self.target)
+        return super()._class_column(X, y)
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        if sp.issparse(X):
+            return self._read_sparse(X, reset=reset)
+        if has_names(X):
+            return self._read_named(as_table(X), reset=reset)
+        array = validate_table(self, unmask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        names = list(getattr(self, "feature_names_in_", default_names(array.shape[1])))
+        if array.dtype.kind not in "biuf" or self._has_categories(names, reset=reset):
+            return self._read_table(as_table(array, names), reset=reset)
+        rows = array.astype(np.float64, copy=False)
+        if reset:
+            check_seen(rows, names)
+            self._adopt_numbers(rows, names)
+        return rows
+
+    def _read_sparse(self, X: Any, *, reset: bool) -> Any:
+        rows = validate_table(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        if reset:
+            names = list(getattr(self, "feature_names_in_", default_names(rows.shape[1])))
+            given = families_by_name(self.families, names) if self.families != AUTO else {}
+            families = {name: as_column_family(given.get(name, "multinomial")) for name in names}
+            self._adopt_columns(families, {name: Variable(name) for name in names})
+        return rows
+
+    def _read_named(self, table: Table, *, reset: bool) -> np.ndarray:
+        if reset:
+            names = [name for name in table.cells if name != self.target]
+            self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+            table = table.only(names)
+        else:
+            known = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+            check_known_columns(table.cells, {*known, *([self.target] if self.target else [])}, str(self.target))
+        return self._read_table(table, reset=reset)
+
+    def _read_table(self, table: Table, *, reset: bool) -> np.ndarray:
+        if reset:
+            self._columns = find_columns(table, families_by_name(self.families, list(table.cells)))
+            self.families_ = {name: str(family) for name, family in self._columns.families.items()}
+        rows = self._columns.read(table)
+        if reset:
+            check_seen(rows, list(table.cells))
+        return rows
+
+    def _has_categories(self, names: list[str], *, reset: bool) -> bool:
+        if not reset:
+            return self._columns.is_coded
+        if isinstance(self.families, str):
+            return self.families == "categorical"
+        given = families_by_name(self.families, names).values()
+        return any(isinstance(each, Variable) or (each != AUTO and as_column_family(each).is_coded) for each in given)
+
+    def _adopt_numbers(self, rows: np.ndarray, names: list[str]) -> None:
+        given = families_by_name(self.families, names)
+        guesses = guess_numbers(rows) if AUTO in [each for each in given.values() if isinstance(each, str)] else []
+        families = {
+            name: guesses[index] if isinstance(each, str) and each == AUTO else as_column_family(each)
+            for index, (name, each) in enumerate((name, given.get(name, AUTO)) for name in names)
+        }
+        self._adopt_columns(families, {name: Variable(name) for name in names})
+
+    def _adopt_columns(self, families: dict[str, ColumnFamily], variables: dict[str, Variable]) -> None:
+        self._columns = CellColumns(families, variables)
+        self.families_ = {name: str(family) for name, family in families.items()}
+
+    def _densities(self, rows: Any, num_classes: int) -> Emissions:
+        return equal_classes(rows, list(self._columns.families.values()), num_classes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.sparse = True
+        return tags

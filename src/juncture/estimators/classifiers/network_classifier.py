@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from juncture import numerics
-from juncture.checks import check_array, check_kind
+from juncture.checks import check_kind
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import warn_unseen
@@ -18,6 +18,7 @@ from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
+from juncture.estimators.classifiers.accuracy import accuracy
 from juncture.estimators.classifiers.prediction import probabilities
 from juncture.estimators.classifiers.structures import (
     NAIVE,
@@ -33,7 +34,6 @@ from juncture.estimators.reading import QueryRows, Reading, read_table
 from juncture.estimators.tables import (
     check_known_columns,
     class_column,
-    class_labels,
     class_variable,
     default_names,
     draw_seed,
@@ -214,18 +214,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """The share of rows whose class is predicted rightly, among those that say their class."""
         check_is_fitted(self)
         column = find_class(self._table(X, reset=False), self.target_) if y is None else class_column(y, self.target_)
-        truth = class_labels(column, self.model_.variable(self.target_))
-        known = column.levels.codes >= 0
-        if not known.any():
-            raise InvalidData(f"no row says its class {self.target_!r}, so there is nothing to compare with")
-        predicted = self.predict(X)
-        if len(predicted) != len(truth):
-            raise InvalidData(f"y has {len(truth)} rows, X has {len(predicted)}: they must be as many")
-        weights = None if sample_weight is None else check_array(sample_weight, "sample_weight", ndim=1)
-        if weights is not None and len(weights) != len(truth):
-            raise InvalidData(f"sample_weight has {len(weights)} weights for {len(truth)} rows: they must be as many")
-        right = truth[known] == predicted[known]
-        return float(np.average(right, weights=None if weights is None else weights[known]))
+        return accuracy(column, self.model_.variable(self.target_), self.predict(X), sample_weight)
 
     def _states_of(self, target: str | None) -> np.ndarray:
         if target is None or target == self.target_:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.estimators.classifiers.naive_bayes import NaiveBayes
+from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.trees import TreeAugmented
 
 
 @dataclass(eq=False, repr=False)
-class TreeAugmentedNaiveBayes(NaiveBayes):
+class TreeAugmentedNaiveBayes(BayesianNetworkClassifier):
     """Tree-augmented naive Bayes (TAN): each column has the class and at most one other column as parents.
 
     `jt.TreeAugmented` learns the tree among the columns. The attributes are those of `BayesianNetworkClassifier`.
@@ -33,7 +33,16 @@ class TreeAugmentedNaiveBayes(NaiveBayes):
     ['same']
     """
 
-    tree_score: Any = field(default="log-likelihood", kw_only=True)
+    structure = None
+
+    prior: Any = 1.0
+    _: KW_ONLY
+    target: str | None = None
+    method: Any = "em"
+    variables: Any = None
+    discretize: Any = 5
+    random_state: Any = 0
+    tree_score: Any = "log-likelihood"
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         return learn_structure(data, TreeAugmented(target=target, score=self.tree_score))

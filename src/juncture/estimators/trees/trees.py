@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from juncture import numerics
+from juncture.checks import check_number
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.estimators.tables import draw_seed
@@ -33,7 +34,8 @@ def learn_pruned(estimator: Any, table: Table, y: Any, weights: Any, target: str
         heavy = np.ones(table.num_rows) if weights is None else weights
         tree = learn_tree(table, y, target=target, weights=heavy * ~is_held, rng=seed, **options)
         tree = prune_tree(tree, table, y, weights=heavy * is_held)
-    return prune_by_cost(tree, estimator.ccp_alpha) if estimator.ccp_alpha else tree
+    alpha = check_number(estimator.ccp_alpha, "ccp_alpha", least=0.0)
+    return prune_by_cost(tree, alpha) if alpha > 0 else tree
 
 
 class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]

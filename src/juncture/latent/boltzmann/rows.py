@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,11 +11,20 @@ from juncture.data.dataset import Dataset
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
-from juncture.latent.boltzmann.units import visible_variables
+from juncture.latent.boltzmann.units import VisibleUnits, visible_variables
 from juncture.latent.rows import as_numbers
 
 
-def rows_of(model: BoltzmannParameters, given: Any) -> tuple[np.ndarray, bool]:
+class VisibleLayer(Protocol):
+    """A model with a layer of visible units."""
+
+    @property
+    def num_visible(self) -> int: ...
+    @property
+    def units(self) -> VisibleUnits: ...
+
+
+def rows_of(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     """(row, visible), and whether one row was given and not a list."""
     values = rows_of_dataset(model, given) if isinstance(given, Dataset) else check_array(unwrap_frame(given), "rows")
     if values.ndim not in (1, 2) or values.shape[-1] != model.num_visible:
@@ -26,22 +35,25 @@ def rows_of(model: BoltzmannParameters, given: Any) -> tuple[np.ndarray, bool]:
     return np.atleast_2d(values), values.ndim == 1
 
 
-def complete_rows(model: BoltzmannParameters, given: Any) -> tuple[np.ndarray, bool]:
+def complete_rows(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     """Rows without holes."""
     values, is_single = rows_of(model, given)
     if np.isnan(values).any():
-        raise InvalidData("free energies and features take complete rows, and one has a hole: use log_prob or infer")
+        raise InvalidData(
+            "free energies, features and deep models take complete rows, and one has a hole; log_prob and infer of a"
+            " RestrictedBoltzmannMachine sum it out"
+        )
     return values, is_single
 
 
-def rows_of_dataset(model: BoltzmannParameters, data: Dataset) -> np.ndarray:
+def rows_of_dataset(model: VisibleLayer, data: Dataset) -> np.ndarray:
     """The columns v0, v1, … side by side; where the names are others, all columns as they come."""
     names = [variable.name for variable in visible_variables(model.units)]
     order = names if set(names) <= set(data.columns) else list(data.columns)
     return np.stack([as_numbers(data, name) for name in order], axis=1)
 
 
-def as_dataset(model: BoltzmannParameters, u: np.ndarray) -> Dataset:
+def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:
     """Statistics of visible units as columns v0, v1, …."""
     variables = visible_variables(model.units)
     columns = model.units.decode(u).T

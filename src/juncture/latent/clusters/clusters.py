@@ -8,8 +8,7 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.iteration import Trace
-from juncture.latent.factors.principal_components import check_complete
-from juncture.latent.rows import rows_of
+from juncture.latent.rows import check_complete, rows_of
 from juncture.values import Value, number_of, read_only
 
 
@@ -55,7 +54,7 @@ class Clusters(Value):
                 "medoids are rows of a table of dissimilarities; take the nearest by that of the new rows"
             )
         table, _ = rows_of(rows, self.centers.shape[1:])
-        check_complete(table)
+        check_complete(table, "clusters", "fit a Mixture of Gaussians")
         return squared_distances(table, self.centers).argmin(axis=1)
 
     def __repr__(self) -> str:

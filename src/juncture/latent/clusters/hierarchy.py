@@ -8,8 +8,7 @@ import numpy as np
 
 from juncture.checks import check_array, check_choice, check_count, check_kind, check_number
 from juncture.errors import InvalidData
-from juncture.latent.factors.principal_components import check_complete
-from juncture.latent.rows import weighted_rows
+from juncture.latent.rows import check_complete, weighted_rows
 from juncture.values import Value, number_of, read_only
 
 LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
@@ -109,7 +108,7 @@ def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "eu
     check_choice(linkage, LINKAGES, "linkage")
     check_kind(metric, str, "metric")
     table, _ = weighted_rows(rows, None)
-    check_complete(table)
+    check_complete(table, "clusters", "fit a Mixture of Gaussians")
     if len(table) < 2 or not table.shape[1]:
         raise InvalidData(f"a hierarchy has at least 2 rows of numbers; got an array of the shape {table.shape}")
     if linkage in {"ward", "centroid", "median"} and metric != "euclidean":

@@ -16,8 +16,7 @@ from juncture.checks import check_array, check_count
 from juncture.errors import InvalidData, MissingExtra
 from juncture.iteration import Trace
 from juncture.latent.clusters.clusters import Clusters, squared_distances
-from juncture.latent.factors.principal_components import check_complete
-from juncture.latent.rows import weighted_rows
+from juncture.latent.rows import check_complete, weighted_rows
 from juncture.options import as_generator
 from juncture.values import number_of
 
@@ -136,7 +135,7 @@ def draw_centers(
 
 def as_table(rows: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     table, heavy = weighted_rows(rows, weights)
-    check_complete(table)
+    check_complete(table, "clusters", "fit a Mixture of Gaussians")
     if not heavy.sum() > 0 or not table.shape[1]:
         raise InvalidData("clusters need rows that weigh something, and columns")
     return table, heavy

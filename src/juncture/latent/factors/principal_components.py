@@ -13,8 +13,10 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count, check_flag
 from juncture.errors import InvalidData
-from juncture.latent.rows import rows_of, weighted_rows
+from juncture.latent.rows import check_complete, rows_of, weighted_rows
 from juncture.values import Value, number_of, read_only
+
+INSTEAD = ("principal components", "fit a ProbabilisticPCA")
 
 
 class PrincipalComponents(Value):
@@ -116,7 +118,7 @@ def principal_components(
     """
     search = METHODS[check_choice(method, METHODS, "method")]
     table, heavy = weighted_rows(rows, weights)
-    check_complete(table)
+    check_complete(table, *INSTEAD)
     if not heavy.sum() > 0 or not table.shape[1]:
         raise InvalidData("principal components need rows that weigh something, and columns")
     most = min(table.shape)
@@ -174,11 +176,5 @@ METHODS: dict[str, Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]] =
 
 def complete_rows(rows: Any, num_columns: int) -> tuple[np.ndarray, bool]:
     table, is_single = rows_of(rows, (num_columns,))
-    check_complete(table)
+    check_complete(table, *INSTEAD)
     return table, is_single
-
-
-def check_complete(table: np.ndarray) -> None:
-    if np.isnan(table).any():
-        row = int(np.argmax(np.isnan(table).any(axis=1)))
-        raise InvalidData(f"principal components take complete rows; row {row} has a hole: fit a ProbabilisticPCA")

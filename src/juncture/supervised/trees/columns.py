@@ -18,6 +18,8 @@ from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.values import number_of
 from juncture.variables import Variable
 
+LARGEST = 1e100  # of the numbers that a regression tree learns: sums of their squares are doubles
+
 
 class TrainingRows(NamedTuple):
     """The rows that a tree grows from; those of weight zero are left out.
@@ -181,6 +183,8 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
     if not kept.size:
         raise InvalidData("all weights are zero; some row must count")
     target = encode_target(column, output)[kept]
+    if is_real and np.abs(target).max() > LARGEST:
+        raise InvalidData(f"y has numbers beyond {LARGEST:g}, whose squares overflow: rescale it")
     center = float(np.average(target, weights=heavy[kept])) if is_real else 0.0
     ranked = [rank(each, variable) for each, variable in zip(read_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from juncture.kernels.trees.descent import find_leaves
+from juncture.values import read_only
 
 
 class SplitTree(Protocol):
@@ -54,7 +55,7 @@ def child_shares(tree: SplitTree) -> np.ndarray:
             candidates = np.flatnonzero(weights == heaviest[parents])
             shares = np.zeros(len(weights))
             shares[candidates[np.unique(parents[candidates], return_index=True)[1]]] = 1.0
-        tree.derived["shares"] = np.concatenate([[1.0], shares])
+        tree.derived["shares"] = read_only(np.concatenate([[1.0], shares]))
     return tree.derived["shares"]
 
 

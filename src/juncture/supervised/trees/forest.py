@@ -10,7 +10,7 @@ import numpy as np
 from juncture import parallel
 from juncture.checks import check_choice, check_count, check_flag, check_iterable, check_kind, check_number, is_one_of
 from juncture.data.tables.labels import label_array
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, Unsupported
 from juncture.options import as_generator
 from juncture.supervised.trees.columns import TrainingRows, read_training
 from juncture.supervised.trees.descent import average_leaves
@@ -72,8 +72,8 @@ class RandomForest(Value):
 
     def predict_proba(self, rows: Any) -> np.ndarray:
         """(row, class): the mean shares of the classes; with the hard vote the shares of trees for each class."""
-        kind = "number" if self.trees[0].target.is_real else "class"
-        check_choice(kind, ("class",), "the target of predict_proba")
+        if self.trees[0].target.is_real:
+            raise Unsupported("this forest predicts numbers, which have no probabilities here; call predict")
         return self.predict_values(rows)
 
     def predict_values(self, rows: Any) -> np.ndarray:
@@ -157,7 +157,7 @@ def learn_forest(  # noqa: PLR0913 (options of one algorithm)
     training = read_training(rows, y, weights, categories, is_real=is_real)
     growth = Growth.checked(
         is_real=is_real,
-        criterion=criterion or ("variance" if is_real else "gain"),
+        criterion=("variance" if is_real else "gain") if criterion is None else criterion,
         missing=missing,
         max_depth=max_depth,
         min_samples_split=min_samples_split,

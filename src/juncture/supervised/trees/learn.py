@@ -91,7 +91,7 @@ def learn_tree(  # noqa: PLR0913 (options of one algorithm)
     is_real = check_choice(target, TARGETS, "target") == "number"
     growth = Growth.checked(
         is_real=is_real,
-        criterion=criterion or ("variance" if is_real else "gain"),
+        criterion=("variance" if is_real else "gain") if criterion is None else criterion,
         missing=missing,
         max_depth=max_depth,
         min_samples_split=min_samples_split,
@@ -106,4 +106,4 @@ def learn_tree(  # noqa: PLR0913 (options of one algorithm)
 
 def grow_tree(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> DecisionTree:
     """The tree of rows that are read."""
-    return DecisionTree.of_nodes(rows.inputs, rows.output, grow(rows, growth, rng), growth.criterion, growth.missing)
+    return DecisionTree(rows.inputs, rows.output, *grow(rows, growth, rng), growth.criterion, growth.missing)

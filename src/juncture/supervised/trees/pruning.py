@@ -123,7 +123,7 @@ def cut(tree: DecisionTree, is_pruned: np.ndarray) -> DecisionTree:
         num_children=np.where(is_pruned, 0, tree.num_children),
     )
     kept = Nodes(*(each[is_kept] for each in nodes))
-    return DecisionTree.of_nodes(tree.inputs, tree.target, kept, tree.criterion, tree.missing)
+    return DecisionTree(tree.inputs, tree.target, *kept, tree.criterion, tree.missing)
 
 
 def prune_by_cost(tree: DecisionTree, alpha: float) -> DecisionTree:

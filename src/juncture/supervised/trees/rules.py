@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from juncture.checks import check_mapping, check_number
 from juncture.drawing.text import format_value
+from juncture.errors import InvalidData
 from juncture.values import Value, number_of
 
 if TYPE_CHECKING:
     from juncture.supervised.trees.tree import DecisionTree
 
 
-class Test(NamedTuple):
+class Condition(NamedTuple):
     """A condition on one input: its states, or an interval of numbers, open at the lower end."""
 
     name: str
@@ -24,7 +26,9 @@ class Test(NamedTuple):
 
     def holds(self, value: Any) -> bool:
         """Whether a value meets the condition."""
-        return value in self.states if self.states else self.above < value <= self.most
+        if self.states:
+            return value in self.states
+        return self.above < check_number(value, self.name) <= self.most
 
     def __str__(self) -> str:
         if self.states:
@@ -40,12 +44,12 @@ class Test(NamedTuple):
 
 
 class Rule(Value):
-    """If all tests hold, the prediction.
+    """If all conditions hold, the prediction.
 
     Attributes
     ----------
-    tests
-        The conditions; a rule without tests always holds.
+    conditions
+        What must hold of the inputs; a rule without conditions always holds.
     prediction
         The class, or the number.
     weight
@@ -56,22 +60,28 @@ class Rule(Value):
         The name of what is predicted.
     """
 
-    _fields = ("tests", "prediction", "weight", "share", "target")
-    tests: tuple[Test, ...]
+    _fields = ("conditions", "prediction", "weight", "share", "target")
+    conditions: tuple[Condition, ...]
     prediction: Any
     weight: float
     share: float
     target: str
 
-    def __init__(self, tests: Any, prediction: Any, weight: float, share: float, target: str) -> None:
-        self._set(tests=tuple(tests), prediction=prediction, weight=float(weight), share=float(share), target=target)
+    def __init__(self, conditions: Any, prediction: Any, weight: float, share: float, target: str) -> None:
+        self._set(
+            conditions=tuple(conditions), prediction=prediction, weight=float(weight), share=float(share), target=target
+        )
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether all tests hold for a complete row, a mapping from names to values."""
-        return all(test.holds(row[test.name]) for test in self.tests)
+        """Whether all conditions hold for a complete row, a mapping from names to values."""
+        check_mapping(row, "the row of a rule")
+        lacking = next((each.name for each in self.conditions if each.name not in row), None)
+        if lacking is not None:
+            raise InvalidData(f"the row lacks {lacking!r}, on which the rule has a condition")
+        return all(condition.holds(row[condition.name]) for condition in self.conditions)
 
     def __str__(self) -> str:
-        condition = " ∧ ".join(map(str, self.tests)) or "always"
+        condition = " ∧ ".join(map(str, self.conditions)) or "always"
         return f"{condition} → {self.target} = {format_value(self.prediction)}"
 
     def __repr__(self) -> str:
@@ -81,33 +91,35 @@ class Rule(Value):
 
 def find_rules(tree: DecisionTree) -> tuple[Rule, ...]:
     """The rules of the leaves in the order of the branches, depth first; after a node, that of its other states."""
-    rules, waiting = list[Rule](), [(0, tuple[Test, ...]())]
+    rules, waiting = list[Rule](), [(0, tuple[Condition, ...]())]
     while waiting:
-        node, tests = waiting.pop()
+        node, conditions = waiting.pop()
         if node < 0 or tree.split[node] < 0:
-            rules.append(make_rule(tree, max(node, ~node), tests, 0.0 if node < 0 else float(tree.weights[node])))
+            rules.append(make_rule(tree, max(node, ~node), conditions, 0.0 if node < 0 else float(tree.weights[node])))
             continue
-        waiting.extend(reversed(list(branches_of(tree, node, tests))))
+        waiting.extend(reversed(list(branches_of(tree, node, conditions))))
     return tuple(rules)
 
 
-def branches_of(tree: DecisionTree, node: int, tests: tuple[Test, ...]) -> Iterator[tuple[int, tuple[Test, ...]]]:
-    """The children of a node with the tests that lead to them; the states without a child lead to `~node`."""
+def branches_of(
+    tree: DecisionTree, node: int, conditions: tuple[Condition, ...]
+) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    """The children of a node with the conditions that lead to them; the states without a child lead to `~node`."""
     first = int(tree.first_child[node])
     others = states_without_branch(tree, node)
     ways = [(child, branch_test(tree, child)) for child in range(first, first + int(tree.num_children[node]))]
     if others:
-        ways.append((~node, Test(tree.inputs[tree.split[node]].name, others)))
-    for way, test in ways:
-        merged = merge(tests, test)
+        ways.append((~node, Condition(tree.inputs[tree.split[node]].name, others)))
+    for way, condition in ways:
+        merged = merge(conditions, condition)
         if merged is not None:
             yield way, merged
 
 
-def make_rule(tree: DecisionTree, node: int, tests: tuple[Test, ...], weight: float) -> Rule:
+def make_rule(tree: DecisionTree, node: int, conditions: tuple[Condition, ...], weight: float) -> Rule:
     best = int(tree.predictions[node].argmax())
     share = 1.0 if tree.target.is_real else float(tree.predictions[node, best])
-    return Rule(tests, prediction_of(tree, node), weight, share, tree.target.name)
+    return Rule(conditions, prediction_of(tree, node), weight, share, tree.target.name)
 
 
 def prediction_of(tree: DecisionTree, node: int) -> Any:
@@ -116,14 +128,14 @@ def prediction_of(tree: DecisionTree, node: int) -> Any:
     return float(values[0]) if tree.target.is_real else tree.target.labels[int(values.argmax())]
 
 
-def branch_test(tree: DecisionTree, child: int) -> Test:
+def branch_test(tree: DecisionTree, child: int) -> Condition:
     """The condition under which a row goes from a node to this child."""
     node = int(tree.parent[child])
     variable, branch = tree.inputs[tree.split[node]], int(tree.branch[child])
     if not variable.is_real:
-        return Test(variable.name, (variable.labels[branch],))
+        return Condition(variable.name, (variable.labels[branch],))
     threshold = float(tree.threshold[node])
-    return Test(variable.name, above=threshold) if branch else Test(variable.name, most=threshold)
+    return Condition(variable.name, above=threshold) if branch else Condition(variable.name, most=threshold)
 
 
 def states_without_branch(tree: DecisionTree, node: int) -> tuple[Any, ...]:
@@ -135,12 +147,12 @@ def states_without_branch(tree: DecisionTree, node: int) -> tuple[Any, ...]:
     return tuple(label for code, label in enumerate(variable.labels) if code not in taken)
 
 
-def merge(tests: tuple[Test, ...], test: Test) -> tuple[Test, ...] | None:
-    """The tests with one more; two of one input become their intersection, None where that is empty."""
-    for place, old in enumerate(tests):
-        if old.name == test.name:
-            states = tuple(state for state in old.states if state in test.states)
-            both = Test(old.name, states, max(old.above, test.above), min(old.most, test.most))
+def merge(conditions: tuple[Condition, ...], condition: Condition) -> tuple[Condition, ...] | None:
+    """The conditions with one more; two of one input become their intersection, None where that is empty."""
+    for place, old in enumerate(conditions):
+        if old.name == condition.name:
+            states = tuple(state for state in old.states if state in condition.states)
+            both = Condition(old.name, states, max(old.above, condition.above), min(old.most, condition.most))
             is_empty = both.above >= both.most if not old.states else not states
-            return None if is_empty else (*tests[:place], both, *tests[place + 1 :])
-    return (*tests, test)
+            return None if is_empty else (*conditions[:place], both, *conditions[place + 1 :])
+    return (*conditions, condition)

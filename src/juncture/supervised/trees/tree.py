@@ -12,6 +12,7 @@ from juncture.checks import check_choice
 from juncture.data.tables.labels import label_array
 from juncture.drawing.decision_trees import DecisionDiagram
 from juncture.drawing.notebook import diagram_html
+from juncture.errors import Unsupported
 from juncture.supervised.trees.checks import check_nodes
 from juncture.supervised.trees.columns import as_input_table, read_inputs
 from juncture.supervised.trees.descent import average_leaves, send_to_leaves
@@ -95,11 +96,6 @@ class DecisionTree(Value):
         self._set(inputs=scope, target=target, criterion=criterion, missing=missing)
         self._set(**{name: read_only(array) for name, array in zip(FIELDS, nodes, strict=True)})
 
-    @classmethod
-    def of_nodes(cls, inputs: Iterable[Variable], target: Variable, nodes: Nodes, *options: str) -> DecisionTree:
-        """A tree from its nodes, the criterion and the rule for missing values."""
-        return cls(inputs, target, *nodes, *options)
-
     @property
     def nodes(self) -> Nodes:
         """The arrays of the nodes."""
@@ -167,7 +163,8 @@ class DecisionTree(Value):
 
     def predict_proba(self, rows: Any) -> np.ndarray:
         """(row, class): the shares of the classes in the leaf of each row, or their mean over its leaves."""
-        check_choice("class" if not self.target.is_real else "number", ("class",), "the target of predict_proba")
+        if self.target.is_real:
+            raise Unsupported("this tree predicts numbers, which have no probabilities here; call predict")
         return self.predict_values(rows)
 
     def predict_values(self, rows: Any) -> np.ndarray:

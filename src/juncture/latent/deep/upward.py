@@ -1,0 +1,191 @@
+"""`infer`, `log_prob`, `sample` and `fit` for deep belief networks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_choice, check_count
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported
+from juncture.inference.engines.contract import Diagnostics
+from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.options import check_policy
+from juncture.latent.boltzmann.enumeration import is_quick
+from juncture.latent.boltzmann.fit import fit_machine
+from juncture.latent.boltzmann.gibbs import gibbs_step, start
+from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+from juncture.latent.boltzmann.rows import as_dataset, complete_rows
+from juncture.latent.deep.belief_network import DeepBeliefNetwork, exact_log_prob, log_prob_below, upward_odds
+from juncture.latent.deep.beliefs import DeepBeliefs
+from juncture.learning.fit import Fit
+from juncture.numerics import sigmoid, softplus
+from juncture.options import as_generator
+
+STEPS = 1000  # of the chain of the top machine of each row that sample draws
+
+
+class BoundEstimate(NamedTuple):
+    """A lower bound of the log-likelihood of rows, estimated, and its standard error."""
+
+    log_bound: float
+    standard_error: float
+
+
+def infer_belief_network(
+    model: DeepBeliefNetwork,
+    evidence: Any,
+    *,
+    method: str = "auto",
+    on_impossible: str = "warn",
+    draws: int = 100,
+    rng: Any = None,
+) -> DeepBeliefs:
+    """The factorised upward pass q(h | row) for one row or many, with a lower bound of log p(row) from draws of it.
+
+    Parameters
+    ----------
+    model
+        The network.
+    evidence
+        (row, visible) of zeros and ones, one row, a frame or a `Dataset`; without holes.
+    method
+        "auto" or "upward".
+    on_impossible
+        As in `infer`; no row is impossible.
+    draws
+        Draws of q for each row, from which the bound is estimated.
+    rng
+        A seed or a `numpy.random.Generator`.
+
+    Returns
+    -------
+    DeepBeliefs
+        Its `bounds` have standard errors, also those of an annealed log Z of the top machine.
+    """
+    check_choice(method, ("auto", "upward"), "method")
+    check_policy(on_impossible)
+    rows, is_single = complete_rows(model, evidence)
+    count, generator = check_count(draws, "draws", least=2), as_generator(rng)
+    log_z, log_z_error = top_log_partition(model, generator)
+    means, bounds = draw_upward(model, np.repeat(rows, count, axis=0), generator)
+    by_row = bounds.reshape(len(rows), count)
+    errors = np.hypot(by_row.std(axis=1, ddof=1) / np.sqrt(count), log_z_error)
+    layers = tuple(mean.reshape(len(rows), count, -1).mean(axis=1) for mean in means)
+    found = by_row.mean(axis=1) - log_z
+    diagnostics = Diagnostics(exact=False, steps=count)
+    return DeepBeliefs(model, layers, found, errors, is_single, "upward", diagnostics)
+
+
+def top_log_partition(model: DeepBeliefNetwork, rng: np.random.Generator) -> tuple[float, float]:
+    """Log Z of the top machine, and its standard error: 0 where it is exact."""
+    if is_quick(model.top):
+        return model.top.log_partition, 0.0
+    estimate = model.top.annealed_log_partition(rng=rng)
+    return estimate.log_evidence, estimate.standard_error
+
+
+def draw_upward(
+    model: DeepBeliefNetwork, rows: np.ndarray, rng: np.random.Generator
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """q(h = 1 | the layer below) of each layer, and log p(x, h) + log Z - log q(h | x), the top layer summed out."""
+    means, below, total = [], rows, np.zeros(len(rows))
+    for layer in range(1, len(model.sizes) - 1):
+        odds = upward_odds(model, layer, below)
+        means.append(sigmoid(odds))
+        drawn = (rng.random(odds.shape) < means[-1]).astype(float)
+        total += log_prob_below(model, layer - 1, below, drawn) - (drawn * odds - softplus(odds)).sum(axis=1)
+        below = drawn
+    means.append(sigmoid(upward_odds(model, len(model.sizes) - 1, below)))
+    return means, total + model.top.log_weight(below)
+
+
+def log_prob_belief_network(model: DeepBeliefNetwork, rows: Any, *, method: str = "auto") -> Any:
+    """log p(row), exactly, for up to 12 units in each hidden layer below the top; `infer` bounds larger ones."""
+    check_choice(method, ("auto", "exact", "enumeration"), "method")
+    values, is_single = complete_rows(model, rows)
+    found = exact_log_prob(model, values)
+    return float(found[0]) if is_single else found
+
+
+def sample_belief_network(
+    model: DeepBeliefNetwork, n: Any, *, given: None = None, rng: Any = None, steps: int = STEPS
+) -> Dataset:
+    """`n` rows v0, v1, …: block Gibbs chains of the top machine, then one pass down.
+
+    Parameters
+    ----------
+    model
+        The network.
+    n
+        The number of rows.
+    given
+        None: the passes down take no evidence.
+    rng
+        A seed or a `numpy.random.Generator`.
+    steps
+        The length of each chain of the top machine.
+    """
+    if given is not None:
+        raise Unsupported("sample of a deep belief network takes no given=: its passes go down from the top layer")
+    count, generator = check_num_rows(n, 32 * sum(model.sizes)), as_generator(rng)
+    states, _ = start(model.top, np.full((count, model.sizes[-2]), np.nan), generator)
+    for _ in range(check_count(steps, "steps", least=1)):
+        states = gibbs_step(model.top, states, generator)
+    for layer in range(len(model.sizes) - 3, -1, -1):
+        odds = states @ model.weights[layer].T + model.biases[layer]
+        states = (generator.random(odds.shape) < sigmoid(odds)).astype(float)
+    return as_dataset(model, states)
+
+
+def fit_belief_network(
+    model: DeepBeliefNetwork, data: Any, prior: None = None, *, rng: Any = None, **options: Any
+) -> Fit[DeepBeliefNetwork]:
+    """A network learned layer by layer: a restricted Boltzmann machine from the features of the one below.
+
+    Parameters
+    ----------
+    model
+        Where learning starts: `DeepBeliefNetwork.random`.
+    data
+        (row, visible) of zeros and ones, a frame or a `Dataset`; without holes.
+    prior
+        None.
+    rng
+        A seed or a `numpy.random.Generator`.
+    **options
+        Of the learner of each layer, `juncture.latent.boltzmann.fit.fit_machine`: `rate`, `max_steps`, `weights`, ….
+
+    Returns
+    -------
+    Fit
+        `log_likelihood` is an estimated lower bound and `statistics` a `BoundEstimate` with its standard error; `trace`
+        is that of the top layer.
+    """
+    if prior is not None:
+        raise Unsupported("a deep belief network has no conjugate prior: leave prior out, use decay")
+    rows, _ = complete_rows(model, data)
+    if not len(rows):
+        raise InvalidData("there are no rows to learn from")
+    generator = as_generator(rng)
+    learned, trace = stack_machines(model, rows, generator, options)
+    hidden = [machine.hidden_bias for machine in learned]
+    biases = [*(machine.visible_bias for machine in learned), hidden[-1]]
+    found = DeepBeliefNetwork([machine.weights for machine in learned], biases, hidden[:-1])
+    beliefs = infer_belief_network(found, rows, rng=generator)
+    estimate = BoundEstimate(float(beliefs.bounds.sum()), float(np.sqrt((beliefs.errors**2).sum())))
+    return Fit(found, estimate.log_bound, trace, estimate)
+
+
+def stack_machines(
+    model: Any, rows: np.ndarray, rng: np.random.Generator, options: dict[str, Any]
+) -> tuple[list[RestrictedBoltzmannMachine], Any]:
+    """A machine for each pair of layers, each learned from draws of the hidden units of the one below."""
+    learned, trace = [], None
+    for weights, below, above in zip(model.weights, model.biases, model.biases[1:], strict=False):
+        fitted = fit_machine(RestrictedBoltzmannMachine(weights, below, above), rows, rng=rng, **options)
+        learned.append(fitted.model)
+        shares, trace = fitted.model.hidden_probabilities(rows), fitted.trace
+        rows = (rng.random(shares.shape) < shares).astype(float)
+    return learned, trace

@@ -1,0 +1,1 @@
+"""Neural and amortised models: autoencoders, variational autoencoders, Helmholtz machines."""

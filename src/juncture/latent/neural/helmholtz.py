@@ -1,0 +1,138 @@
+"""`HelmholtzMachine`: a sigmoid network with a recognition network (Dayan, Hinton, Neal and Zemel 1995)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidModel, TooLarge, Unsupported
+from juncture.inference.engines.draws import check_num_rows
+from juncture.latent.boltzmann.rows import as_dataset, complete_rows
+from juncture.latent.boltzmann.units import BernoulliUnits
+from juncture.latent.deep.layer_sums import all_binary
+from juncture.numerics import log_sum_exp, sigmoid, softplus
+from juncture.options import as_generator
+from juncture.values import Value, number_of, read_only
+
+MAX_UNITS = 16  # hidden units whose states are all visited for an exact log p
+ARRAYS = ("weights", "visible_bias", "hidden_bias", "recognition_weights", "recognition_bias")
+
+
+class HelmholtzMachine(Value):
+    """Independent hidden units, p(h = 1) = σ(a), p(x = 1 | h) = σ(b + W h), and q(h = 1 | x) = σ(c + Rᵀ x).
+
+    Parameters
+    ----------
+    weights, visible_bias, hidden_bias
+        W: (visible, hidden); b: (visible,); a: (hidden,).
+    recognition_weights, recognition_bias
+        R: (visible, hidden); c: (hidden,).
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> machine = jt.HelmholtzMachine.random(3, 2, rng=0)
+    >>> rows = [[x >> unit & 1 for unit in range(3)] for x in range(8)]
+    >>> round(float(np.exp(jt.log_prob(machine, rows)).sum()), 12)
+    1.0
+    """
+
+    _fields = ARRAYS
+    weights: np.ndarray
+    visible_bias: np.ndarray
+    hidden_bias: np.ndarray
+    recognition_weights: np.ndarray
+    recognition_bias: np.ndarray
+
+    def __init__(
+        self, weights: Any, visible_bias: Any, hidden_bias: Any, recognition_weights: Any, recognition_bias: Any
+    ) -> None:
+        given = (weights, visible_bias, hidden_bias, recognition_weights, recognition_bias)
+        found = {
+            name: check_array(values, name, error=InvalidModel) for name, values in zip(ARRAYS, given, strict=True)
+        }
+        shape = found["weights"].shape
+        if len(shape) != 2 or not found["weights"].size:
+            raise InvalidModel(f"the weights are an array (visible, hidden); got one of the shape {shape}")
+        for name, expected in zip(ARRAYS, (shape, shape[:1], shape[1:], shape, shape[1:]), strict=True):
+            if found[name].shape != expected:
+                raise InvalidModel(
+                    f"{name} must have the shape {expected}, as the weights say; got {found[name].shape}"
+                )
+        if not all(np.isfinite(array).all() for array in found.values()):
+            raise InvalidModel("the weights and biases of a machine must be finite numbers")
+        self._set(**{name: read_only(array) for name, array in found.items()})
+
+    @classmethod
+    def random(cls, num_visible: int, num_hidden: int, *, scale: float = 0.1, rng: Any = None) -> HelmholtzMachine:
+        """A machine with small random weights and biases of 0, from which learning starts."""
+        shape = check_count(num_visible, "num_visible", least=1), check_count(num_hidden, "num_hidden", least=1)
+        spread, generator = check_number(scale, "scale", least=0), as_generator(rng)
+        down, up = (spread * generator.standard_normal(shape) for _ in range(2))
+        return cls(down, np.zeros(shape[0]), np.zeros(shape[1]), up, np.zeros(shape[1]))
+
+    @property
+    def num_visible(self) -> int:
+        return len(self.visible_bias)
+
+    @property
+    def num_hidden(self) -> int:
+        return len(self.hidden_bias)
+
+    @property
+    def units(self) -> BernoulliUnits:
+        """The visible units."""
+        return BernoulliUnits(self.num_visible)
+
+    def recognize(self, rows: Any) -> np.ndarray:
+        """q(h = 1 | x): (row, hidden), or (hidden,) of one row."""
+        values, is_single = complete_rows(self, rows)
+        shares = sigmoid(values @ self.recognition_weights + self.recognition_bias)
+        return shares[0] if is_single else shares
+
+    def __repr__(self) -> str:
+        return f"HelmholtzMachine({self.num_visible} visible units, {number_of(self.num_hidden, 'hidden unit')})"
+
+
+def log_given(states: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """log p of states of independent units with these log odds, summed over the last axis."""
+    return np.asarray((states * odds - softplus(odds)).sum(axis=-1))
+
+
+def log_ratios(model: HelmholtzMachine, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """log p(x, h) - log q(h | x) at one draw of q for each row, (row,)."""
+    odds = rows @ model.recognition_weights + model.recognition_bias
+    h = (rng.random(odds.shape) < sigmoid(odds)).astype(float)
+    joint = log_given(h, model.hidden_bias) + log_given(rows, h @ model.weights.T + model.visible_bias)
+    return joint - log_given(h, odds)
+
+
+def log_prob_helmholtz(model: HelmholtzMachine, rows: Any, *, method: str = "auto") -> Any:
+    """log p(row), by the sum over all states of at most 16 hidden units."""
+    check_choice(method, ("auto", "exact", "enumeration"), "method")
+    values, is_single = complete_rows(model, rows)
+    if model.num_hidden > MAX_UNITS:
+        raise TooLarge(f"log p visits all 2^{model.num_hidden} hidden states; the limit is 2^{MAX_UNITS}")
+    h = all_binary(model.num_hidden)
+    odds = h @ model.weights.T + model.visible_bias
+    given = values @ odds.T - softplus(odds).sum(axis=1)
+    found = log_sum_exp(given + log_given(h, model.hidden_bias), axis=1)
+    return float(found[0]) if is_single else found
+
+
+def sample_helmholtz(model: HelmholtzMachine, n: Any, *, given: None = None, rng: Any = None) -> Dataset:
+    """`n` independent rows v0, v1, … from p(h) and p(x | h)."""
+    if given is not None:
+        raise Unsupported("sample of a Helmholtz machine takes no given=")
+    count, generator = check_num_rows(n, 32 * model.num_visible), as_generator(rng)
+    return as_dataset(model, dream(model, count, generator)[1])
+
+
+def dream(model: HelmholtzMachine, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of h and x from the model."""
+    h = (rng.random((count, model.num_hidden)) < sigmoid(model.hidden_bias)).astype(float)
+    odds = h @ model.weights.T + model.visible_bias
+    return h, (rng.random(odds.shape) < sigmoid(odds)).astype(float)

@@ -1,0 +1,131 @@
+"""`VariationalAutoencoder`: p(z) = N(0, I), a neural p(x | z), and an encoder q(z | x) (Kingma and Welling 2014)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_choice, check_count, check_number
+from juncture.errors import InvalidData, InvalidModel
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.latent.neural.layers import Layers, apply_layers, as_layers, check_widths, complete_numbers, random_layers
+from juncture.numerics import LOG_TWO_PI, log_sum_exp, sigmoid
+from juncture.options import as_generator
+from juncture.values import Value
+
+KINDS = ("gaussian", "bernoulli")
+
+
+class VariationalAutoencoder(Value):
+    """z ~ N(0, I), and columns independent given z: N(D(z), noise) or zeros and ones with the log odds D(z).
+
+    Parameters
+    ----------
+    encoder, decoder
+        Lists of pairs (weights, bias), joined by tanh. The encoder gives the means of q(z | x) and then the logarithms
+        of its standard deviations, two numbers for each dimension of z.
+    noise
+        The variance of Gaussian columns.
+    visible
+        "gaussian" or "bernoulli".
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.VariationalAutoencoder.random(3, 2, rng=0)
+    >>> model
+    VariationalAutoencoder(3 gaussian columns, 2 latent dimensions)
+    """
+
+    _fields = ("encoder", "decoder", "noise", "visible")
+    encoder: Layers
+    decoder: Layers
+    noise: float
+    visible: str
+
+    def __init__(self, encoder: Any, decoder: Any, noise: float = 1.0, visible: str = "gaussian") -> None:
+        up, down = as_layers(encoder, "encoder"), as_layers(decoder, "decoder")
+        if len(up[-1][1]) != 2 * len(down[0][0]) or len(up[0][0]) != len(down[-1][1]):
+            raise InvalidModel(
+                f"the encoder makes {len(up[-1][1])} numbers of {len(up[0][0])}, and the decoder {len(down[-1][1])} of"
+                f" {len(down[0][0])}: it must give two for each that the decoder takes, of rows of the same length"
+            )
+        variance = check_number(noise, "noise", above=0)
+        kind = check_choice(visible, KINDS, "visible", error=InvalidModel)
+        self._set(encoder=up, decoder=down, noise=variance, visible=kind)
+
+    @classmethod
+    def random(
+        cls, num_columns: int, num_latent: int, visible: str = "gaussian", *, hidden: Any = (), rng: Any = None
+    ) -> VariationalAutoencoder:
+        """A model with random weights, from which learning starts; `hidden` are the widths of the encoder's layers."""
+        columns, latent = (
+            check_count(num_columns, "num_columns", least=1),
+            check_count(num_latent, "num_latent", least=1),
+        )
+        widths, generator = check_widths(hidden), as_generator(rng)
+        up = random_layers([columns, *widths, 2 * latent], generator)
+        return cls(up, random_layers([latent, *widths[::-1], columns], generator), 1.0, visible)
+
+    @property
+    def num_columns(self) -> int:
+        return len(self.encoder[0][0])
+
+    @property
+    def num_latent(self) -> int:
+        return len(self.decoder[0][0])
+
+    def encode(self, rows: Any) -> Gaussian:
+        """q(z | x): a `Gaussian` with a batch (row, latent), or (latent,) of one row."""
+        values, is_single = complete_numbers(rows, self.num_columns)
+        mean, log_scale = np.split(apply_layers(self.encoder, values), 2, axis=1)
+        return Gaussian(mean[0], np.exp(2 * log_scale[0])) if is_single else Gaussian(mean, np.exp(2 * log_scale))
+
+    def decode(self, codes: Any) -> np.ndarray:
+        """E[x | z]: (row, column), or (column,) of one z."""
+        values, is_single = complete_numbers(codes, self.num_latent)
+        found = apply_layers(self.decoder, values)
+        means = found if self.visible == "gaussian" else sigmoid(found)
+        return np.asarray(means[0] if is_single else means)
+
+    def log_ratios(self, rows: Any, draws: int = 100, *, rng: Any = None) -> np.ndarray:
+        """log p(x, z) - log q(z | x) at draws z of q, (row, draw): their mean is the ELBO."""
+        values = check_rows(self, rows)[0]
+        noise = as_generator(rng).standard_normal((check_count(draws, "draws", least=1), len(values), self.num_latent))
+        parameters = {"encoder": self.encoder, "decoder": self.decoder, "log_noise": np.log(self.noise)}
+        return np.stack([ratios(parameters, values, each, self.visible, np) for each in noise], axis=1)
+
+    def bound(self, rows: Any, num_samples: int = 1, *, draws: int = 1000, rng: Any = None) -> np.ndarray:
+        """Estimates of E log (1/K) Σ p(x, z_k) / q(z_k | x) for K = `num_samples`, (row,), from so many draws in all.
+
+        One sample is the ELBO; more make the bound of log p(x) tighter (Burda, Grosse and Salakhutdinov 2016).
+        """
+        size = check_count(num_samples, "num_samples", least=1)
+        groups = max(1, check_count(draws, "draws", least=1) // size)
+        found = self.log_ratios(rows, groups * size, rng=rng)
+        return np.asarray((log_sum_exp(found.reshape(len(found), groups, size), axis=2) - np.log(size)).mean(axis=1))
+
+    def __repr__(self) -> str:
+        return f"VariationalAutoencoder({self.num_columns} {self.visible} columns, {self.num_latent} latent dimensions)"
+
+
+def ratios(parameters: Any, rows: Any, noise: Any, visible: str, numpy: Any) -> Any:
+    """log p(x, z) - log q(z | x) at z = m(x) + s(x) · noise, (row,), in terms of NumPy or JAX."""
+    codes = apply_layers(parameters["encoder"], rows, numpy.tanh)
+    mean, log_scale = numpy.split(codes, 2, axis=1)
+    z = mean + numpy.exp(log_scale) * noise
+    found = apply_layers(parameters["decoder"], z, numpy.tanh)
+    if visible == "bernoulli":
+        given = rows * found - numpy.logaddexp(0.0, found)
+    else:
+        log_noise = parameters["log_noise"]
+        given = -0.5 * ((rows - found) ** 2 * numpy.exp(-log_noise) + log_noise + LOG_TWO_PI)
+    return given.sum(axis=1) + (0.5 * (noise**2 - z**2) + log_scale).sum(axis=1)
+
+
+def check_rows(model: VariationalAutoencoder, given: Any) -> tuple[np.ndarray, bool]:
+    rows, is_single = complete_numbers(given, model.num_columns)
+    if model.visible == "bernoulli" and not np.isin(rows, (0.0, 1.0)).all():
+        raise InvalidData("the columns of this model are 0 or 1; some rows have other numbers")
+    return rows, is_single

@@ -1,0 +1,19 @@
+"""What the verbs do with autoencoders, variational autoencoders and Helmholtz machines."""
+
+from __future__ import annotations
+
+from juncture import verbs
+from juncture.dispatch import register
+from juncture.latent.neural.amortized import fit_variational_autoencoder, infer_codes, sample_rows
+from juncture.latent.neural.autoencoder import Autoencoder, fit_autoencoder
+from juncture.latent.neural.helmholtz import HelmholtzMachine, log_prob_helmholtz, sample_helmholtz
+from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
+from juncture.latent.neural.wake_sleep import fit_helmholtz
+
+register(verbs.fit, Autoencoder, fit_autoencoder)
+register(verbs.infer, VariationalAutoencoder, infer_codes)
+register(verbs.sample, VariationalAutoencoder, sample_rows)
+register(verbs.fit, VariationalAutoencoder, fit_variational_autoencoder)
+register(verbs.sample, HelmholtzMachine, sample_helmholtz)
+register(verbs.log_prob, HelmholtzMachine, log_prob_helmholtz)
+register(verbs.fit, HelmholtzMachine, fit_helmholtz)
