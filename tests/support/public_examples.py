@@ -351,6 +351,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
+        "RestrictedBoltzmannMachine.gibbs": [{"v": X}],
         "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
         "ProbabilisticPCA.inverse_transform": [{"X": [[0.5]]}],
         "FactorBeliefs.__getitem__": [{"name": "factors"}],
