@@ -111,6 +111,10 @@ add(
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
 add(*decision_kinds.INSTANCES)
+add(
+    jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
+    jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
+)
 for build in (*regression_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:

@@ -432,6 +432,11 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
         **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
+        **{
+            f"{kind}.{method}": [{"X": np.random.default_rng(0).normal(size=X.shape), "y": Y}]
+            for kind in GENERATIVE_CLASSIFIERS
+            for method in ("fit", "score")
+        },
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )
