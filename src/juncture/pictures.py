@@ -16,6 +16,8 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "PrincipalComponents": ("juncture.plotting.latent",),
     "LinearFactors": ("juncture.plotting.latent",),
     "Dendrogram": ("juncture.plotting.latent",),
+    "CrossValidation": ("juncture.plotting.protocols",),
+    "ScoreBands": ("juncture.plotting.protocols",),
     "ConfusionMatrix": ("juncture.plotting.measures",),
     "ScoreCurve": ("juncture.plotting.measures",),
     "Calibration": ("juncture.plotting.measures",),

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
 import juncture as jt
 
+ROWS = np.random.default_rng(0).normal(size=(20, 2))
+TASK = {"learner": LogisticRegression(), "X": ROWS, "y": ROWS[:, 0] > 0, "folds": 2}
 LINE = [0.5, 1.0, 2.0, 3.5]
 A, B = [0.81, 0.85, 0.84, 0.82, 0.8], [0.79, 0.8, 0.81, 0.8, 0.79]
 PAC = {"epsilon": 0.1, "delta": 0.05}
@@ -15,6 +21,15 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "Rectangles": [{"dimension": 2}],
     "bayesian_correlated_t": [{"first": A, "second": B, "test_fraction": 0.2}],
     "bayesian_signed_rank": [{"first": A, "second": B, "draws": 100}],
+    "bootstrap_error": [
+        {"learner": KNeighborsClassifier(1), "X": ROWS, "y": ROWS[:, 0] > 0, "draws": 2},
+    ],
+    "cross_validate": [TASK],
+    "evaluate_network": [{"model": jt.example("fuel"), "cases": jt.sample(jt.example("fuel"), 10, rng=0)}],
+    "hold_out": [{"num_rows": 10}],
+    "learning_curve": [{**TASK, "sizes": [0.8, 1.0]}],
+    "make_folds": [{"num_rows": 10, "k": 2}],
+    "validation_curve": [{**TASK, "parameter": "C", "values": [0.1, 1.0]}],
     "calibration": [{"truth": [0, 1, 1, 0], "probabilities": [0.2, 0.7, 0.9, 0.4], "draws": 3}],
     "capacity": [{"num_hypotheses": 1000}],
     "confusion_matrix": [{"truth": ["a", "b", "a"], "predicted": ["a", "a", "a"]}],

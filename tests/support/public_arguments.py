@@ -72,7 +72,8 @@ BY_NAME: dict[str, Any] = {
     "self": None, "value": 1, "index": 0, "result": Result("PR", (-1.0,)), "learned": GRAPH, "truth": GRAPH,
     "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a",
     "child": "a", "component": 0, "num_columns": 3, "num_factors": 1, "rotation": [[-1.0]], "page": "a",
-    "links": [("a", "b"), ("b", "a")], "statistics": jt.Bernoulli.statistics([1, 0]), "threshold": 0.5,
+    "links": [("a", "b"), ("b", "a")], "v": (X > 0).astype(float), "threshold": 0.5,
+    "statistics": jt.Bernoulli.statistics([1, 0]),
 }  # fmt: skip
 
 

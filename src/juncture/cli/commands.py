@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "fit": "Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.",
     "learn": "Learn a network from data: first its graph, then its parameters.",
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
+    "evaluate": ("Predict every variable of a table from the other columns, and compare with what is there."),
     "cluster": "Sort the rows of a table into clusters, the components of a mixture; values may be missing.",
     "advise": "Find the best decisions of a decision network, and what each further observation would be worth.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",

@@ -43,18 +43,27 @@ from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_ma
 from juncture.evaluation.measures.curves import ScoreCurve, precision_recall_curve, roc_curve
 from juncture.evaluation.measures.numbers import pearson_correlation, root_mean_squared_error
 from juncture.evaluation.measures.scores import crps, log_score
+from juncture.evaluation.network_report import NetworkReport, VariableReport, evaluate_network
+from juncture.evaluation.protocols.bootstrap import BootstrapError, bootstrap_error
+from juncture.evaluation.protocols.cross_validation import CrossValidation, cross_validate
+from juncture.evaluation.protocols.folds import hold_out, make_folds
+from juncture.evaluation.protocols.learning_curves import ScoreBands, learning_curve, validation_curve
 
 __all__ = [
     "BayesianComparison",
+    "BootstrapError",
     "Calibration",
     "ConfusionMatrix",
+    "CrossValidation",
     "Discs",
     "FriedmanTest",
     "Hyperplanes",
     "Intervals",
     "LearnerComparison",
     "LearnerPair",
+    "NetworkReport",
     "Rectangles",
+    "ScoreBands",
     "ScoreCurve",
     "SignedIntervals",
     "Sines",
@@ -63,22 +72,29 @@ __all__ = [
     "TestResult",
     "ThresholdFit",
     "Thresholds",
+    "VariableReport",
     "bayesian_correlated_t",
     "bayesian_signed_rank",
+    "bootstrap_error",
     "calibration",
     "capacity",
     "compare_learners",
     "confusion_matrix",
     "corrected_t_test",
+    "cross_validate",
     "crps",
     "estimation_error_bound",
+    "evaluate_network",
     "fit_threshold",
     "five_by_two_test",
     "friedman_test",
     "hoeffding_bound",
     "hoeffding_deviation",
     "hoeffding_samples",
+    "hold_out",
+    "learning_curve",
     "log_score",
+    "make_folds",
     "margin_vc_bound",
     "mcnemar_test",
     "pac_frequency",
@@ -93,6 +109,7 @@ __all__ = [
     "structural_risk",
     "threshold_sample_complexity",
     "uniform_convergence_bound",
+    "validation_curve",
     "vc_dimension",
     "vc_sample_complexity",
     "wilcoxon_test",
