@@ -43,7 +43,7 @@ class GenerativeClassifier(Value):
     >>> classes = GenerativeClassifier([0.5, 0.5], [jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)], ["low", "high"])
     >>> classes.predict([-2.0, 0.5]).tolist()
     ['low', 'high']
-    >>> classes.posterior([0.0]).tolist()
+    >>> classes.posterior([0.0]).round(6).tolist()
     [[0.5, 0.5]]
     """
 
