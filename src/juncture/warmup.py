@@ -312,17 +312,17 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
-NUM_OF_FIRST = 5  # subjects, which take half of the time
+NUM_OF_FIRST = 7  # subjects, which take half of the time
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
     "large cliques": ask_factored_tree,
     "learning of parameters": learn_parameters,
     "families of distributions": warm_up_families,
     "learning of structure": learn_structures,
-    "networks with zeros": ask_sparse_network,
-    "messages on any graph": pass_messages,
     "mean field": ascend_mean_field,
     "Markov chains": run_markov_chains,
+    "networks with zeros": ask_sparse_network,
+    "messages on any graph": pass_messages,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,

@@ -3,6 +3,11 @@
 from juncture.descent.descend import Descent, descend
 from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
 from juncture.descent.stochastic import descend_stochastic
+from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
+from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
+from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
+from juncture.supervised.decisions.optimal_decision import OptimalDecision, optimal_decision
+from juncture.supervised.decisions.regions import DecisionRegions, decision_regions
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm
@@ -39,9 +44,12 @@ __all__ = [
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
     "ConstantStep",
+    "DecisionRegions",
     "DecisionTree",
     "DecreasingStep",
     "Descent",
+    "ErrorBounds",
+    "ErrorRate",
     "EvidenceFit",
     "ExactLineSearch",
     "FourierBasis",
@@ -57,6 +65,8 @@ __all__ = [
     "Link",
     "LogisticFit",
     "LogisticRegression",
+    "LossMatrix",
+    "OptimalDecision",
     "PolynomialBasis",
     "RandomForest",
     "RegressionStatistics",
@@ -65,10 +75,15 @@ __all__ = [
     "SigmoidBasis",
     "SplineBasis",
     "candidate_thresholds",
+    "classification_error",
     "compare_bases",
+    "conditional_error",
+    "decide",
+    "decision_regions",
     "descend",
     "descend_generalized_linear",
     "descend_stochastic",
+    "error_bounds",
     "find_separation",
     "fit_classifier",
     "fit_evidence",
@@ -80,6 +95,8 @@ __all__ = [
     "laplace_logistic",
     "learn_forest",
     "learn_tree",
+    "nearest_neighbor_bounds",
+    "optimal_decision",
     "prune_by_cost",
     "prune_tree",
     "regression_statistics",
