@@ -22,6 +22,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ScoreCurve": ("juncture.plotting.measures",),
     "Calibration": ("juncture.plotting.measures",),
     "InformationValues": ("juncture.plotting.decisions",),
+    "DecisionRegions": ("juncture.plotting.decisions",),
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),

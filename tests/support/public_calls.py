@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
-from support import regression_kinds, tree_kinds
+from support import decision_kinds, regression_kinds, tree_kinds
 from support.public_arguments import INSTANCES, example_argument, training_rows
 from support.public_examples import CALLS
 
@@ -40,6 +40,7 @@ OF_EXTRAS = {
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     *regression_kinds.ANSWERS,
+    *decision_kinds.ANSWERS,
     *tree_kinds.ANSWERS,
     "AnnealedEstimate",
     "AnyConditional",

@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import regression_kinds, tree_kinds, value_kinds
+from support import decision_kinds, regression_kinds, tree_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -138,6 +138,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     | SUPERVISED
     | EVALUATION
     | regression_kinds.CALLS
+    | decision_kinds.CALLS
     | tree_kinds.CALLS
     | {
         "alpha_divergence": [

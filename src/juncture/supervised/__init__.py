@@ -1,5 +1,10 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
+from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
+from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
+from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
+from juncture.supervised.decisions.optimal_decision import OptimalDecision, optimal_decision
+from juncture.supervised.decisions.regions import DecisionRegions, decision_regions
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm
@@ -29,7 +34,10 @@ __all__ = [
     "BasisChoice",
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
+    "DecisionRegions",
     "DecisionTree",
+    "ErrorBounds",
+    "ErrorRate",
     "EvidenceFit",
     "FourierBasis",
     "GaussianBasis",
@@ -38,6 +46,8 @@ __all__ = [
     "LinearFit",
     "LinearForm",
     "LinearRegression",
+    "LossMatrix",
+    "OptimalDecision",
     "PolynomialBasis",
     "RandomForest",
     "RegressionStatistics",
@@ -46,7 +56,12 @@ __all__ = [
     "SigmoidBasis",
     "SplineBasis",
     "candidate_thresholds",
+    "classification_error",
     "compare_bases",
+    "conditional_error",
+    "decide",
+    "decision_regions",
+    "error_bounds",
     "find_separation",
     "fit_classifier",
     "fit_evidence",
@@ -55,6 +70,8 @@ __all__ = [
     "information_gain",
     "learn_forest",
     "learn_tree",
+    "nearest_neighbor_bounds",
+    "optimal_decision",
     "prune_by_cost",
     "prune_tree",
     "regression_statistics",
