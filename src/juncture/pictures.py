@@ -26,6 +26,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),
+    "ModelComparison": ("juncture.plotting.choice",),
 }
 
 
