@@ -34,7 +34,7 @@ def read_classes(labels: Any, num_rows: int, classes: Any = None) -> tuple[tuple
     if unknown:
         raise InvalidData(f"the targets have the class {unknown[0]!r}, which is not among the classes given")
     if len(order) < 2:
-        raise InvalidData(f"a classifier needs at least 2 classes; the targets have {len(order)}")
+        raise InvalidData(f"a classifier needs at least 2 classes; the targets have {number_of(len(order), 'class')}")
     return tuple(order), np.array([places[label] for label in found], dtype=np.int64)[codes]
 
 
