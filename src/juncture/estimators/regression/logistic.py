@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from juncture.checks import check_flag, is_one_of
 from juncture.data.tables.labels import label_array
 from juncture.estimators.tables import row_weights, validate_table
 from juncture.supervised.regression.laplace import laplace_logistic
@@ -72,12 +73,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         table, labels = validate_table(self, X, y=y, dtype=np.float64)
         check_classification_targets(labels)
-        kind = L2(1.0) if self.penalty is None else None if self.penalty == "none" else self.penalty
+        kind = L2(1.0) if self.penalty is None else None if is_one_of(self.penalty, ["none"]) else self.penalty
         self.fit_ = fit_logistic(table, labels, penalty=kind, weights=row_weights(sample_weight, X))
         self.model_ = self.fit_.model
         self.classes_ = label_array(self.model_.classes)
         self.intercept_, self.coef_ = self.model_.coefficients[:, 0], self.model_.coefficients[:, 1:]
-        if self.posterior:
+        if check_flag(self.posterior, "posterior"):
             self.posterior_ = laplace_logistic(self.fit_)
         return self
 

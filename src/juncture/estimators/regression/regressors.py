@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from juncture.checks import check_flag
 from juncture.errors import InvalidData
 from juncture.estimators.tables import row_weights, validate_table
 from juncture.supervised.regression import bayesian
@@ -16,6 +17,7 @@ from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import fit_evidence
 from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
 from juncture.supervised.regression.linear import standardizing
+from juncture.supervised.regression.rows import read_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -65,8 +67,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         The estimator itself.
         """
         table, targets = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
-        heavy = row_weights(sample_weight, X)
-        weights = np.ones(len(table)) if heavy is None else heavy
+        weights = read_weights(row_weights(sample_weight, X), len(table))
         total = weights.sum()
         self.center_, self.middle_ = weights @ table / total, float(weights @ targets / total)
         self.scale_ = np.diag(standardizing(table - self.center_, weights, False)) ** -1
@@ -93,7 +94,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         table = validate_table(self, X, dtype=np.float64, reset=False)
         predicted = self.model_.predict((table - self.center_) / self.scale_)
         mean = predicted.mean + self.middle_
-        return (mean, np.sqrt(predicted.variance)) if return_std else mean
+        return (mean, np.sqrt(predicted.variance)) if check_flag(return_std, "return_std") else mean
 
 
 @dataclass(eq=False, repr=False)
