@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from juncture.data.sources.arrow import arrow_errors
 from juncture.data.sources.tables import FileState
@@ -30,13 +31,14 @@ class DatasetBatches:
             yield Batches(scanner.projected_schema, scanner.to_batches())
 
 
-class Batches(NamedTuple):
+@dataclass(frozen=True)
+class Batches:
     """Record batches and their schema, known before the first of them."""
 
     schema: Any
     batches: Any
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.batches)
 
 
