@@ -145,7 +145,6 @@ for kind in ("BayesianLinearRegression", "ConjugateLinearRegression"):
     for method in ("update_by", "log_evidence_of"):
         CALLS[f"{kind}.{method}"] = [{"statistics": supervised.regression_statistics(X, T)}]
     CALLS[f"{kind}.sample_functions"] = [{"inputs": NEW, "n": 2}]
-    CALLS[f"{kind}.predict"] = [{"inputs": NEW}]
 CALLS["LinearRegression.predict"] = [{"inputs": NEW}]
 CALLS |= {f"{type(basis).__name__}.__call__": [{"inputs": NEW}] for basis in bases()}
 
@@ -154,13 +153,10 @@ CALLS |= {
     "laplace_logistic": [{"fit": logistic_fits()[0]}],
     "LogisticRegression": [{"classes": ["n", "y"], "coefficients": [1.0, 2.0]}],
     "LogisticRegression.log_odds": [{"inputs": NEW}],
-    "LogisticRegression.predict": [{"inputs": NEW}],
-    "LogisticRegression.predict_proba": [{"inputs": NEW}],
     "LogisticRegression.log_prob": [{"inputs": NEW, "targets": ["n", "y"]}],
     "LaplaceLogistic.predict_proba": [{"inputs": NEW}],
     "GeneralizedLinearModel": [{"family": jt.Poisson, "coefficients": [1.0, 2.0]}],
     "GeneralizedLinearModel.mean": [{"inputs": NEW}],
-    "GeneralizedLinearModel.predict": [{"inputs": NEW}],
     "fit_generalized_linear": [{"family": jt.Poisson, "inputs": X, "targets": COUNTS}],
     "descend_generalized_linear": [
         {"family": jt.Poisson, "inputs": X, "targets": COUNTS, "start": [0.0, 1.0], "num_steps": 3}

@@ -132,7 +132,7 @@ class Downhill:
     regularization: float
 
     def value(self, point: np.ndarray) -> float:
-        return float(check_array(self.function(point), "what the function gives").reshape(-1)[0])
+        return value_at(self.function, point)
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         found = check_array(self.slope_of(point), "what the gradient gives").reshape(-1)
@@ -190,6 +190,14 @@ def run_descent(downhill: Downhill, start: np.ndarray, rule: StepRule, tolerance
         values.append(value)
         lengths.append(size)
     return Descent(points, lengths, Trace(tuple(values), converged, reason))
+
+
+def value_at(function: Callable[[np.ndarray], Any], point: np.ndarray) -> float:
+    """A function at a point, which must be one number."""
+    found = check_array(function(point), "what the function gives")
+    if found.size != 1:
+        raise InvalidData(f"the function must give one number; it gave an array of the shape {found.shape}")
+    return float(found.reshape(()))
 
 
 def as_point(start: Any) -> np.ndarray:

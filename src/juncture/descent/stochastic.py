@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_count, check_function
-from juncture.descent.descend import Descent, as_point
+from juncture.descent.descend import Descent, as_point, value_at
 from juncture.descent.step_rules import ConstantStep, DecreasingStep, StepRule
 from juncture.errors import InvalidData
 from juncture.iteration import Trace
@@ -72,6 +72,6 @@ def descend_stochastic(
             raise InvalidData(f"step {k}, of row {row}, does not lead to finite numbers: take shorter steps")
         points.append(there)
     whole = None if function is None else check_function(function, "function")
-    values = () if whole is None else tuple(float(np.asarray(whole(point)).reshape(-1)[0]) for point in points)
+    values = () if whole is None else tuple(value_at(whole, point) for point in points)
     lengths = [rule.length(float, 0.0, k) for k in range(1, steps + 1)]
     return Descent(points, lengths, Trace(values, False, f"took {number_of(steps, 'step')}"))

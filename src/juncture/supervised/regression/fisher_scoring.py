@@ -14,7 +14,7 @@ from juncture.checks import check_array
 from juncture.descent.descend import Descent
 from juncture.descent.step_rules import StepRule
 from juncture.descent.stochastic import descend_stochastic
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import rank
 from juncture.newton import DampedNewton, Expansion
@@ -30,6 +30,7 @@ from juncture.supervised.regression.links import Link, as_link
 from juncture.supervised.regression.responses import Response, as_response
 from juncture.supervised.regression.rows import read_rows
 
+SMALLEST = 1e-300  # dispersion
 SCORING = DampedNewton(
     tolerance=1e-24, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14, scale=1.0, max_steps=500
 )
@@ -283,9 +284,18 @@ def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedL
     spare = float(problem.counts.sum()) - int(np.linalg.matrix_rank(here.hessian, hermitian=True))
     dispersion = 1.0
     if response.has_dispersion:
-        if not (spare > 0 and pearson > 0):
-            raise InvalidData("the rows do not determine the dispersion: give more rows than features, with noise")
+        if not spare > 0:
+            raise InvalidData(
+                f"the rows (n_samples = {problem.counts.sum():g}) do not determine the dispersion: give more rows than"
+                " features"
+            )
         dispersion = pearson / spare
+        if not dispersion > SMALLEST:
+            warn_user(
+                "the means are equal to the targets, so that the dispersion is 0; it is set to 1e-300",
+                RegularizedWarning,
+            )
+            dispersion = SMALLEST
     model = GeneralizedLinearModel(
         problem.family, point, problem.link, dispersion=dispersion, successes=problem.successes, basis=problem.basis
     )

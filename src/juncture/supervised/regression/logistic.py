@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag, check_iterable
+from juncture.checks import check_array, check_flag
 from juncture.errors import InvalidData, InvalidModel
 from juncture.learning.conditionals.softmax import SoftmaxLikelihood, standardization
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
 from juncture.numerics import as_numbers, log_sum_exp, softmax
 from juncture.supervised.regression.bases import Basis, LinearBasis, check_basis
-from juncture.supervised.regression.classes import decode_classes, read_classes
+from juncture.supervised.regression.classes import check_classes, decode_classes, read_classes
 from juncture.supervised.regression.linear import features_of
 from juncture.supervised.regression.logistic_lasso import minimize_absolute
 from juncture.supervised.regression.rows import read_inputs, read_weights
@@ -50,7 +50,7 @@ class LogisticRegression(Value):
     basis: Basis
 
     def __init__(self, classes: Any, coefficients: Any, basis: Basis | None = None) -> None:
-        labels = tuple(check_iterable(classes, "classes", error=InvalidModel))
+        labels = tuple(check_classes(classes))
         if len(labels) < 2:
             raise InvalidModel(f"a logistic regression has at least 2 classes; got {len(labels)}")
         found = np.atleast_2d(check_array(coefficients, "coefficients", error=InvalidModel))
