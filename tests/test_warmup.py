@@ -26,6 +26,11 @@ OF_SEQUENCES = {
     "chains.bounded_passes": ("pass_bounded", "pass_bounded_sequences"),
     "chains.viterbi": ("decode_each",),
 }
+OF_TREES = {
+    "trees.splits": ("find_splits",),
+    "trees.routes": ("send_rows",),
+    "trees.descent": ("find_leaves",),
+}
 OF_MESSAGES = {
     "messages.schedules": ("run_rows", "flood_nodes"),
     "variational.mean_field": ("sweep_rows", "sweep_binary_rows"),
@@ -39,7 +44,7 @@ SCRIPT = f"""
 from importlib import import_module
 from juncture.warmup import warm_up
 warm_up()
-for module, names in {(CALLED | OF_SEQUENCES | OF_MESSAGES)!r}.items():
+for module, names in {(CALLED | OF_SEQUENCES | OF_TREES | OF_MESSAGES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
     print(*(name for name in names if not getattr(kernels, name).signatures), end="")
 """

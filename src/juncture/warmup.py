@@ -60,6 +60,7 @@ from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.supervised.trees.learn import learn_tree
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
@@ -288,6 +289,12 @@ def warm_up_mixtures() -> None:
     fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), np.eye(3, 2), 1.0, method=one_step)
 
 
+def warm_up_trees() -> None:
+    """Grow a tree from a handful of rows, and ask it."""
+    rows = {"a": ["x", "y", None, "x"], "b": [1.0, 2.0, 3.0, None]}
+    learn_tree(rows, [0, 1, 1, 0]).predict(rows)
+
+
 def warm_up_state_space() -> None:
     """Ask about two steps of a random walk, and draw some."""
     model = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
@@ -305,21 +312,22 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
-NUM_OF_FIRST = 5  # subjects, which take half of the time
+NUM_OF_FIRST = 7  # subjects, which take half of the time
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
     "large cliques": ask_factored_tree,
     "learning of parameters": learn_parameters,
     "families of distributions": warm_up_families,
     "learning of structure": learn_structures,
-    "networks with zeros": ask_sparse_network,
-    "messages on any graph": pass_messages,
     "mean field": ascend_mean_field,
     "Markov chains": run_markov_chains,
+    "networks with zeros": ask_sparse_network,
+    "messages on any graph": pass_messages,
     "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,
     "mixtures": warm_up_mixtures,
     "state spaces": warm_up_state_space,
+    "decision trees": warm_up_trees,
     "pairwise models": ask_pairwise_network,
 }

@@ -11,7 +11,7 @@ import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
-from support import regression_kinds, tree_kinds, value_kinds
+from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
@@ -53,6 +53,7 @@ def first_is_yes(*states: Any) -> float:
 
 
 BY_NAME: dict[str, Any] = {
+    "inputs": [0.25, 0.5],
     "model": NET, "graph": TREE, "joint": JOINT, "name": "a", "names": "a", "a": "a", "b": "b", "given": (), "of": "a",
     "tail": "a", "head": "b", "other": GRAPH, "oracle": GRAPH, "order": ["a", "b"], "text": "a -> b",
     "values": {"a": "y"},
@@ -107,11 +108,20 @@ add(
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
+    jt.VariationalAutoencoder.random(2, 1, rng=0), jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [0.5, 1.0]),
+    jt.Autoencoder.random(2, 1, rng=0), jt.HelmholtzMachine.random(2, 1, rng=0),
+    jt.DeepBeliefNetwork.random([3, 2, 2], rng=0), jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0),
+    jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
-for build in (*regression_kinds.KINDS, *tree_kinds.KINDS):
+add(*decision_kinds.INSTANCES)
+add(
+    jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
+    jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
+)
+for build in (*regression_kinds.KINDS, *linear_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]

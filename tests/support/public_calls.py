@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
-from support import regression_kinds, tree_kinds
+from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds
 from support.public_arguments import INSTANCES, example_argument, training_rows
 from support.public_examples import CALLS
 
@@ -29,8 +29,9 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "check_inputs", "climb", "to_sequences", "sparse_plan", "keep_possible_cells",
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
+    "set_partial_fit_request",
     "set_params", "get_params", "initial_states", "next_states", "log_likelihoods", "log_transitions", "draw_initial",
-    "draw_next", "combine", "hidden_input", "visible_input", "log_weight",
+    "draw_next", "combine", "hidden_input", "visible_input", "log_weight", "length",
 }  # fmt: skip
 OF_EXTRAS = {
     "amortized_variational",
@@ -38,7 +39,9 @@ OF_EXTRAS = {
     "sample_log_density",
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
+    *linear_kinds.ANSWERS,
     *regression_kinds.ANSWERS,
+    *decision_kinds.ANSWERS,
     *tree_kinds.ANSWERS,
     "AnnealedEstimate",
     "AnyConditional",

@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import regression_kinds, tree_kinds, value_kinds
+from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -138,6 +138,8 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     | SUPERVISED
     | EVALUATION
     | regression_kinds.CALLS
+    | decision_kinds.CALLS
+    | linear_kinds.CALLS
     | tree_kinds.CALLS
     | {
         "alpha_divergence": [
@@ -350,6 +352,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
+        "RestrictedBoltzmannMachine.gibbs": [{"v": X}],
         "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
         "ProbabilisticPCA.inverse_transform": [{"X": [[0.5]]}],
         "FactorBeliefs.__getitem__": [{"name": "factors"}],
@@ -430,6 +433,11 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
         "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
         **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in NETWORK_CLASSIFIERS for method in ("fit", "score")},
+        **{
+            f"{kind}.{method}": [{"X": np.random.default_rng(0).normal(size=X.shape), "y": Y}]
+            for kind in GENERATIVE_CLASSIFIERS
+            for method in ("fit", "score")
+        },
         "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
     }
 )

@@ -23,6 +23,7 @@ from juncture.cli.output import (
     save_rows,
     table,
 )
+from juncture.cli.progress import show_progress
 from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
@@ -100,7 +101,10 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     if not tried:
         raise InvalidData(f"{name_source(rows)} has fewer rows than components")
     prior = table_prior(template, values, max(tried))
-    found = choose_components(template, values, tried, criterion, prior, start=start, method=method, rng=seed)
+    with show_progress(f"mixtures of {len(cells):,} rows", "log-likelihood", len(tried) * (restarts + 1)) as progress:
+        found = choose_components(
+            template, values, tried, criterion, prior, start=start, method=method, rng=seed, progress=progress
+        )
     labelled = label_rows(found.model, values, seed)
     if model is not None:
         save(found.model, model)

@@ -94,6 +94,25 @@ def facts_of_decisions(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_tree(model: Any) -> dict[str, Any]:
+    return {
+        "inputs": few(model.inputs.names, most=SHOWN),
+        "target": model.target.name,
+        "classes": "a number" if model.target.is_real else labels_of(model.target.labels),
+        "leaves": model.num_leaves,
+        "depth": model.depth,
+        "criterion": model.criterion,
+        "missing values": model.missing,
+    }
+
+
+def facts_of_forest(model: Any) -> dict[str, Any]:
+    facts = facts_of_tree(model.trees[0])
+    kept = {name: facts[name] for name in ("inputs", "target", "classes", "criterion", "missing values")}
+    leaves = sum(tree.num_leaves for tree in model.trees)
+    return {"trees": len(model.trees), "vote": model.vote, "leaves": leaves, **kept}
+
+
 def facts_of_family(model: Any) -> dict[str, Any]:
     """Of a family, or of another kind that a program has registered: what it prints itself."""
     return {"value": repr(model)}
@@ -119,6 +138,8 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "FactorAnalysis": facts_of_factors,
     "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
+    "DecisionTree": facts_of_tree,
+    "RandomForest": facts_of_forest,
     "DeepBeliefNetwork": facts_of_layers,
     "DeepBoltzmannMachine": facts_of_layers,
     "LatentDirichletAllocation": facts_of_topics,

@@ -1,5 +1,13 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
+from juncture.descent.descend import Descent, descend
+from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
+from juncture.descent.stochastic import descend_stochastic
+from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
+from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
+from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
+from juncture.supervised.decisions.optimal_decision import OptimalDecision, optimal_decision
+from juncture.supervised.decisions.regions import DecisionRegions, decision_regions
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm
@@ -46,7 +54,12 @@ from juncture.supervised.regression.bases import (
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.conjugate import ConjugateLinearRegression
 from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
+from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.links import Link
+from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
 from juncture.supervised.regression.ridge import RidgePath, ridge_path
 from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
 from juncture.supervised.trees.forest import RandomForest, learn_forest
@@ -58,26 +71,42 @@ from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
     "AllPairs",
+    "Armijo",
     "BasisChoice",
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
     "ConstantKernel",
+    "ConstantStep",
+    "DecisionRegions",
     "DecisionTree",
+    "DecreasingStep",
+    "Descent",
+    "ErrorBounds",
+    "ErrorRate",
     "EvidenceFit",
+    "ExactLineSearch",
     "FourierBasis",
     "GaussianBasis",
     "GaussianKernel",
+    "GeneralizedLinearFit",
+    "GeneralizedLinearModel",
     "GenerativeClassifier",
     "Hyperplane",
     "KernelProduct",
     "KernelSum",
+    "LaplaceLogistic",
     "LinearBasis",
     "LinearFit",
     "LinearForm",
     "LinearKernel",
     "LinearRegression",
+    "Link",
+    "LogisticFit",
+    "LogisticRegression",
+    "LossMatrix",
     "MaximumMargin",
     "OneVersusRest",
+    "OptimalDecision",
     "OptimalityResiduals",
     "PerceptronFit",
     "PolynomialBasis",
@@ -91,20 +120,31 @@ __all__ = [
     "SplineBasis",
     "ThresholdNetwork",
     "candidate_thresholds",
+    "classification_error",
     "compare_bases",
+    "conditional_error",
     "count_dichotomies",
+    "decide",
+    "decision_regions",
+    "descend",
+    "descend_generalized_linear",
+    "descend_stochastic",
+    "error_bounds",
     "find_separation",
     "fit_all_pairs",
     "fit_classifier",
     "fit_evidence",
+    "fit_generalized_linear",
     "fit_least_squares",
     "fit_linear",
+    "fit_logistic",
     "fit_maximum_margin",
     "fit_one_versus_rest",
     "fit_perceptron",
     "gain_ratio",
     "information_gain",
     "is_kernel_matrix",
+    "laplace_logistic",
     "learn_forest",
     "learn_tree",
     "linear_dichotomies",
@@ -112,6 +152,8 @@ __all__ = [
     "margin_loss_derivative",
     "minimize_risk",
     "minimize_zero_one",
+    "nearest_neighbor_bounds",
+    "optimal_decision",
     "perceptron_bound",
     "prune_by_cost",
     "prune_tree",

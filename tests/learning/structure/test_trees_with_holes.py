@@ -109,5 +109,43 @@ def test_what_is_refused():
         learn_structure(HOLED, "chow-liu", score="bge")
     with pytest.raises(InvalidData, match=r"drop these rows, or learn with method='structural-em'$"):
         learn_structure(HOLED, "ges")
-    with pytest.raises(InvalidData, match=r"drop these rows, or learn with method='structural-em'$"):
+    with pytest.raises(InvalidData, match="lie on a plane in these rows"):
         learn_structure({"x": [0.5, None, 1.5], "y": [1.5, 2.0, 0.25]}, "chow-liu")
+
+
+def mixed_rows(size=1200):
+    """A class, a chain a - b - c of numbers in each class, and a column of states that follows the class only."""
+    rng = np.random.default_rng(1)
+    kind = rng.integers(0, 2, size)
+    a = rng.normal(size=size) + kind
+    b = 0.9 * a + rng.normal(scale=0.5, size=size)
+    c = b * np.where(kind == 1, 1.0, -1.0) + rng.normal(scale=0.5, size=size)
+    columns = {"kind": kind, "a": a, "b": b, "c": c, "d": copy_noisily(kind, rng, 0.5, 2)}
+    rows = pd.DataFrame(columns).astype({"kind": object, "d": object})
+    return rows, rows.mask(rng.random(rows.shape) < 0.06, None)
+
+
+@pytest.mark.parametrize("score", ["log-likelihood", "bic", EdgePrior("bic")], ids=str)
+def test_real_and_mixed_columns_with_holes(score):
+    """The tree of the complete rows; without holes, gains are those of the score."""
+    rows, holed = mixed_rows()
+    found, whole = (learn_structure(each, "tree-augmented", target="kind", score=score) for each in (holed, rows))
+    assert links(found, "abc") == links(whole, "abc") == [{"a", "b"}, {"b", "c"}]
+    numbers = holed.loc[rows["kind"] == 1, ["a", "b", "c"]].astype(float)
+    assert links(learn_structure(numbers, "chow-liu", score=score)) == [{"a", "b"}, {"b", "c"}]
+    data = Dataset(rows[["kind", "a", "b"]])
+    gain = available_gains("log-likelihood", data).gains(1, [0], [2])[0]
+    graphs = (DirectedGraph([("kind", "a"), ("b", "a")]), DirectedGraph([("kind", "a")], ["b"]))
+    scores = [structure_score(graph, data, "log-likelihood") for graph in graphs]
+    assert gain == pytest.approx(scores[0] - scores[1])
+
+
+def test_a_classifier_of_mixed_columns_with_holes():
+    """Real columns as they are: learned, and asked, with holes in columns and in the class."""
+    rows, holed = mixed_rows(300)
+    tree = TreeAugmentedNaiveBayes(discretize=None, tree_score="bic")
+    for classifier in (tree, BayesianNetworkClassifier("tan", discretize=3)):
+        mine = classifier.fit(holed[["a", "b", "c", "d"]], holed["kind"])
+        assert mine.score(rows[["a", "b", "c", "d"]], rows["kind"]) > 0.9
+        found = mine.predict_proba(holed[["a", "b", "c", "d"]][:20])
+        assert found.sum(axis=1) == pytest.approx(np.ones(20))

@@ -136,7 +136,7 @@ def test_boxes_of_one_level_do_not_overlap():
     [
         ({"split": [0, 1, -1, -1]}, "one entry for each node"),
         ({"num_children": [2, 2, 0, 0, 1]}, "num_children must count"),
-        ({"num_children": [4, 0, 0, 0, 0], "split": [0, -1, -1, -1, -1]}, "must rise from 0 to 2"),
+        ({"num_children": [4, 0, 0, 0, 0], "split": [0, -1, -1, -1, -1]}, "must rise from 0 to at most 2"),
         ({"split": [7, 1, -1, -1, -1]}, "position of one of the 2 inputs"),
         ({"branch": [0, 2, 1, 0, 1]}, "must rise"),
         ({"threshold": [0.5, *[np.nan] * 4]}, "threshold must be a finite number"),

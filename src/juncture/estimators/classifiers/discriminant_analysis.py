@@ -78,7 +78,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
 
     Examples
     --------
-    >>> rows = [[0.0, 1.0], [1.0, 0.0], [0.5, float("nan")], [4.0, 5.0], [5.0, 4.0]]
+    >>> rows = [[0.0, 1.0], [1.0, 0.0], [0.5, float("nan")], [4.0, 5.0], [5.0, 5.0]]
     >>> classifier = LinearDiscriminantAnalysis().fit(rows, ["a", "a", "a", "b", "b"])
     >>> classifier.predict([[1.0, 1.0], [float("nan"), 4.0]]).tolist()
     ['a', 'b']

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.trees.sorting import find_key
 
 
 @kernel
@@ -49,5 +50,5 @@ def find_child(value, threshold, branch, first, last):
     """The child for a value: by the threshold, or by the code of a category; -1 for a category without a child."""
     if not np.isnan(threshold):
         return first if value <= threshold else first + 1
-    place = first + np.searchsorted(branch[first:last], value)
+    place = first + find_key(branch[first:last], last - first, value)
     return place if place < last and branch[place] == value else -1

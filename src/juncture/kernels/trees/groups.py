@@ -6,6 +6,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.trees.scores import VARIANCE, weight_of
+from juncture.kernels.trees.sorting import sort_keys
 
 SHIFT = 32  # bits: a key holds the code of a value above the position of its row
 LOWER_BITS = (1 << SHIFT) - 1
@@ -23,6 +24,18 @@ def add_row(statistics, target, weight, criterion):
 
 
 @kernel
+def set_zero(statistics):
+    for entry in range(len(statistics)):
+        statistics[entry] = 0.0
+
+
+@kernel
+def copy_statistics(source, target):
+    for entry in range(len(source)):
+        target[entry] = source[entry]
+
+
+@kernel
 def is_counted(num_values, size):
     """Whether so many values of so many rows are counted in a table with a row for each value, without sorting."""
     return num_values <= 2 * size + 16
@@ -34,7 +47,7 @@ def group_rows(codes, num_values, target, rows, weights, criterion, table, found
 
     The rows are those of one node, with weights above 0; a hole has the code -1.
     """
-    missing[:] = 0.0
+    set_zero(missing)
     if is_counted(num_values, len(rows)):
         return count_values(codes, num_values, target, rows, weights, criterion, table, found, missing)
     return sort_values(codes, target, rows, weights, criterion, table, found, missing)
@@ -44,7 +57,8 @@ def group_rows(codes, num_values, target, rows, weights, criterion, table, found
 def count_values(codes, num_values, target, rows, weights, criterion, table, found, missing):
     """`group_rows` by a table of all values, of which the empty rows are left out at the end."""
     num_missing = 0
-    table[:num_values] = 0.0
+    for code in range(num_values):
+        set_zero(table[code])
     for entry in range(len(rows)):
         code = codes[rows[entry]]
         if code < 0:
@@ -56,7 +70,7 @@ def count_values(codes, num_values, target, rows, weights, criterion, table, fou
     for code in range(num_values):
         if weight_of(table[code], criterion) > 0.0:
             if number < code:
-                table[number] = table[code]
+                copy_statistics(table[code], table[number])
             found[number] = code
             number += 1
     return number, num_missing
@@ -75,11 +89,12 @@ def sort_values(codes, target, rows, weights, criterion, table, found, missing):
             keys[known] = (code << SHIFT) | entry
             known += 1
     number = -1
-    for key in np.sort(keys[:known]):
-        code, entry = key >> SHIFT, key & LOWER_BITS
+    sort_keys(keys, known)
+    for place in range(known):
+        code, entry = keys[place] >> SHIFT, keys[place] & LOWER_BITS
         if number < 0 or found[number] != code:
             number += 1
             found[number] = code
-            table[number] = 0.0
+            set_zero(table[number])
         add_row(table[number], target[rows[entry]], weights[entry], criterion)
     return number + 1, len(rows) - known

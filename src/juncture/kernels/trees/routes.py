@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.trees.groups import group_rows
+from juncture.kernels.trees.groups import copy_statistics, group_rows
 from juncture.kernels.trees.scores import CLASS_MODE, FRACTIONS, class_child, heaviest, weight_of
+from juncture.kernels.trees.sorting import find_key
 
 EVERYWHERE = -1  # the route of a row that is sent to all children, in fractions
 
@@ -53,7 +54,8 @@ def merge_values(table, found, number, lower):
         side = 0 if found[value] <= lower else 1
         for entry in range(table.shape[1]):
             sums[side, entry] += table[value, entry]
-    table[:2] = sums
+    copy_statistics(sums[0], table[0])
+    copy_statistics(sums[1], table[1])
     found[0], found[1] = 0, 1
     return 2
 
@@ -65,7 +67,7 @@ def find_routes(codes, is_real, lower, target, rows, table, found, number, optio
     for entry in range(len(rows)):
         code = codes[rows[entry]]
         if code >= 0:
-            routes[entry] = (0 if code <= lower else 1) if is_real else np.searchsorted(found[:number], code)
+            routes[entry] = (0 if code <= lower else 1) if is_real else find_key(found, number, code)
         elif options[1] == FRACTIONS:
             routes[entry] = EVERYWHERE
         elif options[1] == CLASS_MODE:

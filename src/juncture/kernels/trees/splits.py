@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.trees.groups import add_row, group_rows
+from juncture.kernels.trees.groups import add_row, group_rows, set_zero
 from juncture.kernels.trees.scores import (
     ENTROPY,
     GAIN_RATIO,
@@ -79,7 +79,7 @@ def find_splits(
 @kernel
 def add_rows(target, rows, weights, criterion, total):
     """Add up the statistics of a node; whether all targets are equal."""
-    total[:] = 0.0
+    set_zero(total)
     is_pure = True
     for entry in range(len(rows)):
         add_row(total, target[rows[entry]], weights[entry], criterion)

@@ -27,7 +27,7 @@ from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
 
-BLOCK = 2**18  # numbers of weights (row, class) at once
+BLOCK = 2**22  # numbers of weights (row, class) at once: enough rows for all cores
 Restrict = Callable[[Emissions], Emissions]
 
 

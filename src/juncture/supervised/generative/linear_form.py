@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_array
+from juncture.checks import check_array, check_iterable, is_iterable
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.contract import Emissions
 from juncture.components.family import FamilyEmissions
@@ -59,7 +59,7 @@ class LinearForm(Value):
 
     def __init__(self, weights: Any, intercepts: Any, labels: Any = None) -> None:
         table, constants = check_array(weights, "weights", ndim=2), check_array(intercepts, "intercepts", ndim=1)
-        names = tuple(range(len(table)) if labels is None else labels)
+        names = tuple(range(len(table)) if labels is None else check_iterable(labels, "the labels of classes"))
         if not len(table) == len(constants) == len(names):
             raise InvalidData(
                 "weights, intercepts and labels have one entry a class;"
@@ -73,7 +73,7 @@ class LinearForm(Value):
         return self.weights[first] - self.weights[second], float(self.intercepts[first] - self.intercepts[second])
 
     def _code(self, label: State) -> int:
-        if label not in self.labels:
+        if (is_iterable(label) and not isinstance(label, str)) or label not in self.labels:
             raise InvalidData(f"there is no class {label!r}; {hint(label, self.labels)}")
         return self.labels.index(label)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_kind, check_number
+from juncture.checks import check_array, check_count, check_iterable, check_kind, check_number
 from juncture.errors import InvalidData, TooLarge
 from juncture.supervised.linear_classifiers.separability import check_points
 from juncture.values import Value
@@ -179,7 +179,7 @@ class KernelSum(Kernel):
     parts: tuple[Kernel, ...]
 
     def __init__(self, parts: Any) -> None:
-        self._set(parts=tuple(check_kernel(part) for part in parts))
+        self._set(parts=check_parts(parts))
 
     def matrix(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return np.sum([part.matrix(left, right) for part in self.parts], axis=0)
@@ -192,7 +192,7 @@ class KernelProduct(Kernel):
     parts: tuple[Kernel, ...]
 
     def __init__(self, parts: Any) -> None:
-        self._set(parts=tuple(check_kernel(part) for part in parts))
+        self._set(parts=check_parts(parts))
 
     def matrix(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return np.prod([part.matrix(left, right) for part in self.parts], axis=0)
@@ -231,6 +231,13 @@ def is_kernel_matrix(matrix: Any, *, tolerance: float = 1e-10) -> bool:
 
 def check_kernel(kernel: Any) -> Kernel:
     return check_kind(kernel, Kernel, "kernel")
+
+
+def check_parts(parts: Any) -> tuple[Kernel, ...]:
+    kernels = tuple(check_kernel(part) for part in check_iterable(parts, "parts"))
+    if not kernels:
+        raise InvalidData("parts are kernels, at least one")
+    return kernels
 
 
 def exponents(num_coordinates: int, degree: int) -> np.ndarray:

@@ -6,6 +6,7 @@ a linear program (‖w‖₁). The bias is not penalised.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ def descend(
     """Accelerated proximal gradient steps on centered points, which restart when they turn back."""
     center = points.mean(axis=0)
     features = np.column_stack([np.ones(len(points)), points - center])
-    rate = 1.0 / (loss.curvature * np.linalg.norm(features, 2) ** 2 / len(points))  # type: ignore[operator]
+    rate = len(points) / (float(loss.curvature or 1.0) * float(np.linalg.norm(features, 2)) ** 2)
     current = ahead = np.zeros(features.shape[1])
     momentum, change = 1.0, np.inf
     for _ in range(most):
@@ -132,7 +133,7 @@ def descend(
             current = moved
             break
         turns_back = (ahead - moved) @ (moved - current) > 0
-        following = 1.0 if turns_back else 0.5 * (1 + np.sqrt(1 + 4 * momentum**2))
+        following = 1.0 if turns_back else 0.5 * (1 + math.sqrt(1 + 4 * momentum**2))
         ahead = moved + (0.0 if turns_back else (momentum - 1) / following) * (moved - current)
         current, momentum = moved, following
     else:

@@ -52,16 +52,15 @@ def check_splits(nodes: Nodes, inputs: Scope) -> None:
     """Every split names an input; its children have one branch each."""
     if (nodes.split < -1).any() or (nodes.split >= len(inputs)).any():
         raise InvalidModel(f"split must be -1 for a leaf, or the position of one of the {len(inputs)} inputs")
-    first = 1 + np.cumsum(nodes.num_children) - nodes.num_children
     is_real = np.array([variable.is_real for variable in inputs] + [False])
-    for node in np.flatnonzero(nodes.split >= 0):
-        variable = inputs[nodes.split[node]]
-        branches = nodes.branch[first[node] : first[node] + nodes.num_children[node]]
-        most = 2 if variable.is_real else variable.num_states
-        if branches[0] < 0 or branches[-1] >= most or (np.diff(branches) <= 0).any():
-            raise InvalidModel(
-                f"the branches of node {node}, which tests {variable.name!r}, must rise from 0 to {most - 1}"
-            )
+    sizes = np.array([2 if variable.is_real else variable.num_states for variable in inputs] + [0])
+    parents, branches = np.repeat(np.arange(len(nodes.split)), nodes.num_children), nodes.branch[1:]
+    is_wrong = (branches < 0) | (branches >= sizes[nodes.split[parents]])
+    is_wrong[1:] |= (np.diff(branches) <= 0) & (np.diff(parents) == 0)
+    if is_wrong.any():
+        node = parents[is_wrong.argmax()]
+        name, most = inputs[nodes.split[node]].name, sizes[nodes.split[node]] - 1
+        raise InvalidModel(f"the branches of node {node}, which tests {name!r}, must rise from 0 to at most {most}")
     if (np.isfinite(nodes.threshold) != is_real[nodes.split]).any() or np.isinf(nodes.threshold).any():
         raise InvalidModel("threshold must be a finite number where a node tests a number, and NaN elsewhere")
 

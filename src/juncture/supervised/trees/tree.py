@@ -114,9 +114,10 @@ class DecisionTree(Value):
     @cached_property
     def depths(self) -> np.ndarray:
         """(node,): the number of tests above each node."""
-        depths = np.zeros(len(self.split), np.int64)
-        for node in range(1, len(depths)):
-            depths[node] = depths[self.parent[node]] + 1
+        depths, level, depth = np.zeros(len(self.split), np.int64), slice(1, 1 + int(self.num_children[0])), 1
+        while level.stop > level.start:
+            depths[level] = depth
+            level, depth = slice(level.stop, level.stop + int(self.num_children[level].sum())), depth + 1
         return read_only(depths)
 
     @property

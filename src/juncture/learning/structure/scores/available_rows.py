@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.missingness import has_hole
 from juncture.learning.structure.scores.discrete import (
     KINDS,
     CodedRows,
@@ -16,8 +17,8 @@ from juncture.learning.structure.scores.discrete import (
     OverCodedRows,
     check_some_observed,
 )
-from juncture.learning.structure.scores.local_scores import NOTHING, edge_cost, rounding
-from juncture.learning.structure.scores.scores import SCORES, EdgePrior, counting_rule
+from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache, edge_cost, rounding
+from juncture.learning.structure.scores.scores import SCORES, EdgePrior, as_local_scores, counting_rule
 from juncture.options import resolve
 
 
@@ -54,12 +55,52 @@ class AvailableGains(OverCodedRows):
         return float(self.rows.weights.sum() / total * gain - self.edge_cost)
 
 
-def available_gains(score: Any, data: Dataset) -> AvailableGains:
-    """The gains under a score of variables with states."""
+@dataclass(frozen=True, eq=False)
+class AvailableMixedGains:
+    """As `AvailableGains`, where some columns are real."""
+
+    data: Dataset
+    score: Any
+    edge_cost: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.data.columns)
+
+    @property
+    def num_rows(self) -> int:
+        return self.data.num_rows
+
+    def gains(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        return np.array([self._gain([child, *parents, candidate]) for candidate in candidates], dtype=float)
+
+    def _gain(self, members: list[int]) -> float:
+        part = self.data.only(self.names[one] for one in members)
+        is_whole = ~np.any([has_hole(column) for column in part.columns.values()], axis=0)
+        whole, total = part.take(is_whole), total_weight(part)
+        seen = total_weight(whole)
+        if not seen:
+            return -np.inf
+        scores = ScoreCache(as_local_scores(self.score, whole))
+        last = 1 << (len(members) - 1)
+        without = scores.family(0, last - 2)  # the parents are at the positions from 1 on
+        gain = scores.family(0, last - 2 | last) - without if np.isfinite(without) else -np.inf
+        gain = 0.0 if abs(gain) < rounding(without) else gain
+        return float(total / seen * gain - self.edge_cost)
+
+
+def total_weight(data: Dataset) -> float:
+    return float(data.num_rows if data.weights is None else data.weights.sum())
+
+
+def available_gains(score: Any, data: Dataset) -> AvailableGains | AvailableMixedGains:
+    """The gains under a score, of columns with states or real ones."""
     wanted, cost = resolve(score, SCORES, what="score"), 0.0
     while isinstance(wanted, EdgePrior):
         cost += edge_cost(len(data.variables), wanted.expected_parents)
         wanted = resolve(wanted.score, SCORES, what="score")
+    if any(variable.is_real for variable in data.variables):
+        return AvailableMixedGains(data, wanted, cost)
     counting_rule(wanted, 1.0)  # refuses a score of real numbers
     check_some_observed(data)
     return AvailableGains(CodedRows.with_holes(data), lambda total: counting_rule(wanted, total), cost)

@@ -13,12 +13,14 @@ from juncture.errors import InvalidData, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.scores.available_rows import AvailableGains, available_gains
+from juncture.learning.structure.data import impossible_edges
+from juncture.learning.structure.scores.available_rows import AvailableGains, AvailableMixedGains, available_gains
 from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds, takes_holes
 from juncture.learning.structure.sets import Positions, graph_of, members
 
 OUTSIDE = -1
+Available = AvailableGains | AvailableMixedGains
 
 
 def maximum_branching(weights: np.ndarray) -> list[int]:
@@ -155,21 +157,21 @@ class TreeAugmented(Constrained):
         return graph_of(names, add_one_parent(weights, bounds, common))
 
 
-def tree_scores(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache | AvailableGains, EdgeConstraints]:
+def tree_scores(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache | Available, EdgeConstraints]:
     """The scores of families, or where cells are missing the gains of edges, and the constraints."""
-    if data.is_complete or any(variable.is_real for variable in data.variables) or takes_holes(score):
+    if data.is_complete or takes_holes(score):
         return scores_and_bounds(search, score, data)
-    return available_gains(score, data), search.bounds(tuple(data.columns))
+    return available_gains(score, data), search.bounds(tuple(data.columns), impossible_edges(data))
 
 
-def find_gains(scores: ScoreCache | AvailableGains, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
+def find_gains(scores: ScoreCache | Available, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
     """The gain of each child from one more parent: (parent, child), -inf where the edge is not allowed."""
-    if isinstance(scores, AvailableGains):
+    if isinstance(scores, Available):
         return gains_with_holes(scores, bounds, common)
     return edge_gains(scores, bounds, common)
 
 
-def gains_with_holes(found: AvailableGains, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
+def gains_with_holes(found: Available, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
     """As `edge_gains`, from the rows in which the child and its parents are observed."""
     tasks = [
         (child, members(parents), members(bounds.candidates[child] & ~parents))
