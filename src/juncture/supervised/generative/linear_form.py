@@ -19,13 +19,13 @@ from juncture.components.contract import Emissions
 from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
+from juncture.components.repeated import RepeatedEmissions
+from juncture.components.word_counts import MultinomialCounts
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
-from juncture.supervised.generative.repeated import RepeatedEmissions
-from juncture.supervised.generative.word_counts import MultinomialCounts
 from juncture.values import Value, read_only
 from juncture.variables import State
 
