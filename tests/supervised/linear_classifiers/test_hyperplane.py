@@ -108,14 +108,14 @@ def test_rows_of_many_blocks_go_in_order():
         for point, sign in zip(points, np.where(labels, 1, -1), strict=True):
             if sign * (weights[0] + weights[1:] @ point) <= 0:
                 weights += sign * np.array([1, *point])
-    with pytest.warns(jt.NotConvergedWarning, match="max_epochs=3"):
+    with pytest.warns(jt.NotConvergedWarning, match="last of 3 passes"):
         found = fit_perceptron(points, labels, max_epochs=3)
     assert np.append(found.hyperplane.bias, found.hyperplane.weights) == pytest.approx(weights)
 
 
 def test_exclusive_or_reaches_the_limit():
     """S2-226: the rule never ends where the classes are not separable."""
-    with pytest.warns(jt.NotConvergedWarning, match="max_epochs=50"):
+    with pytest.warns(jt.NotConvergedWarning, match="last of 50 passes"):
         found = fit_perceptron(CORNERS, EXCLUSIVE, max_epochs=50)
     assert not found.converged
     assert len(found.errors) == 50

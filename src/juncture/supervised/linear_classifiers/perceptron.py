@@ -222,7 +222,7 @@ def warn_not_converged(errors: tuple[int, ...]) -> None:
     """Say so if the last pass still found misclassified points."""
     if errors[-1]:
         warn_user(
-            f"the perceptron has not converged after max_epochs={len(errors)}: the last pass found"
+            f"the perceptron has not converged by the last of {len(errors)} passes, which found"
             f" {number_of(errors[-1], 'point')} misclassified; find_separation says whether the classes are separable",
             NotConvergedWarning,
         )
