@@ -9,10 +9,7 @@ import numpy as np
 import typer
 
 from juncture.checks import check_choice
-from juncture.cli.arguments import AsJson
-from juncture.cli.kept_columns import keep_columns
-from juncture.cli.numbers import whole_number
-from juncture.cli.output import (
+from juncture.cli.printing.output import (
     ROWS,
     WrongUsage,
     check_target,
@@ -23,8 +20,11 @@ from juncture.cli.output import (
     save_rows,
     table,
 )
-from juncture.cli.progress import show_progress
-from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
+from juncture.cli.printing.progress import show_progress
+from juncture.cli.reading.arguments import AsJson
+from juncture.cli.reading.kept_columns import keep_columns
+from juncture.cli.reading.numbers import whole_number
+from juncture.cli.reading.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
