@@ -28,6 +28,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),
+    "ModelComparison": ("juncture.plotting.choice",),
 }
 
 
