@@ -13,7 +13,7 @@ KERNELS := $(shell find src/juncture/kernels -name '*.py')
 unexport PYTHONDONTWRITEBYTECODE  # modules are compiled once, by the first process that imports them
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint types kernels fuzz docs bench format clean
+.PHONY: help demo test test-all test-scale check lint types kernels fuzz docs bench format clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -28,6 +28,9 @@ test: $(VENV)/.test kernels  ## run the tests, but for the slow ones
 
 test-all: $(VENV)/.test kernels  ## run all tests
 	$(PYTEST) -m "not fuzz"
+
+test-scale: $(VENV)-scale/.ready  ## run the tests of sources, DuckDB among them, in an environment of their own
+	OPENBLAS_NUM_THREADS=1 $(VENV)-scale/bin/python -m pytest -q -n 0 tests/data/sources
 
 check: $(VENV)/.demo  ## format, lint, types; meanwhile the kernels of the tests are compiled
 	@$(MAKE) --no-print-directory --jobs=3 kernels types lint
@@ -57,7 +60,7 @@ format: $(VENV)/.check  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove everything that the tasks made
-	rm -rf $(VENV) $(VENV)-bench demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-scale demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -83,6 +86,11 @@ $(VENV)/.kernels: $(KERNELS) | $(VENV)/.demo
 $(VENV)-bench/.ready: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)-bench
 	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e . pyagrum==3.3.1
+	@touch $@
+
+$(VENV)-scale/.ready: $(SOURCES)
+	$(PYTHON) -m venv $(VENV)-scale
+	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import singledispatch
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,14 @@ from juncture.data.likelihoods import (
     count_rows,
     is_many,
 )
+from juncture.data.sources.contract import check_extra, is_source
+from juncture.data.sources.entries import as_source, find_query
+from juncture.data.sources.source import collect
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.values import Value, content_key, few, short
-from juncture.variables import Variable, is_missing
+from juncture.variables import Scope, Variable, is_missing
 
 
 class Evidence(Value):
@@ -95,20 +99,30 @@ def as_findings(evidence: Any, variables: Iterable[Variable], *, extra: Extra = 
 
 @singledispatch
 def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) -> Findings:
-    """Many rows without likelihoods: a frame or a dataset; a series of pandas is one row."""
+    """Many rows without likelihoods: a frame, a dataset or a source; a series of pandas is one row."""
     if is_series(evidence):
         return findings_of(evidence.to_dict(), variables, extra)
-    dataset = Dataset(evidence, variables, extra=extra)
+    is_streamed = is_source(evidence) or find_query(evidence) is not None
+    dataset = collect_rows(evidence, variables, extra) if is_streamed else Dataset(evidence, variables, extra=extra)
     codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
     reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
     parts = drop_unobserved(codes), drop_unobserved(reals)
     return Findings(variables, *parts, num_rows=dataset.num_rows, index=row_index(evidence))
 
 
+def collect_rows(data: Any, variables: tuple[Variable, ...], extra: Extra) -> Dataset:
+    """The rows of a source or a query in memory, as codes."""
+    source = data if is_source(data) else as_source(data, variables, extra=extra)
+    check_extra(source.names, Scope(variables), extra)
+    return collect(source.coded(variables))
+
+
 @findings_of.register(str)
 @findings_of.register(os.PathLike)
 def _(evidence: str | os.PathLike[str], variables: tuple[Variable, ...], extra: Extra) -> Findings:
-    """Many rows in a file."""
+    """Many rows in a file or in a folder of files."""
+    if Path(evidence).is_dir():
+        return findings_of(as_source(evidence, variables, extra=extra), variables, extra)
     try:
         return findings_of(as_table(evidence), variables, extra)
     except FileNotFoundError as error:

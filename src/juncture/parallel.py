@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import cache
 from math import ceil, prod
 from pathlib import Path
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from juncture.checks import check_count, shown
 from juncture.control_groups import group_folders, least, old_group_folders, read_lines
@@ -140,3 +141,15 @@ def parse_quota(numbers: list[str]) -> float | None:
     if len(numbers) != 2 or not all(number.isdecimal() and int(number) > 0 for number in numbers):
         return None
     return int(numbers[0]) / int(numbers[1])
+
+
+def one_thread(is_needed: bool = True) -> AbstractContextManager[Any]:
+    """Linear algebra on one thread, where that can be said: in products this small, threads wait for each other."""
+    if not is_needed:
+        return nullcontext()
+    try:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    except ImportError:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits

@@ -15,7 +15,7 @@ import pytest
 
 import juncture as jt
 from juncture.cli.info import info, joint_parameters
-from juncture.cli.output import CONTROLS, escape_controls
+from juncture.cli.printing.output import CONTROLS, escape_controls
 from support.command_line import OF_USERS, juncture
 
 EVIL = "a\x1b]0;title\x07\x1b[2J\n\r\u202e\x9b[bold red]name[/]:smile:"

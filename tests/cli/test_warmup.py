@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import juncture.warmup
 from juncture.cli import warmup as command
 from juncture.cli.main import app
-from juncture.cli.output import console
+from juncture.cli.printing.output import console
 
 
 @pytest.fixture

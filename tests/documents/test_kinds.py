@@ -12,6 +12,7 @@ import pytest
 import juncture as jt
 from juncture.components.contract import Emissions
 from juncture.components.document import KINDS as EMISSION_KINDS
+from juncture.components.word_counts import BagOfWords
 from juncture.documents.kinds import HEAD, MODULES, kind_names, load_kind, register_kind
 from juncture.documents.kinds import KINDS as TABLE
 from juncture.errors import FormatError
@@ -64,15 +65,19 @@ def some_data(model):
     if isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest):
         inputs = model.inputs if isinstance(model, jt.supervised.DecisionTree) else model.trees[0].inputs
         return [[{one.name: 30.0 if one.is_real else one.labels[0] for one in inputs}, dict.fromkeys(inputs.names)]]
-    return [jt.sample(model, 5, rng=0)]
+    is_classifier = isinstance(model, jt.supervised.GenerativeClassifier)
+    return [np.ones((3, *model.densities.event_shape)) if is_classifier else jt.sample(model, 5, rng=0)]
 
 
 def outcome(model, data):
     """The bits of log p(data) or of the predictions, or the sentence of a model whose numbers overflow."""
     try:
         with np.errstate(all="ignore"):  # the largest doubles are among the parameters
-            is_tree = isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest)
-            return np.asarray(model.predict_values(data) if is_tree else jt.log_prob(model, data)).tobytes()
+            if isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest):
+                return np.asarray(model.predict_values(data)).tobytes()
+            if isinstance(model, jt.supervised.GenerativeClassifier):
+                return model.log_joint(data).tobytes()
+            return np.asarray(jt.log_prob(model, data)).tobytes()
     except jt.InvalidModel as error:
         return str(error)
 
@@ -113,8 +118,8 @@ def subclasses(kind):
 
 
 def test_every_kind_of_emissions_has_an_entry():
-    own = {kind for kind in subclasses(Emissions) if kind.__module__.startswith("juncture.components.")}
-    assert own - {Emissions} == set(EMISSION_KINDS)
+    own = {kind for kind in subclasses(Emissions) if kind.__module__.startswith("juncture.")}
+    assert own - {Emissions, BagOfWords} == set(EMISSION_KINDS)
 
 
 class Coin(Value):

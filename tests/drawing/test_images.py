@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import juncture as jt
 from juncture.cli.main import app
-from juncture.cli.output import WrongUsage
+from juncture.cli.printing.output import WrongUsage
 from juncture.drawing.images import MAX_SIDE, SHARPNESS, find_sharpness, render
 from juncture.drawing.marks import opening, polyline, rectangle, text
 from juncture.drawing.palette import BAR_FILL

@@ -16,10 +16,10 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
-        "options", "dispatch", "verbs", "pictures", "parallel", "kernels", "drawing", "intervals", "variables",
-        "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
-        "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup", "estimators",
-        "formats", "plotting", "cli", "__main__",
+        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "kernels", "drawing", "intervals",
+        "variables", "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components",
+        "information", "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup",
+        "estimators", "formats", "plotting", "cli", "__main__",
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import juncture as jt
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.convert import of_batch
+from juncture.components.repeated import RepeatedEmissions
+from juncture.components.student import StudentEmissions
+from juncture.components.word_counts import DirichletCounts, MultinomialCounts
 from juncture.supervised import GenerativeClassifier, LinearForm
-from juncture.supervised.generative.repeated import RepeatedEmissions
-from juncture.supervised.generative.word_counts import DirichletCounts, MultinomialCounts
 
 
 def generative_classifiers():
@@ -19,6 +20,14 @@ def generative_classifiers():
         GenerativeClassifier([0.25, 0.75], densities, ["a", "b"]),
         GenerativeClassifier([0.25, 0.75], jt.Poisson([1.0, 2.0])),
     ]
+
+
+def documents():
+    """Classifiers with each kind of emissions that classifiers brought along."""
+    student = StudentEmissions(jt.MultivariateStudentT(5.0, [[0.0, 1.0], [2.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]))
+    densities = [repeated_emissions()[0], MultinomialCounts([[0.5, 0.5], [0.25, 0.75]])]
+    densities += [DirichletCounts([[0.5, 2.0], [3.0, 1.0]]), BernoulliEmissions([[0.5], [0.25]]), student]
+    return [*generative_classifiers(), *(GenerativeClassifier([0.25, 0.75], each, [True, "b"]) for each in densities)]
 
 
 def linear_forms():

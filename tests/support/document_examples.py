@@ -9,7 +9,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from support import sequence_kinds, tree_kinds
+from support import classifier_kinds, sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
 
@@ -164,6 +164,12 @@ def topic_models() -> list[Any]:
     ]
 
 
+def decision_networks() -> list[Any]:
+    odd = jt.Variable("odd", ODD_STATES)
+    one = jt.DecisionNetwork([jt.Decision(odd, []), jt.Utility([odd], np.linspace(-1.0, 1.0, len(ODD_STATES)))])
+    return [jt.example("oil"), one]
+
+
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "PairwiseNetwork": pairwise_networks,
@@ -178,7 +184,9 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "DeepBeliefNetwork": deep_models,
     "DeepBoltzmannMachine": deep_models,
     "LatentDirichletAllocation": topic_models,
+    "GenerativeClassifier": classifier_kinds.documents,
     "DecisionTree": tree_kinds.documents,
     "RandomForest": tree_kinds.random_forests,
+    "decisions": decision_networks,
     "families": families,
 }

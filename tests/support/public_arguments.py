@@ -53,6 +53,7 @@ def first_is_yes(*states: Any) -> float:
 
 
 BY_NAME: dict[str, Any] = {
+    "inputs": [0.25, 0.5],
     "model": NET, "graph": TREE, "joint": JOINT, "name": "a", "names": "a", "a": "a", "b": "b", "given": (), "of": "a",
     "tail": "a", "head": "b", "other": GRAPH, "oracle": GRAPH, "order": ["a", "b"], "text": "a -> b",
     "values": {"a": "y"},

@@ -6,10 +6,24 @@ from typing import Any
 
 import numpy as np
 
+import juncture as jt
 from juncture import supervised
 from support.curve import T, X
 
+CODES, COUNTS = [0, 1, 0, 1, 1, 0, 1, 0, 1, 1], [1, 0, 2, 1, 3, 2, 4, 3, 5, 9]
 CUBIC, SPLINES = supervised.PolynomialBasis(3), supervised.SplineBasis([0.0, 0.5, 1.0])
+
+
+def cube(values: Any) -> Any:
+    return values**3
+
+
+def square(point: Any) -> Any:
+    return point @ point
+
+
+def twice(point: Any) -> Any:
+    return 2 * point
 
 
 def bases():
@@ -59,7 +73,42 @@ def basis_choices():
     return [supervised.compare_bases(X, T, [basis], precision=1.0, noise_precision=1.0) for basis in (CUBIC, SPLINES)]
 
 
+def logistic_regressions():
+    return [supervised.LogisticRegression(["n", "y"], [1.0, slope]) for slope in (2.0, 3.0)]
+
+
+def logistic_fits():
+    return [supervised.fit_logistic(X, CODES, penalty=jt.L2(strength)) for strength in (1.0, 2.0)]
+
+
+def laplace_logistics():
+    return [supervised.laplace_logistic(fit) for fit in logistic_fits()]
+
+
+def generalized_linear_models():
+    return [supervised.GeneralizedLinearModel(family, [1.0, 2.0]) for family in (jt.Poisson, jt.Gaussian)]
+
+
+def generalized_linear_fits():
+    return [supervised.fit_generalized_linear(jt.Poisson, X, counts) for counts in (COUNTS, COUNTS[::-1])]
+
+
+def links():
+    return [supervised.Link(name, np.cbrt, cube, cube) for name in ("cube", "root")]
+
+
+def descents():
+    return [supervised.descend(square, twice, start, max_steps=3) for start in (1.0, 3.0)]
+
+
 KINDS = [
+    logistic_regressions,
+    logistic_fits,
+    laplace_logistics,
+    generalized_linear_models,
+    generalized_linear_fits,
+    links,
+    descents,
     bases,
     linear_regressions,
     linear_fits,
@@ -96,8 +145,35 @@ for kind in ("BayesianLinearRegression", "ConjugateLinearRegression"):
     for method in ("update_by", "log_evidence_of"):
         CALLS[f"{kind}.{method}"] = [{"statistics": supervised.regression_statistics(X, T)}]
     CALLS[f"{kind}.sample_functions"] = [{"inputs": NEW, "n": 2}]
-    CALLS[f"{kind}.predict"] = [{"inputs": NEW}]
 CALLS["LinearRegression.predict"] = [{"inputs": NEW}]
 CALLS |= {f"{type(basis).__name__}.__call__": [{"inputs": NEW}] for basis in bases()}
 
-ANSWERS = {"LinearFit", "RidgePath", "RegressionStatistics", "EvidenceFit", "BasisChoice"}
+CALLS |= {
+    "fit_logistic": [{"inputs": X, "targets": CODES, "penalty": jt.L2(1.0)}],
+    "laplace_logistic": [{"fit": logistic_fits()[0]}],
+    "LogisticRegression": [{"classes": ["n", "y"], "coefficients": [1.0, 2.0]}],
+    "LogisticRegression.log_odds": [{"inputs": NEW}],
+    "LogisticRegression.log_prob": [{"inputs": NEW, "targets": ["n", "y"]}],
+    "LaplaceLogistic.predict_proba": [{"inputs": NEW}],
+    "GeneralizedLinearModel": [{"family": jt.Poisson, "coefficients": [1.0, 2.0]}],
+    "GeneralizedLinearModel.mean": [{"inputs": NEW}],
+    "fit_generalized_linear": [{"family": jt.Poisson, "inputs": X, "targets": COUNTS}],
+    "descend_generalized_linear": [
+        {"family": jt.Poisson, "inputs": X, "targets": COUNTS, "start": [0.0, 1.0], "num_steps": 3}
+    ],
+    "Link": [{"name": "cube", "function": np.cbrt, "inverse": cube, "derivative": cube}],
+    "descend": [{"function": square, "gradient": twice, "start": 1.0, "max_steps": 3}],
+    "descend_stochastic": [{"gradient": lambda x, row: x - row, "start": 0.0, "num_rows": 3, "num_steps": 3, "rng": 0}],
+}
+
+ANSWERS = {
+    "LogisticFit",
+    "LaplaceLogistic",
+    "GeneralizedLinearFit",
+    "Descent",
+    "LinearFit",
+    "RidgePath",
+    "RegressionStatistics",
+    "EvidenceFit",
+    "BasisChoice",
+}

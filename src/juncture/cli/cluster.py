@@ -9,10 +9,7 @@ import numpy as np
 import typer
 
 from juncture.checks import check_choice
-from juncture.cli.arguments import AsJson
-from juncture.cli.kept_columns import keep_columns
-from juncture.cli.numbers import whole_number
-from juncture.cli.output import (
+from juncture.cli.printing.output import (
     ROWS,
     WrongUsage,
     check_target,
@@ -23,7 +20,11 @@ from juncture.cli.output import (
     save_rows,
     table,
 )
-from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
+from juncture.cli.printing.progress import show_progress
+from juncture.cli.reading.arguments import AsJson
+from juncture.cli.reading.kept_columns import keep_columns
+from juncture.cli.reading.numbers import whole_number
+from juncture.cli.reading.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
@@ -99,7 +100,10 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     if not tried:
         raise InvalidData(f"{name_source(rows)} has fewer rows than components")
     prior = table_prior(template, values, max(tried))
-    found = choose_components(template, values, tried, criterion, prior, start=start, method=method, rng=seed)
+    with show_progress(f"mixtures of {len(cells):,} rows", "log-likelihood", len(tried) * (restarts + 1)) as progress:
+        found = choose_components(
+            template, values, tried, criterion, prior, start=start, method=method, rng=seed, progress=progress
+        )
     labelled = label_rows(found.model, values, seed)
     if model is not None:
         save(found.model, model)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import Network, Normalize, load_model
-from juncture.cli.output import save
+from juncture.cli.printing.output import save
+from juncture.cli.reading.arguments import Network, Normalize, load_model
 
 Target = Annotated[
     str,

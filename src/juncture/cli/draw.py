@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juncture.cli.arguments import Given, Likelihood, Method, Normalize, evidence, load
-from juncture.cli.completion import complete_network
-from juncture.cli.output import DataStream, WrongUsage
+from juncture.cli.printing.output import DataStream, WrongUsage
+from juncture.cli.reading.arguments import Given, Likelihood, Method, Normalize, evidence, load
+from juncture.cli.reading.completion import complete_network
 from juncture.errors import InvalidData
 
 if TYPE_CHECKING:

@@ -6,10 +6,19 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Method, Network, Normalize, load
-from juncture.cli.completion import complete_variable
-from juncture.cli.output import console, print_json, print_note, table
-from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, Unseen, encode_rows, note_columns, read_table_for
+from juncture.cli.printing.output import console, print_json, print_note, table
+from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
+from juncture.cli.reading.completion import complete_variable
+from juncture.cli.reading.rows import (
+    Decimal,
+    Ignore,
+    Missing,
+    RowsFile,
+    Unseen,
+    encode_rows,
+    note_columns,
+    read_table_for,
+)
 from juncture.evaluation.network_report import HEADS, NetworkReport, evaluate_network
 
 Targets = Annotated[

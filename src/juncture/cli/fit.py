@@ -7,11 +7,11 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from juncture.cli.arguments import AsJson, Network, Normalize, load
-from juncture.cli.numbers import real_number, whole_number
-from juncture.cli.output import check_target, console, print_json, save, table
-from juncture.cli.progress import show_progress
-from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, note_identifiers, read_rows
+from juncture.cli.printing.output import check_target, console, print_json, save, table
+from juncture.cli.printing.progress import show_progress
+from juncture.cli.reading.arguments import AsJson, Network, Normalize, load
+from juncture.cli.reading.numbers import real_number, whole_number
+from juncture.cli.reading.rows import Decimal, Ignore, Missing, RowsFile, note_identifiers, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from juncture.cli.arguments import AsJson, Normalize, load_model
-from juncture.cli.completion import complete_network
-from juncture.cli.model_facts import facts_of_model
-from juncture.cli.output import WrongUsage, console, is_table, print_json, table
-from juncture.cli.rows import Missing
-from juncture.cli.table_facts import collect_table_facts, print_table_facts
+from juncture.cli.printing.model_facts import facts_of_model
+from juncture.cli.printing.output import WrongUsage, console, is_table, print_json, table
+from juncture.cli.reading.arguments import AsJson, Normalize, load_model
+from juncture.cli.reading.completion import complete_network
+from juncture.cli.reading.rows import Missing
+from juncture.cli.reading.table_facts import collect_table_facts, print_table_facts
 from juncture.errors import Unsupported
 from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork

@@ -9,21 +9,21 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from juncture.cli.arguments import AsJson, split_names
-from juncture.cli.completion import complete_score, complete_search, complete_test
-from juncture.cli.edges import find_strengths, list_strengths, print_edges
-from juncture.cli.numbers import real_number, whole_number
-from juncture.cli.output import WrongUsage, check_target, console, print_json, print_note, save, table
-from juncture.cli.progress import show_progress
-from juncture.cli.rows import (
+from juncture.cli.printing.edges import find_strengths, list_strengths, print_edges
+from juncture.cli.printing.output import WrongUsage, check_target, console, print_json, print_note, save, table
+from juncture.cli.printing.progress import show_progress
+from juncture.cli.reading.arguments import AsJson, split_names
+from juncture.cli.reading.completion import complete_score, complete_search, complete_test
+from juncture.cli.reading.numbers import real_number, whole_number
+from juncture.cli.reading.rows import (
     Decimal,
     Ignore,
     Missing,
     RowsFile,
     as_decimal,
 )
-from juncture.cli.search_options import check_choices, check_options
-from juncture.cli.training_rows import read_training_rows
+from juncture.cli.reading.search_options import check_choices, check_options
+from juncture.cli.reading.training_rows import read_training_rows
 from juncture.data.dataset import Dataset
 from juncture.errors import IdentifierWarning
 from juncture.graphs.edges import Edge

@@ -13,10 +13,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import juncture
-from juncture.cli.bash_completion import replace_bash_script
 from juncture.cli.commands import LazyGroup, discard_output, list_options, open_null_stream
-from juncture.cli.flags import use_flags
-from juncture.cli.output import CONTROLS, WrongUsage, print_note
+from juncture.cli.printing.flags import use_flags
+from juncture.cli.printing.output import CONTROLS, WrongUsage, print_note
+from juncture.cli.reading.bash_completion import replace_bash_script
 from juncture.errors import JunctureError
 
 app = typer.Typer(

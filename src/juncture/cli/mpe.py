@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.arguments import (
+from juncture.cli.printing.output import console, format_evidence, print_json, table
+from juncture.cli.reading.arguments import (
     AsJson,
     Budget,
     Given,
@@ -19,9 +20,8 @@ from juncture.cli.arguments import (
     evidence,
     load,
 )
-from juncture.cli.completion import complete_variable
-from juncture.cli.numbers import whole_number
-from juncture.cli.output import console, format_evidence, print_json, table
+from juncture.cli.reading.completion import complete_variable
+from juncture.cli.reading.numbers import whole_number
 
 if TYPE_CHECKING:
     from juncture.inference.most_probable import MostProbable

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from juncture.cli.arguments import AsJson, Method, Network, Normalize, load
-from juncture.cli.completion import complete_variable
-from juncture.cli.kept_columns import check_kept, keep_columns, list_cells
-from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
-from juncture.cli.real_answers import numbers_document, predicted_numbers, print_numbers
-from juncture.cli.rows import (
+from juncture.cli.printing.output import ROWS, check_target, console, print_json, print_note, save_rows, table
+from juncture.cli.printing.real_answers import numbers_document, predicted_numbers, print_numbers
+from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
+from juncture.cli.reading.completion import complete_variable
+from juncture.cli.reading.kept_columns import check_kept, keep_columns, list_cells
+from juncture.cli.reading.rows import (
     SHOWN,
     Decimal,
     Ignore,

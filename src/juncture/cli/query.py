@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.arguments import (
+from juncture.cli.printing.output import bar, console, format_evidence, print_json, table
+from juncture.cli.reading.arguments import (
     AsJson,
     Budget,
     Given,
@@ -19,8 +20,7 @@ from juncture.cli.arguments import (
     evidence,
     load,
 )
-from juncture.cli.completion import complete_variable
-from juncture.cli.output import bar, console, format_evidence, print_json, table
+from juncture.cli.reading.completion import complete_variable
 
 if TYPE_CHECKING:
     from juncture.inference.engines.beliefs import Beliefs
@@ -54,7 +54,7 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
-    from juncture.cli.chains import watched_engine
+    from juncture.cli.printing.chains import watched_engine
     from juncture.inference.engines.display import format_method
     from juncture.verbs import infer
 
@@ -86,7 +86,7 @@ def is_real(beliefs: Beliefs, name: str) -> bool:
 
 def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
     """The lines of one variable: its states with their probabilities, or what is known of a number."""
-    from juncture.cli.real_answers import numbers_of
+    from juncture.cli.printing.real_answers import numbers_of
 
     if is_real(beliefs, name):
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
@@ -124,7 +124,7 @@ def format_bracket(beliefs: Beliefs) -> str:
 
 
 def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
-    from juncture.cli.real_answers import numbers_of
+    from juncture.cli.printing.real_answers import numbers_of
 
     marginals = {
         name: numbers_of(beliefs[name]) if is_real(beliefs, name) else states_document(beliefs, name)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Network, Normalize, load, split_names
-from juncture.cli.completion import complete_variable
-from juncture.cli.output import console, print_json
+from juncture.cli.printing.output import console, print_json
+from juncture.cli.reading.arguments import AsJson, Network, Normalize, load, split_names
+from juncture.cli.reading.completion import complete_variable
 from juncture.errors import InvalidData
 
 if TYPE_CHECKING:

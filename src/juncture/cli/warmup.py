@@ -6,7 +6,7 @@ import logging
 import time
 from typing import Any
 
-from juncture.cli.output import console
+from juncture.cli.printing.output import console
 
 
 def warmup() -> None:

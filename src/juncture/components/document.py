@@ -19,7 +19,10 @@ from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixtureEmissions
 from juncture.components.precomputed import PrecomputedLogLikelihoods
+from juncture.components.repeated import RepeatedEmissions
 from juncture.components.shared import SharedEmissions
+from juncture.components.student import StudentEmissions
+from juncture.components.word_counts import DirichletCounts, MultinomialCounts
 from juncture.documents.node import Node
 from juncture.documents.variables import encode_states, read_states
 from juncture.errors import FormatError
@@ -122,6 +125,30 @@ KINDS: dict[type[Emissions], Kind] = {
         (),
         lambda emissions: {"family": encode_family(emissions.family)},
         lambda fields: FamilyEmissions(read_family(fields["family"])),
+    ),
+    StudentEmissions: Kind(
+        ("family",),
+        (),
+        lambda emissions: {"family": encode_family(emissions.family)},
+        lambda fields: StudentEmissions(read_family(fields["family"])),
+    ),
+    MultinomialCounts: Kind(
+        ("probabilities",),
+        (),
+        lambda emissions: {"probabilities": emissions.table.tolist()},
+        lambda fields: MultinomialCounts(fields["probabilities"].table()),
+    ),
+    DirichletCounts: Kind(
+        ("concentration",),
+        (),
+        lambda emissions: {"concentration": emissions.table.tolist()},
+        lambda fields: DirichletCounts(fields["concentration"].table()),
+    ),
+    RepeatedEmissions: Kind(
+        ("column", "num_columns"),
+        (),
+        lambda emissions: {"column": encode_emissions(emissions.column), "num_columns": emissions.num_columns},
+        lambda fields: RepeatedEmissions(read_emissions(fields["column"]), fields["num_columns"].integer()),
     ),
     MixtureEmissions: Kind(("weights", "components"), (), encode_mixture, read_mixture),
     IndependentEmissions: Kind(

@@ -28,6 +28,7 @@ MODULES = {
     "DeepBoltzmannMachine": "juncture.latent.deep.document",
     "LatentDirichletAllocation": "juncture.latent.topics.document",
     "PairwiseNetwork": "juncture.networks.pairwise.document",
+    "GenerativeClassifier": "juncture.supervised.generative.document",
     "DecisionTree": "juncture.supervised.trees.document",
     "RandomForest": "juncture.supervised.trees.document",
 }

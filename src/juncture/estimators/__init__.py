@@ -28,12 +28,15 @@ from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
 from juncture.estimators.mixtures.bernoulli import BernoulliMixture
 from juncture.estimators.mixtures.gaussian import GaussianMixture
 from juncture.estimators.mixtures.mixed import MixedMixture
+from juncture.estimators.regression.logistic import LogisticRegression
+from juncture.estimators.regression.regressors import BayesianLinearRegression, GeneralizedLinearModel
 from juncture.estimators.topics.allocation import LatentDirichletAllocation
 from juncture.estimators.trees.forests import RandomForest, RegressionForest
 from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
 __all__ = [
     "BayesianGaussianMixture",
+    "BayesianLinearRegression",
     "BayesianNetworkClassifier",
     "BernoulliMixture",
     "CategoricalHMM",
@@ -42,8 +45,10 @@ __all__ = [
     "FactorAnalysis",
     "GaussianHMM",
     "GaussianMixture",
+    "GeneralizedLinearModel",
     "LatentDirichletAllocation",
     "LinearDiscriminantAnalysis",
+    "LogisticRegression",
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",

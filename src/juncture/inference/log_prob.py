@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from itertools import compress
 from typing import Any
@@ -11,7 +11,8 @@ import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole
-from juncture.data.sources.contract import RowSource, check_extra, is_source
+from juncture.data.sources.contract import RowSource, check_extra
+from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
@@ -26,8 +27,9 @@ MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the 
 
 
 def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
-    if is_source(rows):
-        return log_prob_blocks(model, rows, method, extra)
+    source = as_lazy_source(rows, model.variables if isinstance(rows, Iterator) else None)
+    if source is not None:
+        return log_prob_blocks(model, source, method, extra)
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method, questions=LOG_EVIDENCE, model=model)

@@ -1,5 +1,8 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
+from juncture.descent.descend import Descent, descend
+from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
+from juncture.descent.stochastic import descend_stochastic
 from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
 from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
 from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
@@ -20,7 +23,12 @@ from juncture.supervised.regression.bases import (
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.conjugate import ConjugateLinearRegression
 from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
+from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.links import Link
+from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
 from juncture.supervised.regression.ridge import RidgePath, ridge_path
 from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
 from juncture.supervised.trees.forest import RandomForest, learn_forest
@@ -31,21 +39,32 @@ from juncture.supervised.trees.rules import Rule
 from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
+    "Armijo",
     "BasisChoice",
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
+    "ConstantStep",
     "DecisionRegions",
     "DecisionTree",
+    "DecreasingStep",
+    "Descent",
     "ErrorBounds",
     "ErrorRate",
     "EvidenceFit",
+    "ExactLineSearch",
     "FourierBasis",
     "GaussianBasis",
+    "GeneralizedLinearFit",
+    "GeneralizedLinearModel",
     "GenerativeClassifier",
+    "LaplaceLogistic",
     "LinearBasis",
     "LinearFit",
     "LinearForm",
     "LinearRegression",
+    "Link",
+    "LogisticFit",
+    "LogisticRegression",
     "LossMatrix",
     "OptimalDecision",
     "PolynomialBasis",
@@ -61,13 +80,19 @@ __all__ = [
     "conditional_error",
     "decide",
     "decision_regions",
+    "descend",
+    "descend_generalized_linear",
+    "descend_stochastic",
     "error_bounds",
     "find_separation",
     "fit_classifier",
     "fit_evidence",
+    "fit_generalized_linear",
     "fit_linear",
+    "fit_logistic",
     "gain_ratio",
     "information_gain",
+    "laplace_logistic",
     "learn_forest",
     "learn_tree",
     "nearest_neighbor_bounds",

@@ -235,7 +235,7 @@ def test_a_pipe_is_no_source(tmp_path):
 def test_a_block_beyond_the_memory_limit_is_refused(tmp_path, monkeypatch):
     rows = {"a": [f"{number:0100d}" for number in range(3000)], "b": [1] * 3000}
     path, table = write(tmp_path / "r.csv", **rows), write(tmp_path / "r.parquet", **rows)
-    for module in ("csv", "parquet"):
+    for module in ("csv", "arrow"):
         monkeypatch.setattr(f"juncture.data.sources.{module}.default_memory_limit", lambda: 2**14)
     refused(jt.FormatError, r"r\.csv.*ask for blocks of fewer rows", lambda: as_source(path).variables)
     refused(jt.FormatError, r"r\.parquet.*ask for blocks of fewer rows", lambda: as_source(table).variables)

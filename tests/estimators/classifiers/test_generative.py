@@ -76,6 +76,13 @@ def mixed_frame():
     return frame, np.array(["low", "mid", "high"])[y]
 
 
+def test_columns_that_a_mapping_leaves_out_are_guessed():
+    rows = np.column_stack([np.arange(6.0), [0, 1, 0, 1, 1, 0]])
+    for given, wanted in (({}, "gaussian"), ({0: "poisson"}, "poisson"), ({"x0": "exponential"}, "exponential")):
+        found = NaiveBayes(given).fit(rows, [0, 0, 0, 1, 1, 1]).families_
+        assert found == {"x0": wanted, "x1": "bernoulli"}
+
+
 def test_mixed_columns_are_a_product_of_their_own_classifiers():
     """S2-185: p(y) Π p(column | y); families by what the columns hold, or by name."""
     frame, y = mixed_frame()

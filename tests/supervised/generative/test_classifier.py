@@ -12,8 +12,8 @@ from scipy.stats import multivariate_normal
 import juncture as jt
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.gaussian import GaussianEmissions
+from juncture.components.word_counts import MultinomialCounts
 from juncture.supervised import GenerativeClassifier, LinearForm
-from juncture.supervised.generative.word_counts import MultinomialCounts
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.files import expand_pattern
+from juncture.data.sources.arrow import ArrowReader, RecordBatches
+from juncture.data.sources.arrow_datasets import DatasetBatches
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
+from juncture.data.sources.duckdb import RelationBatches
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
+from juncture.data.sources.polars import LazyFrameReader
 from juncture.data.sources.source import MemorySource, TableSource
 from juncture.data.sources.tables import TableReader
 from juncture.data.tables.coding import as_markers
@@ -29,14 +34,16 @@ def as_source(
     extra: Extra = "error",
     missing: Any = None,
 ) -> RowSource:
-    """Rows that are read block by block, from files, frames, functions and iterators.
+    """Rows that are read block by block, from files, queries, frames, functions and iterators.
 
     Parameters
     ----------
     data
         The path of a CSV or Parquet file, a pattern ("rows/*.parquet") or a list of paths, for files with the same
-        columns. A function without arguments that returns an iterator of frames, a new one at each call. An iterator
-        of frames, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
+        columns, or a folder of such files, where parts of paths such as "year=2024" are columns too. A DuckDB relation,
+        a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A function without arguments that
+        returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow record-batch reader,
+        which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
     variables
         The variables that code the columns. Without them, the first use that needs states reads all rows once and
         finds the variables that a `Dataset` of all rows would have.
@@ -67,7 +74,7 @@ def as_source(
     reader = as_reader(data, size, scope)
     if reader is None:
         return MemorySource(Dataset(data, scope, weights, extra=extra, missing=missing), size)
-    if scope is None and isinstance(reader, FramesReader) and reader.frames.is_once:
+    if scope is None and getattr(reader, "is_once", False):
         raise InvalidData(
             f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
         )
@@ -83,23 +90,27 @@ STREAMED = 2**29  # bytes of files; rows of larger files are read block by block
 def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None, missing: Any = None) -> RowSource | None:
     """The source that a learner reads block by block; None for rows that it takes into memory.
 
-    These are sources, functions and iterators of frames, and files that are large together.
+    These are sources, queries (DuckDB, Polars, PyArrow), functions and iterators of frames, folders, and files that are
+    large together.
     """
     if is_source(data):
         return data if missing is None else as_source(data, missing=missing)
-    if isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
+    if find_query(data) or isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
         return as_source(data, variables, extra="ignore", missing=missing)
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
     files = [Path(file) for path in paths for file in expand_pattern(path)]
-    size = sum(file.stat().st_size for file in files if file.is_file())
-    return as_source(data, variables, extra="ignore", missing=missing) if size > STREAMED else None
+    is_large = sum(file.stat().st_size for file in files if file.is_file()) > STREAMED
+    is_folder = len(files) == 1 and files[0].is_dir()
+    return as_source(data, variables, extra="ignore", missing=missing) if is_large or is_folder else None
 
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:
     """The reader of what is not in memory; None for what is."""
     names = None if scope is None else scope.names
+    if query := find_query(data):
+        return query(data, block_rows)
     if isinstance(data, str | os.PathLike):
         return read_files(data, block_rows)
     if isinstance(data, list | tuple) and data and all(isinstance(item, str | os.PathLike) for item in data):
@@ -109,6 +120,36 @@ def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableRe
     if callable(data) and not isinstance(data, type):
         return FramesReader(Frames(data), block_rows, names)
     return None
+
+
+def find_query(data: Any) -> ReadQuery | None:
+    """What reads an object of a package that runs queries; None for anything else."""
+    for package, name, read in QUERIES:
+        kind = getattr(sys.modules.get(package), name, None)  # who has such an object has imported the package
+        if kind is not None and isinstance(data, kind):
+            return read
+    return None
+
+
+def read_relation(relation: Any, block_rows: int | None) -> TableReader:
+    return ArrowReader(RelationBatches(relation), block_rows)
+
+
+def read_dataset(dataset: Any, block_rows: int | None) -> TableReader:
+    return ArrowReader(DatasetBatches(dataset), block_rows)
+
+
+def read_batches(reader: Any, block_rows: int | None) -> TableReader:
+    return ArrowReader(RecordBatches(reader), block_rows)
+
+
+ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
+QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
+    ("duckdb", "DuckDBPyRelation", read_relation),
+    ("polars", "LazyFrame", LazyFrameReader),
+    ("pyarrow.dataset", "Dataset", read_dataset),
+    ("pyarrow", "RecordBatchReader", read_batches),
+)
 
 
 def change_source(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from juncture.data.files.files import PathLike, check_columns, expand_pattern, is_parquet
 from juncture.data.sources.csv import CsvReader
+from juncture.data.sources.folders import PartReader, find_files, find_keys
 from juncture.data.sources.tables import FileReader, SourceTable
 from juncture.errors import InvalidData
 from juncture.values import Value
@@ -40,13 +42,26 @@ class FilesReader(Value):
 
 
 def read_files(paths: PathLike | Sequence[PathLike], block_rows: int | None) -> FileReader | FilesReader:
-    """The reader of files given by a path, a pattern ("rows/*.parquet") or a list of these."""
+    """The reader of files given by a path, a pattern ("rows/*.parquet"), a folder or a list of paths."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if len(given) == 1 and Path(given[0]).is_dir():
+        return read_folder(Path(given[0]), block_rows)
     files = [file for path in given for file in expand_pattern(path)]
-    if len({is_parquet(file) for file in files}) > 1:
-        raise InvalidData("files of one table must be of one kind; these are CSV and Parquet")
+    check_one_kind(files)
     readers = [read_file(file, block_rows) for file in files]
     return readers[0] if len(readers) == 1 else FilesReader(readers)
+
+
+def read_folder(folder: Path, block_rows: int | None) -> FilesReader:
+    """The reader of all files in a folder and below it."""
+    files = find_files(folder)
+    check_one_kind(files)
+    return FilesReader([PartReader(read_file(file, block_rows), find_keys(file, folder)) for file in files])
+
+
+def check_one_kind(files: Sequence[PathLike]) -> None:
+    if len({is_parquet(file) for file in files}) > 1:
+        raise InvalidData("files of one table must be of one kind; these are CSV and Parquet")
 
 
 def read_file(path: PathLike, block_rows: int | None) -> FileReader:

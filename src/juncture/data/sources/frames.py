@@ -28,6 +28,8 @@ from juncture.parallel import blocks_of
 
 AGAIN = "give a function that returns a new iterator each time, such as `lambda: read_frames(path)`"
 
+READ_ALREADY = f"the {{}} was read already, and more than one pass is needed: {AGAIN}"
+
 
 class Frames:
     """The frames that a function gives anew at each call."""
@@ -60,7 +62,7 @@ class FramesOnce(Frames):
 
     def all(self) -> Iterator[Any]:
         if self.is_read:
-            raise InvalidData(f"the iterator of frames was read already, and more than one pass is needed: {AGAIN}")
+            raise InvalidData(READ_ALREADY.format("iterator of frames"))
         self.is_read = True
         held, self.held = self.held, []
         return chain(held, self.frames)
@@ -73,6 +75,10 @@ class FramesReader:
 
     def __init__(self, frames: Frames, block_rows: int | None = None, array_names: Sequence[str] | None = None) -> None:
         self.frames, self.given_rows, self.array_names = frames, block_rows, array_names
+
+    @property
+    def is_once(self) -> bool:
+        return self.frames.is_once
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class TableSource:
     @property
     def variables(self) -> tuple[Variable, ...]:
         if self.given is None:
-            return self._survey.variables
+            return self._survey.variables if self.names else ()
         return tuple(self.given.variable(name) for name in self.names)
 
     @property

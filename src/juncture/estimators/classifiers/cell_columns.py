@@ -64,7 +64,7 @@ def find_columns(table: Table, given: Mapping[str, Any]) -> CellColumns:
         variable, wanted = data.variable(name), given.get(name, AUTO)
         if isinstance(wanted, Variable):
             family, variable = ColumnFamily("categorical"), Variable(name, wanted.labels)
-        elif wanted == AUTO:
+        elif is_auto(wanted):
             family = guess_family(data, name, is_declared=table.column(name).is_declared)
         else:
             family = as_column_family(wanted)
@@ -75,6 +75,11 @@ def find_columns(table: Table, given: Mapping[str, Any]) -> CellColumns:
             variable = Variable(name)
         families[name], variables[name] = family, variable
     return CellColumns(families, variables)
+
+
+def is_auto(given: Any) -> bool:
+    """Whether a family is to be guessed."""
+    return isinstance(given, str) and given == AUTO
 
 
 def guess_family(data: Dataset, name: str, *, is_declared: bool) -> ColumnFamily:

@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.checks import check_flag
 from juncture.components.contract import Emissions
+from juncture.components.repeated import RepeatedEmissions
 from juncture.errors import Unsupported
 from juncture.estimators.classifiers.cell_columns import check_seen
 from juncture.estimators.classifiers.generative import GenerativeEstimator
@@ -17,7 +18,6 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, column_density, equal_classes
 from juncture.supervised.generative.estimation import Estimation
-from juncture.supervised.generative.repeated import RepeatedEmissions
 
 BY_CELL = {"bernoulli": Bernoulli, "gaussian": Gaussian}
 

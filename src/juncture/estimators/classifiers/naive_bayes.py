@@ -21,6 +21,7 @@ from juncture.estimators.classifiers.cell_columns import (
     families_by_name,
     find_columns,
     guess_numbers,
+    is_auto,
 )
 from juncture.estimators.classifiers.generative import GenerativeEstimator
 from juncture.estimators.tables import check_known_columns, default_names, find_class, has_names, validate_table
@@ -113,7 +114,7 @@ class NaiveBayes(GenerativeEstimator):
         rows = validate_table(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         if reset:
             names = list(getattr(self, "feature_names_in_", default_names(rows.shape[1])))
-            given = families_by_name(self.families, names) if self.families != AUTO else {}
+            given = families_by_name(self.families, names) if not is_auto(self.families) else {}
             families = {name: as_column_family(given.get(name, "multinomial")) for name in names}
             self._adopt_columns(families, {name: Variable(name) for name in names})
         return rows
@@ -143,13 +144,16 @@ class NaiveBayes(GenerativeEstimator):
         if isinstance(self.families, str):
             return self.families == "categorical"
         given = families_by_name(self.families, names).values()
-        return any(isinstance(each, Variable) or (each != AUTO and as_column_family(each).is_coded) for each in given)
+        return any(
+            isinstance(each, Variable) or (not is_auto(each) and as_column_family(each).is_coded) for each in given
+        )
 
     def _adopt_numbers(self, rows: np.ndarray, names: list[str]) -> None:
         given = families_by_name(self.families, names)
-        guesses = guess_numbers(rows) if AUTO in [each for each in given.values() if isinstance(each, str)] else []
+        is_guessed = len(given) < len(names) or any(map(is_auto, given.values()))
+        guesses = guess_numbers(rows) if is_guessed else []
         families = {
-            name: guesses[index] if isinstance(each, str) and each == AUTO else as_column_family(each)
+            name: guesses[index] if is_auto(each) else as_column_family(each)
             for index, (name, each) in enumerate((name, given.get(name, AUTO)) for name in names)
         }
         self._adopt_columns(families, {name: Variable(name) for name in names})

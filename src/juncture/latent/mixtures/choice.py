@@ -13,6 +13,7 @@ from juncture.checks import check_choice, check_count, check_iterable, check_kin
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
+from juncture.iteration import ProgressCallback, check_progress
 from juncture.latent.mixtures.evidence import evidence_bound
 from juncture.latent.mixtures.fit import fit_mixture
 from juncture.latent.mixtures.weak_prior import weak_prior
@@ -87,6 +88,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     start: Any = "random",
     method: Any = "em",
     rng: Any = 0,
+    progress: ProgressCallback | None = None,
 ) -> ComponentChoice:
     """The number of components that a criterion prefers, and the mixture with it.
 
@@ -109,6 +111,8 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
         "random" or "k-means".
     rng
         The source of random numbers for starts and folds.
+    progress
+        A function that is called after each step of each mixture that is learned.
 
     Returns
     -------
@@ -125,6 +129,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     check_kind(template, Mixture, "the template")
     check_choice(criterion, CRITERIA, "criterion")
     check_choice(start, ("random", "k-means"), "start")
+    check_progress(progress)
     asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
     rows, is_single = rows_of(data, template.event_shape)
     if is_single or not asked:
@@ -139,7 +144,9 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
             warnings.simplefilter("ignore", NotConvergedWarning)
             wide = repeat_component(template, number)
             kind: Any = "k-means" if start == "k-means" else "random"
-            return fit_mixture(wide, some, prior, weights=own, start=kind, method=method, rng=generator)
+            return fit_mixture(
+                wide, some, prior, weights=own, start=kind, method=method, rng=generator, progress=progress
+            )
 
     fits = [learn(number, rows, counted) for number in asked]
     if criterion == "held-out":

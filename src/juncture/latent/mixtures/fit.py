@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -136,10 +137,9 @@ def as_observations(model: Mixture, rows: np.ndarray) -> np.ndarray:
 
 def weak_prior_of(model: Mixture, parts: RowBlocks, rng: np.random.Generator) -> MixturePrior:
     """The weak prior from all rows; from some of them, at random, where they come in several blocks."""
-    blocks = parts()
-    first = next(blocks)
-    if next(blocks, None) is None:
-        return weak_prior(model, first.rows, first.weights)
+    first = list(islice(parts(), 2))  # a pass ends before the next begins: some sources have one at a time
+    if len(first) == 1:
+        return weak_prior(model, first[0].rows, first[0].weights)
     return weak_prior(model, *excerpt(parts, rng))
 
 

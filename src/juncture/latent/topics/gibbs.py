@@ -55,9 +55,13 @@ class TopicChain:
     @property
     def log_joint(self) -> float:
         """log p(words, assignments), shares and topics integrated out."""
+        from scipy.special import gammaln
+
         shares = log_normalizer(self.in_documents + self.concentration) - log_normalizer(self.concentration)
-        smoothed = self.in_topics.T + self.pseudo_count
-        return float(shares.sum() + (log_normalizer(smoothed) - log_normalizer(0 * smoothed + self.pseudo_count)).sum())
+        times = np.bincount(self.in_topics.astype(np.int64).reshape(-1))  # how often each count is there
+        words = times @ (gammaln(np.arange(len(times)) + self.pseudo_count) - gammaln(self.pseudo_count))
+        smoothing = self.pseudo_count * len(self.in_topics)
+        return float(shares.sum() + words - (gammaln(self.totals + smoothing) - gammaln(smoothing)).sum())
 
 
 def sample_topics(

@@ -5,7 +5,6 @@ Objective and gradient are divided by the weight of all rows, so that the gradie
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from juncture.iteration import INTERRUPTED, ProgressCallback, Trace
 from juncture.learning.undirected.log_tables import Coordinates
 from juncture.learning.undirected.objectives import Objective
 from juncture.learning.undirected.penalties import Penalty
+from juncture.parallel import one_thread
 
 OUT_OF_STEPS = 1  # the status in which L-BFGS ends by the number of its steps
 ROUNDS = 4  # of L-BFGS: rounding may end a round early, and the next starts without memory
@@ -142,13 +142,3 @@ def ascend(
     """The coordinates at the maximum of the objective less the penalty, and the course of the ascent."""
     kind = SplitAscent if penalty is not None and penalty.absolute else Ascent
     return kind(objective, coordinates, stopping, penalty).run()
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Linear algebra on one thread, where that can be said: in products this small, threads wait for each other."""
-    try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-    except ImportError:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_array, check_count, check_iterable, check_number
+from juncture.checks import check_array, check_count, check_iterable, check_number, is_iterable
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
@@ -192,7 +192,7 @@ def as_class_prior(prior: Any, labels: tuple[State, ...], counts: np.ndarray) ->
 
     None takes the shares of the counts; a number is added to each of them.
     """
-    if prior is None or (np.ndim(prior) == 0 and not hasattr(prior, "keys")):
+    if prior is None or not is_iterable(prior):
         added = 0.0 if prior is None else check_pseudo_count(prior)
         return np.asarray((counts + added) / (counts + added).sum())
     if hasattr(prior, "keys"):

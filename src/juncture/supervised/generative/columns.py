@@ -22,6 +22,8 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.members import stack_members
+from juncture.components.repeated import RepeatedEmissions
+from juncture.components.word_counts import MultinomialCounts
 from juncture.errors import InvalidData, JunctureError, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
@@ -31,8 +33,6 @@ from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family
-from juncture.supervised.generative.repeated import RepeatedEmissions
-from juncture.supervised.generative.word_counts import MultinomialCounts
 
 FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson", "exponential", "multinomial")
 NAMES: dict[type, str] = {Gaussian: "gaussian", Bernoulli: "bernoulli", Categorical: "categorical"}

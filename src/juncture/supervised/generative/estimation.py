@@ -10,6 +10,7 @@ import numpy as np
 from juncture.checks import check_choice, check_number
 from juncture.components.bernoulli import BernoulliEmissions, check_ones
 from juncture.components.contract import Emissions
+from juncture.components.word_counts import BagOfWords, check_counts
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.errors import InvalidData, Unsupported
 from juncture.latent.mixtures.problem import MixtureStatistics
@@ -28,7 +29,6 @@ from juncture.supervised.generative.learning import (
     run_em,
 )
 from juncture.supervised.generative.predictive import predictive_densities
-from juncture.supervised.generative.word_counts import BagOfWords, check_counts
 
 ESTIMATES = ("point", "bayes")
 

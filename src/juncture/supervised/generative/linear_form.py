@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_array
+from juncture.checks import check_array, check_iterable, is_iterable
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.contract import Emissions
 from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
+from juncture.components.repeated import RepeatedEmissions
+from juncture.components.word_counts import MultinomialCounts
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
-from juncture.supervised.generative.repeated import RepeatedEmissions
-from juncture.supervised.generative.word_counts import MultinomialCounts
 from juncture.values import Value, read_only
 from juncture.variables import State
 
@@ -59,7 +59,7 @@ class LinearForm(Value):
 
     def __init__(self, weights: Any, intercepts: Any, labels: Any = None) -> None:
         table, constants = check_array(weights, "weights", ndim=2), check_array(intercepts, "intercepts", ndim=1)
-        names = tuple(range(len(table)) if labels is None else labels)
+        names = tuple(range(len(table)) if labels is None else check_iterable(labels, "the labels of classes"))
         if not len(table) == len(constants) == len(names):
             raise InvalidData(
                 "weights, intercepts and labels have one entry a class;"
@@ -73,7 +73,7 @@ class LinearForm(Value):
         return self.weights[first] - self.weights[second], float(self.intercepts[first] - self.intercepts[second])
 
     def _code(self, label: State) -> int:
-        if label not in self.labels:
+        if (is_iterable(label) and not isinstance(label, str)) or label not in self.labels:
             raise InvalidData(f"there is no class {label!r}; {hint(label, self.labels)}")
         return self.labels.index(label)
 

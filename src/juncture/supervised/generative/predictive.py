@@ -20,13 +20,12 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import column_moments
 from juncture.components.independent import IndependentEmissions
-from juncture.data.missingness import group_by_pattern
+from juncture.components.student import StudentEmissions
+from juncture.components.word_counts import DirichletCounts, MultinomialCounts
 from juncture.errors import Unsupported
-from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.supervised.generative.columns import pseudo_rows
-from juncture.supervised.generative.word_counts import DirichletCounts, MultinomialCounts
 
 STRENGTH = 0.01  # rows that the prior of a mean weighs
 
@@ -89,20 +88,3 @@ def _(densities: GaussianEmissions, statistics: EmissionStatistics, alpha: float
     prior = NormalInverseGamma(center, STRENGTH, 1.5, 0.5 * variance)
     family = prior.posterior(moments).predictive()  # (class, column)
     return IndependentEmissions(of_batch(family[:, column]) for column in range(densities.dimension))
-
-
-class StudentEmissions(FamilyEmissions):
-    """Student t vectors, one per class; missing entries are summed out, as marginals are Student t too."""
-
-    family: MultivariateStudentT
-
-    def log_prob(self, rows: np.ndarray) -> np.ndarray:
-        if not np.isnan(rows).any():
-            return self._log_prob_whole(rows)
-        found = np.zeros((len(rows), self.num_states))
-        for pattern, positions in group_by_pattern(~np.isnan(rows)):
-            seen = np.flatnonzero(pattern)
-            if len(seen):
-                part = self.family.marginal(seen)
-                found[positions] = part.log_prob(rows[np.ix_(positions, seen)][:, None])
-        return found

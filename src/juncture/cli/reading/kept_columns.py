@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.cli.rows import name_source
+from juncture.cli.reading.rows import name_source
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import is_parquet

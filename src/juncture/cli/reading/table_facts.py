@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.cli.kept_columns import as_dataset, as_written
-from juncture.cli.output import console, table
-from juncture.cli.rows import advise_option, read_table
+from juncture.cli.printing.output import console, table
+from juncture.cli.reading.kept_columns import as_dataset, as_written
+from juncture.cli.reading.rows import advise_option, read_table
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import find_identifiers
 from juncture.data.missingness import missingness

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.cli.output import console, table
+from juncture.cli.printing.output import console, table
 from juncture.data.dataset import Dataset
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import format_method

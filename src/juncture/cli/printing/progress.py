@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from juncture.cli.output import escape_controls
+from juncture.cli.printing.output import escape_controls
 from juncture.iteration import ProgressCallback
 
 

@@ -63,6 +63,11 @@ def facts_of_mixture(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_classifier(model: Any) -> dict[str, Any]:
+    facts = facts_of_mixture(model.mixture)
+    return {"classes": labels_of(model.labels), **{name: facts[name] for name in list(facts)[1:]}}
+
+
 def facts_of_factors(model: Any) -> dict[str, Any]:
     return {
         "factors": model.num_factors,
@@ -138,6 +143,7 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "FactorAnalysis": facts_of_factors,
     "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
+    "GenerativeClassifier": facts_of_classifier,
     "DecisionTree": facts_of_tree,
     "RandomForest": facts_of_forest,
     "DeepBeliefNetwork": facts_of_layers,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juncture.cli.completion import complete_finding, complete_method, complete_network
-from juncture.cli.numbers import seconds, whole_number
-from juncture.cli.output import WrongUsage, is_table
+from juncture.cli.printing.output import WrongUsage, is_table
+from juncture.cli.reading.completion import complete_finding, complete_method, complete_network
+from juncture.cli.reading.numbers import seconds, whole_number
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples

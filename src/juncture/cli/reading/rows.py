@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from juncture.checks import check_choice
-from juncture.cli.output import WrongUsage, print_note
+from juncture.cli.printing.output import WrongUsage, print_note
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.files.csv_text import TextLevels

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from juncture.cli.output import print_note
-from juncture.cli.rows import name_source, note_identifiers, note_text_columns, read_table
+from juncture.cli.printing.output import print_note
+from juncture.cli.reading.rows import name_source, note_identifiers, note_text_columns, read_table
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, TextColumnWarning, hint

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from juncture.cli.output import table
-from juncture.cli.progress import show_progress
+from juncture.cli.printing.output import table
+from juncture.cli.printing.progress import show_progress
 from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.text import quote_name

@@ -1,0 +1,1 @@
+"""What commands read: arguments, rows, numbers; and what the shell completes."""

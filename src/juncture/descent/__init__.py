@@ -1,0 +1,1 @@
+"""Descent methods with traces: gradient, Newton and stochastic gradient, with rules for the length of a step."""

@@ -1,0 +1,1 @@
+"""Regressions as scikit-learn estimators."""

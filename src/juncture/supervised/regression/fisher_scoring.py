@@ -1,0 +1,330 @@
+"""Learning generalised linear models by Fisher scoring (IRLS), with steps that are halved, or by stochastic gradient.
+
+The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its information w μ'(η)² / V(μ) · φ(x) φ(x)ᵀ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array
+from juncture.descent.descend import Descent
+from juncture.descent.step_rules import StepRule
+from juncture.descent.stochastic import descend_stochastic
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.families.discrete.binomial import Binomial
+from juncture.learning.conditionals.softmax import rank
+from juncture.newton import DampedNewton, Expansion
+from juncture.parallel import block_rows, map_blocks, one_thread
+from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.regression.generalized_linear import (
+    GeneralizedLinearFit,
+    GeneralizedLinearModel,
+    read_offset,
+    read_trials,
+)
+from juncture.supervised.regression.links import Link, as_link
+from juncture.supervised.regression.responses import Response, as_response
+from juncture.supervised.regression.rows import read_rows
+
+SMALLEST = 1e-300  # dispersion
+SCORING = DampedNewton(
+    tolerance=1e-24, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14, scale=1.0, max_steps=500
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows of a generalised linear model: half the deviance of coefficients, with dispersion 1, and its derivatives."""
+
+    family: type
+    response: Response
+    link: Link
+    basis: Basis
+    features: np.ndarray  # (row, feature)
+    targets: np.ndarray  # (row,); shares of successes for a binomial
+    weights: np.ndarray  # (row,); times the trials for a binomial
+    offset: np.ndarray  # (row,)
+    counts: np.ndarray  # (row,): the weights of rows as given
+    trials: np.ndarray | None
+    successes: float | None
+    expansions: list[int] = field(default_factory=list)
+
+    def means(self, coefficients: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.asarray(self.link.inverse(self.features @ coefficients + self.offset))
+
+    def expand(self, coefficients: np.ndarray) -> Expansion:
+        """Half the deviance, its gradient, and the Fisher information; inf where a mean leaves the family."""
+        size = len(coefficients)
+        self.expansions.append(1)
+        rows = block_rows((2 * size,))
+        with one_thread(len(self.features) > rows), np.errstate(all="ignore"):
+            parts = map_blocks(lambda part: self._expand_block(coefficients, part), len(self.features), rows)
+        if any(part is None for part in parts):
+            return Expansion(np.inf, np.zeros(size), np.eye(size))
+        value, gradient, hessian = (sum(part[place] for part in parts if part is not None) for place in range(3))
+        return Expansion(float(value), np.asarray(gradient), np.asarray(hessian))
+
+    def _expand_block(self, coefficients: np.ndarray, part: slice) -> tuple[float, np.ndarray, np.ndarray] | None:
+        features, targets, weights = self.features[part], self.targets[part], self.weights[part]
+        scores = features @ coefficients + self.offset[part]
+        means = np.asarray(self.link.inverse(scores))
+        if not self.response.holds(means):
+            return None
+        slope = np.asarray(self.link.derivative(scores)) / self.response.variance(means)
+        bend = weights * slope * np.asarray(self.link.derivative(scores))
+        value = 0.5 * float(weights @ self.response.deviance(targets, means))
+        gradient = features.T @ (weights * slope * (means - targets))
+        found = value, gradient, (features * bend[:, None]).T @ features
+        return found if all(np.isfinite(part).all() for part in found) else None
+
+    def row_gradient(self, coefficients: np.ndarray, row: int) -> np.ndarray:
+        """The gradient of one row, for stochastic descent."""
+        found = self._expand_block(coefficients, slice(row, row + 1))
+        if found is None:
+            raise InvalidData(
+                f"at {coefficients.round(4).tolist()} row {row} has no mean in the family: take shorter steps, or"
+                " another start"
+            )
+        return found[1]
+
+
+def fit_generalized_linear(  # noqa: PLR0913
+    family: type,
+    inputs: Any,
+    targets: Any,
+    basis: Basis | None = None,
+    *,
+    link: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
+    trials: Any = None,
+    successes: float | None = None,
+    weights: Any = None,
+    start: Any = None,
+) -> GeneralizedLinearFit:
+    """Maximum likelihood of a generalised linear model by Fisher scoring (iteratively reweighted least squares).
+
+    Parameters
+    ----------
+    family
+        A class: `jt.Gaussian`, `jt.Bernoulli`, `jt.Binomial`, `jt.Poisson`, `jt.Geometric`, `jt.NegativeBinomial`,
+        `jt.Exponential` or `jt.Gamma`.
+    inputs
+        A table of numbers, (row, input), or a list of numbers for one input.
+    targets
+        One number a row; of a binomial, the number of successes.
+    basis
+        The features; by default a constant and the inputs.
+    link
+        The name of a link, or a `Link`; by default the canonical one. The rate of an exponential is linear in the
+        features with "inverse", the canonical link: the mean is one over the rate.
+    offset
+        What is added to the score of each row.
+    exposure
+        By what the mean of each row is multiplied, with the link "log".
+    trials
+        Of a binomial: a number, or one for each row.
+    successes
+        Of a negative binomial.
+    weights
+        The weight of each row; a row of weight 2 counts as two.
+    start
+        The first coefficients; by default those of the linked targets.
+
+    Returns
+    -------
+    GeneralizedLinearFit
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> fit = fit_generalized_linear(jt.Poisson, [0.0, 1.0, 2.0, 3.0], [1, 3, 7, 20])
+    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
+    ([0.0289, 0.9859], [0.5913, 0.2268])
+    """
+    problem = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
+    first = first_point(problem, start)
+    before = problem.expand(first)
+    found = SCORING.minimize(problem.expand, first)
+    if not found.converged or rank(found.here.hessian, before.hessian) < rank(before.hessian, before.hessian):
+        raise InvalidData(
+            "the coefficients grow without end, or to the edge of the family's means: targets that the inputs separate"
+            " have no maximum of the likelihood; give other rows, or fewer features"
+        )
+    return report(problem, found.point, found.here)
+
+
+def descend_generalized_linear(  # noqa: PLR0913
+    family: type,
+    inputs: Any,
+    targets: Any,
+    basis: Basis | None = None,
+    *,
+    start: Any,
+    link: Any = None,
+    step: StepRule | None = None,
+    num_steps: int = 1000,
+    successes: float | None = None,
+    rng: Any = None,
+) -> Descent:
+    """Stochastic gradient steps on the likelihood of a generalised linear model: w ← w + ε ∇ log p(t | x, w).
+
+    Parameters
+    ----------
+    family, inputs, targets, basis, link, successes
+        As in `fit_generalized_linear`.
+    start
+        The first coefficients.
+    step
+        `ConstantStep` or `DecreasingStep`; by default ConstantStep(0.1).
+    num_steps
+        The number of steps, each with a row drawn with replacement.
+    rng
+        A NumPy generator or a seed.
+
+    Returns
+    -------
+    Descent
+        Its values are half the deviance of all rows, with dispersion 1: minus the log-likelihood but for a constant.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> x, t = [[0.2, 0.9], [0.8, 0.1], [0.5, 0.5]], [0.3, 0.9, 0.4]
+    >>> basis = jt.supervised.LinearBasis(intercept=False)
+    >>> course = descend_generalized_linear(jt.Exponential, x, t, basis, start=[2.0, 2.0], num_steps=50, rng=0)
+    >>> course.points.shape
+    (51, 2)
+    """
+    problem = read_problem(family, inputs, targets, basis, link, None, None, None, successes, None)
+    first = first_point(problem, start)
+    return descend_stochastic(
+        problem.row_gradient, first, len(problem.targets), step=step, num_steps=num_steps, rng=rng,
+        function=lambda point: problem.expand(point).value,
+    )  # fmt: skip
+
+
+def read_problem(  # noqa: PLR0913, PLR0917
+    family: Any,
+    inputs: Any,
+    targets: Any,
+    basis: Any,
+    link: Any,
+    offset: Any,
+    exposure: Any,
+    trials: Any,
+    successes: Any,
+    weights: Any,
+) -> Problem:
+    """The rows, checked."""
+    response, chosen = as_response(family, successes), check_basis(basis)
+    rows, linked = read_rows(inputs, targets, weights), as_link(link, response.canonical)
+    if trials is not None and family is not Binomial:
+        raise InvalidData("trials= is for jt.Binomial only")
+    number = read_trials(trials, len(rows.targets)) if family is Binomial else None
+    if number is None:
+        response.check_targets(rows.targets)
+    elif not ((rows.targets >= 0) & (rows.targets <= number) & (rows.targets == np.floor(rows.targets))).all():
+        raise InvalidData("targets of a binomial are whole numbers from 0 to the trials of their row")
+    return Problem(
+        family,
+        response,
+        linked,
+        chosen,
+        chosen.features(rows.inputs),
+        rows.targets if number is None else rows.targets / number,
+        rows.weights if number is None else rows.weights * number,
+        read_offset(offset, exposure, len(rows.targets), linked),
+        rows.weights,
+        number,
+        None if successes is None else float(successes),
+    )
+
+
+def first_point(problem: Problem, start: Any) -> np.ndarray:
+    """The start as given, or least squares of linked targets that are drawn to their mean, which has a likelihood."""
+    size = problem.features.shape[1]
+    if start is not None:
+        given = check_array(start, "start", ndim=1)
+        if given.shape != (size,) or not np.isfinite(given).all():
+            raise InvalidData(f"start is a list of {size} finite numbers, one for each feature")
+        tries = [given]
+    else:
+        middle = float(problem.weights @ problem.targets / problem.weights.sum())
+        drawn = [0.5 * (problem.targets + middle), np.full(len(problem.targets), middle)]
+        tries = [solve_linked(problem, means) for means in drawn]
+    for point in tries:
+        if np.isfinite(point).all() and np.isfinite(problem.expand(point).value):
+            return point
+    raise InvalidData(
+        f"no start was found at which all rows have means of a {problem.family.__name__} with the link"
+        f" {problem.link.name!r}: give start=, coefficients at which they have"
+    )
+
+
+def solve_linked(problem: Problem, means: np.ndarray) -> np.ndarray:
+    """The coefficients whose scores are closest to the links of these means."""
+    with np.errstate(all="ignore"):
+        scores = np.asarray(problem.link.function(means)) - problem.offset
+    if not np.isfinite(scores).all():
+        return np.full(problem.features.shape[1], np.nan)
+    heavy = np.sqrt(problem.weights)[:, None]
+    return np.asarray(np.linalg.lstsq(problem.features * heavy, scores * heavy[:, 0], rcond=None)[0])
+
+
+def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedLinearFit:
+    """The fit at the maximum."""
+    means, response = problem.means(point), problem.response
+    pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
+    spare = float(problem.counts.sum()) - int(np.linalg.matrix_rank(here.hessian, hermitian=True))
+    dispersion = 1.0
+    if response.has_dispersion:
+        if not spare > 0:
+            raise InvalidData(
+                f"the rows (n_samples = {problem.counts.sum():g}) do not determine the dispersion: give more rows than"
+                " features"
+            )
+        dispersion = pearson / spare
+        if not dispersion > SMALLEST:
+            warn_user(
+                "the means are equal to the targets, so that the dispersion is 0; it is set to 1e-300",
+                RegularizedWarning,
+            )
+            dispersion = SMALLEST
+    model = GeneralizedLinearModel(
+        problem.family, point, problem.link, dispersion=dispersion, successes=problem.successes, basis=problem.basis
+    )
+    return GeneralizedLinearFit(
+        model,
+        dispersion * np.linalg.pinv(here.hessian, hermitian=True),
+        deviance=2 * here.value,
+        null_deviance=null_deviance(problem),
+        pearson=pearson,
+        log_likelihood=log_likelihood(problem, means, dispersion),
+        num_rows=float(problem.counts.sum()),
+        num_steps=len(problem.expansions),
+    )
+
+
+def log_likelihood(problem: Problem, means: np.ndarray, dispersion: float) -> float:
+    if problem.trials is not None:
+        members: Any = Binomial(problem.trials.astype(np.int64), means)
+        return float(problem.counts @ members.log_prob(np.round(problem.targets * problem.trials)))
+    return float(problem.counts @ problem.response.member(means, dispersion).log_prob(problem.targets))
+
+
+def null_deviance(problem: Problem) -> float:
+    """Of the best constant score, with the offset."""
+    if not problem.offset.any():
+        middle = problem.weights @ problem.targets / problem.weights.sum()
+        with np.errstate(all="ignore"):
+            terms = problem.response.deviance(problem.targets, np.full(len(problem.targets), middle))
+        return float(problem.weights @ terms)
+    alone = replace(problem, features=np.ones((len(problem.targets), 1)), expansions=[])
+    found = SCORING.minimize(alone.expand, first_point(alone, None))
+    return 2 * found.here.value

@@ -1,0 +1,264 @@
+"""Logistic regression: classes whose log-odds are linear in features, learned by damped Newton steps (IRLS).
+
+Undamped Newton steps diverge from some starts, although the likelihood is concave; halved steps never do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array, check_flag
+from juncture.errors import InvalidData, InvalidModel
+from juncture.learning.conditionals.softmax import SoftmaxLikelihood, standardization
+from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
+from juncture.numerics import as_numbers, log_sum_exp, softmax
+from juncture.supervised.regression.bases import Basis, LinearBasis, check_basis
+from juncture.supervised.regression.classes import check_classes, decode_classes, read_classes
+from juncture.supervised.regression.linear import features_of
+from juncture.supervised.regression.logistic_lasso import minimize_absolute
+from juncture.supervised.regression.rows import read_inputs, read_weights
+from juncture.values import Value, few, read_only
+
+
+class LogisticRegression(Value):
+    """p(class | x) = exp(w_class·φ(x)) / Σ exp(w·φ(x)); the weights of the first class are 0.
+
+    Parameters
+    ----------
+    classes
+        The labels, at least two.
+    coefficients
+        (class but the first, feature): the log-odds of each class against the first. For two classes (feature,) is
+        taken too.
+    basis
+        The features φ; by default a constant and the inputs.
+
+    Examples
+    --------
+    >>> model = LogisticRegression(["no", "yes"], [-1.0, 2.0])
+    >>> model.predict_proba([0.5, 2.0]).round(4).tolist()
+    [[0.5, 0.5], [0.0474, 0.9526]]
+    """
+
+    _fields = ("classes", "coefficients", "basis")
+    classes: tuple[Any, ...]
+    coefficients: np.ndarray
+    basis: Basis
+
+    def __init__(self, classes: Any, coefficients: Any, basis: Basis | None = None) -> None:
+        labels = tuple(check_classes(classes))
+        if len(labels) < 2:
+            raise InvalidModel(f"a logistic regression has at least 2 classes; got {len(labels)}")
+        found = np.atleast_2d(check_array(coefficients, "coefficients", error=InvalidModel))
+        if found.ndim != 2 or len(found) != len(labels) - 1:
+            raise InvalidModel(
+                f"coefficients have the shape (class but the first, feature), {len(labels) - 1} rows here; got"
+                f" {found.shape}"
+            )
+        numbers = as_numbers(found, found.shape, name="coefficients")
+        self._set(classes=labels, coefficients=numbers, basis=check_basis(basis))
+
+    def log_odds(self, inputs: Any) -> np.ndarray:
+        """(row, class): log p(class | x) / p(first class | x)."""
+        scores = features_of(self.basis, inputs, self.coefficients.shape[1]) @ self.coefficients.T
+        return np.concatenate([np.zeros((len(scores), 1)), scores], axis=1)
+
+    def predict_proba(self, inputs: Any) -> np.ndarray:
+        """(row, class): p(class | x)."""
+        return softmax(self.log_odds(inputs))
+
+    def predict(self, inputs: Any) -> np.ndarray:
+        """(row,): the class of the largest probability; the first of those that are equal."""
+        return decode_classes(self.classes, self.log_odds(inputs).argmax(axis=1))
+
+    def log_prob(self, inputs: Any, targets: Any) -> np.ndarray:
+        """(row,): log p(target | x)."""
+        scores = self.log_odds(inputs)
+        _, codes = read_classes(targets, len(scores), self.classes)
+        return np.asarray(scores[np.arange(len(codes)), codes] - log_sum_exp(scores, axis=1))
+
+    def __repr__(self) -> str:
+        labels = few(map(repr, self.classes), most=4)
+        return f"LogisticRegression([{labels}], {self.coefficients.shape[1]} features, basis={self.basis!r})"
+
+
+class LogisticFit(Value):
+    """A logistic regression learned from rows.
+
+    Attributes
+    ----------
+    model
+        The `LogisticRegression`.
+    information
+        (coefficient, coefficient): minus the second derivatives of the penalised log-likelihood, in the order of
+        `model.coefficients` read by rows.
+    log_likelihood
+        Of the rows under the model, without the penalty.
+    log_posterior
+        The log-likelihood less the penalty.
+    num_rows
+        Rows, or the sum of their weights.
+    penalty
+        What was subtracted: None, `jt.L1` or `jt.L2`.
+    has_proper_prior
+        Whether the penalty is a Gaussian prior of every coefficient, that of the constant too.
+    """
+
+    _fields = ("model", "information", "log_likelihood", "log_posterior", "num_rows", "penalty", "has_proper_prior")
+    model: LogisticRegression
+    information: np.ndarray
+    log_likelihood: float
+    log_posterior: float
+    num_rows: float
+    penalty: Penalty | None
+    has_proper_prior: bool
+
+    def __init__(
+        self,
+        model: LogisticRegression,
+        information: np.ndarray,
+        log_likelihood: float,
+        log_posterior: float,
+        num_rows: float,
+        penalty: Penalty | None,
+        has_proper_prior: bool,
+    ) -> None:
+        self._set(
+            model=model, information=read_only(information), log_likelihood=float(log_likelihood),
+            log_posterior=float(log_posterior), num_rows=float(num_rows), penalty=penalty,
+            has_proper_prior=has_proper_prior,
+        )  # fmt: skip
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """(coefficient, coefficient): the inverse of the information; of dependent features, of least norm."""
+        return read_only(np.linalg.pinv(self.information, hermitian=True))
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """(class but the first, feature): the standard deviation of each coefficient; without a penalty, Wald's."""
+        return np.sqrt(np.diag(self.covariance)).reshape(self.model.coefficients.shape)
+
+    def __repr__(self) -> str:
+        return f"LogisticFit(log-likelihood {self.log_likelihood:.6g}, penalty={self.penalty!r})"
+
+
+def fit_logistic(
+    inputs: Any,
+    targets: Any,
+    basis: Basis | None = None,
+    *,
+    classes: Any = None,
+    weights: Any = None,
+    penalty: Penalty | None = None,
+    penalize_constant: bool = False,
+) -> LogisticFit:
+    """Maximum likelihood of a logistic regression, or its mode under a prior.
+
+    Classes that a hyperplane separates have no maximum of the likelihood, and are refused without a penalty.
+
+    Parameters
+    ----------
+    inputs
+        A table of numbers, (row, input), or a list of numbers for one input.
+    targets
+        The class of each row: text, numbers or truth values.
+    basis
+        The features; by default a constant and the inputs.
+    classes
+        The classes in order; by default those of the targets, sorted.
+    weights
+        The weight of each row.
+    penalty
+        `jt.L2(strength)`: ½ strength Σ w² is subtracted from the log-likelihood, a Gaussian prior. `jt.L1(strength)`:
+        strength Σ |w|, which makes some weights exactly 0. For more than two classes every class has weights w, and
+        coefficients are their differences to those of the first.
+    penalize_constant
+        Whether the coefficient of the constant is in the penalty.
+
+    Returns
+    -------
+    LogisticFit
+
+    Examples
+    --------
+    >>> fit = fit_logistic([0.0, 1.0, 2.0, 3.0], ["no", "yes", "no", "yes"])
+    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
+    ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
+    """
+    table, chosen = read_inputs(inputs), check_basis(basis)
+    labels, codes = read_classes(targets, len(table), classes)
+    heavy, kind = read_weights(weights, len(table)), check_penalty(penalty)
+    features = table if type(chosen) is LinearBasis else chosen.features(table)[:, int(chosen.has_constant) :]
+    standard = standardization(features, heavy, is_centered=chosen.has_constant)
+    free = not check_flag(penalize_constant, "penalize_constant")
+    if not free and chosen.has_constant:
+        standard = standard._replace(center=np.zeros(features.shape[1]))
+    scale = np.append(np.full(int(chosen.has_constant), float(not free)), 1 / standard.deviation)
+    likelihood = SoftmaxLikelihood(
+        features,
+        codes,
+        heavy,
+        len(labels) - 1,
+        standard,
+        np.zeros(len(scale)),
+        couple(len(labels)),
+        chosen.has_constant,
+    )
+    return learn(likelihood, labels, chosen, kind, scale)
+
+
+def learn(
+    likelihood: SoftmaxLikelihood, labels: tuple[Any, ...], basis: Basis, penalty: Penalty | None, scale: np.ndarray
+) -> LogisticFit:
+    """The fit, in the units of the inputs: those of the likelihood are standardised."""
+    strength = penalty.squared if penalty is not None else 0.0
+    bent = replace(likelihood, penalty=strength * scale**2)
+    if penalty is not None and penalty.absolute:
+        point = minimize_absolute(likelihood, penalty.absolute * scale)
+    else:
+        found, is_minimum = bent.minimize()
+        point = found.point
+        if not is_minimum:
+            raise InvalidData(
+                "the coefficients grow without end: a hyperplane separates the classes exactly, or a class has no rows;"
+                " give a penalty such as penalty=jt.L2(1.0), under which the answer is finite"
+            )
+    change = likelihood.standard.change(likelihood.has_constant)
+    coefficients = point.reshape(likelihood.shape) @ change.T
+    here, plain = bent.expand(point), likelihood.expand(point)
+    back = np.kron(np.eye(likelihood.num_free), np.linalg.inv(change))
+    model = LogisticRegression(labels, coefficients, basis)
+    cost = penalty_at(penalty, point.reshape(likelihood.shape) * scale)
+    return LogisticFit(
+        model,
+        back.T @ here.hessian @ back,
+        -plain.value,
+        -plain.value - cost,
+        likelihood.weights.sum(),
+        penalty,
+        bool(strength > 0 and scale.all()),
+    )
+
+
+def couple(num_classes: int) -> np.ndarray:
+    """The penalty of differences to the first class: Σ w² of all classes is least where the weights sum to 0.
+
+    Of two classes the difference itself is penalised.
+    """
+    size = num_classes - 1
+    return np.eye(size) - (1 / num_classes if size > 1 else 0.0)
+
+
+def penalty_at(penalty: Penalty | None, differences: np.ndarray) -> float:
+    """What the penalty subtracts: of more than two classes, at weights that are centered, or as L1 likes them best."""
+    if penalty is None:
+        return 0.0
+    every = np.concatenate([np.zeros((1, differences.shape[1])), differences]) if len(differences) > 1 else differences
+    if len(differences) > 1:
+        every = every - (np.median(every, axis=0) if penalty.absolute else every.mean(axis=0))
+    return penalize(penalty, every.reshape(-1))

@@ -1,0 +1,237 @@
+"""Generalised linear models against SciPy's optimisers on the densities of the families, scikit-learn, closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, minimize
+
+import juncture as jt
+from juncture.supervised import (
+    ConstantStep,
+    DecreasingStep,
+    GeneralizedLinearModel,
+    LinearBasis,
+    Link,
+    descend_generalized_linear,
+    fit_generalized_linear,
+    fit_linear,
+    fit_logistic,
+)
+from support.curve import T, X
+
+PLAIN = LinearBasis(intercept=False)
+seeds = st.integers(0, 10**6)
+CASES = [  # family, link, coefficients, options
+    (jt.Gaussian, "identity", [1.0, 2.0], {}),
+    (jt.Gaussian, "log", [0.5, 0.8], {}),
+    (jt.Bernoulli, "logit", [0.3, 1.0], {}),
+    (jt.Bernoulli, "probit", [0.3, 1.0], {}),
+    (jt.Bernoulli, "complementary log-log", [-0.3, 0.7], {}),
+    (jt.Binomial, "logit", [0.3, 1.0], {"trials": 5}),
+    (jt.Poisson, "log", [0.5, 1.0], {}),
+    (jt.Poisson, "square root", [2.0, 1.0], {}),
+    (jt.Poisson, "identity", [3.0, 2.0], {}),
+    (jt.Geometric, "log", [0.5, 0.7], {}),
+    (jt.NegativeBinomial, "log", [0.5, 0.7], {"successes": 2.5}),
+    (jt.Exponential, "inverse", [1.0, 4.0], {}),
+    (jt.Exponential, "log", [0.2, 0.4], {}),
+    (jt.Gamma, "inverse", [1.0, 2.0], {}),
+    (jt.Gamma, "log", [0.2, 0.4], {}),
+    (jt.Gamma, "inverse squared", [1.0, 2.0], {}),
+]
+
+
+def draw_case(family, link, coefficients, options, seed=0, num_rows=80):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 1, num_rows)
+    known = {key: value for key, value in options.items() if key == "successes"}
+    spread = 0.2 if family in (jt.Gaussian, jt.Gamma) else 1.0
+    model = GeneralizedLinearModel(family, coefficients, link, dispersion=spread, **known)
+    trials = {key: value for key, value in options.items() if key == "trials"}
+    return x, model.predict(x, **trials).sample(rng=rng), model
+
+
+@pytest.mark.parametrize(("family", "link", "coefficients", "options"), CASES, ids=lambda value: str(value)[:30])
+def test_the_fit_is_the_maximum_of_the_density(family, link, coefficients, options):
+    """S4-071: of the family's own densities, by a search of SciPy that knows no gradient."""
+    x, targets, _ = draw_case(family, link, coefficients, options)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(x))
+    fit = fit_generalized_linear(family, x, targets, link=link, weights=weights, **options)
+    trials = {key: value for key, value in options.items() if key == "trials"}
+    known = {key: value for key, value in options.items() if key == "successes"}
+
+    def loss(point):
+        try:
+            other = GeneralizedLinearModel(family, point, link, dispersion=fit.model.dispersion, **known)
+            return -weights @ other.predict(x, **trials).log_prob(targets)
+        except jt.JunctureError:
+            return np.inf
+
+    assert -loss(fit.model.coefficients) == pytest.approx(fit.log_likelihood)
+    found = minimize(loss, coefficients, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 2000})
+    np.testing.assert_allclose(fit.model.coefficients, found.x, atol=2e-4)
+    assert loss(fit.model.coefficients) <= found.fun + 1e-8
+    if family not in (jt.Gaussian, jt.Gamma):  # canonical or not, the deviance is twice the loss of likelihood
+        saturated = fit.log_likelihood + 0.5 * fit.deviance
+        assert saturated >= fit.log_likelihood
+        assert fit.model.dispersion == 1.0
+
+
+@pytest.mark.parametrize("family", [jt.Poisson, jt.Gamma])
+def test_agreement_with_scikit_learn(family):
+    from sklearn.linear_model import GammaRegressor, PoissonRegressor
+
+    x, targets, _ = draw_case(family, "log", [0.5, 1.0], {})
+    theirs = {jt.Poisson: PoissonRegressor, jt.Gamma: GammaRegressor}[family](alpha=0.0, tol=1e-10, max_iter=10_000)
+    theirs.fit(x[:, None], targets)
+    ours = fit_generalized_linear(family, x, targets, link="log").model
+    np.testing.assert_allclose(ours.coefficients, [theirs.intercept_, *theirs.coef_], rtol=1e-5)
+
+
+def test_a_gaussian_with_the_identity_is_least_squares():
+    """S4-071: standard errors too; the dispersion is unbiased."""
+    ours, plain = fit_generalized_linear(jt.Gaussian, X, T), fit_linear(X, T)
+    np.testing.assert_allclose(ours.model.coefficients, plain.model.coefficients)
+    np.testing.assert_allclose(ours.standard_errors, plain.standard_errors)
+    assert ours.deviance == pytest.approx(10 * plain.model.noise_variance)
+    assert ours.null_deviance == pytest.approx(10 * T.var())
+
+
+def test_a_bernoulli_with_the_logit_is_logistic_regression():
+    """S0-270."""
+    x, targets, _ = draw_case(jt.Bernoulli, "logit", [0.3, 1.0], {})
+    ours, logistic = fit_generalized_linear(jt.Bernoulli, x, targets), fit_logistic(x, targets)
+    np.testing.assert_allclose(ours.model.coefficients, logistic.model.coefficients[0], rtol=1e-7)
+    np.testing.assert_allclose(ours.standard_errors, logistic.standard_errors[0], rtol=1e-7)
+    assert ours.log_likelihood == pytest.approx(logistic.log_likelihood)
+
+
+def test_a_binomial_is_its_trials():
+    x = np.array([0.0, 1.0, 2.0])
+    counts, trials = np.array([1, 3, 4]), np.array([4, 6, 5])
+    together = fit_generalized_linear(jt.Binomial, x, counts, trials=trials)
+    single = np.concatenate([np.repeat([1, 0], [k, n - k]) for k, n in zip(counts, trials, strict=True)])
+    apart = fit_generalized_linear(jt.Bernoulli, np.repeat(x, trials), single)
+    np.testing.assert_allclose(together.model.coefficients, apart.model.coefficients, rtol=1e-8)
+    np.testing.assert_allclose(together.standard_errors, apart.standard_errors, rtol=1e-8)
+
+
+@given(seeds)
+def test_weights_are_repetitions(seed):
+    x, targets, _ = draw_case(jt.Poisson, "log", [0.5, 1.0], {}, seed, 30)
+    counts = np.random.default_rng(seed).integers(1, 4, 30)
+    heavy = fit_generalized_linear(jt.Poisson, x, targets, weights=counts)
+    repeated = fit_generalized_linear(jt.Poisson, np.repeat(x, counts), np.repeat(targets, counts))
+    np.testing.assert_allclose(heavy.model.coefficients, repeated.model.coefficients, rtol=1e-7, atol=1e-9)
+    assert heavy.deviance == pytest.approx(repeated.deviance)
+    assert heavy.null_deviance == pytest.approx(repeated.null_deviance)
+
+
+def test_exposure_is_an_offset_of_its_logarithm():
+    """Counts in proportion to the exposure have the rate of all: Σ counts / Σ exposure."""
+    exposure, counts = np.array([1.0, 2.0, 5.0]), np.array([2, 3, 11])
+    fit = fit_generalized_linear(jt.Poisson, np.zeros((3, 0)), counts, exposure=exposure)
+    assert fit.model.coefficients[0] == pytest.approx(np.log(16 / 8))
+    same = fit_generalized_linear(jt.Poisson, np.zeros((3, 0)), counts, offset=np.log(exposure))
+    assert same.deviance == pytest.approx(fit.deviance) == pytest.approx(fit.null_deviance)
+    assert fit.model.mean(np.zeros((2, 0)), exposure=[1.0, 10.0]).tolist() == pytest.approx([2.0, 20.0])
+
+
+def test_a_link_of_ones_own():
+    cube = Link("cube root", np.cbrt, lambda score: score**3, lambda score: 3 * score**2)
+    x = np.linspace(1, 2, 30)
+    targets = (0.5 + x) ** 3 + np.random.default_rng(0).normal(size=30) * 0.1
+    fit = fit_generalized_linear(jt.Gaussian, x, targets, link=cube)
+    np.testing.assert_allclose(fit.model.coefficients, [0.5, 1.0], atol=0.05)
+
+
+def problem_2_2(seed):
+    """100 rows, x uniform in the unit square, t ~ Exp(x·(1, 4))."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((100, 2))
+    return x, rng.exponential(1 / (x @ [1.0, 4.0]))
+
+
+@given(seeds)
+def test_the_gradient_of_problem_2_2(seed):
+    """S4-073: ∇ log p = x (1 / w·x - t), and the maximum is where it sums to 0."""
+    x, t = problem_2_2(seed)
+    fit = fit_generalized_linear(jt.Exponential, x, t, PLAIN, start=[2.0, 2.0])
+    w = fit.model.coefficients
+    np.testing.assert_allclose(x.T @ (1 / (x @ w) - t), 0.0, atol=1e-5)
+    rate = 1 / fit.model.mean(x)
+    np.testing.assert_allclose(rate, x @ w)
+
+    def loss(w):
+        return float(-(np.log(x @ w) - t * (x @ w)).sum())
+
+    np.testing.assert_allclose(approx_fprime(w, loss, 1e-6), 0.0, atol=1e-2)
+
+
+def test_stochastic_gradient_of_problem_2_2():
+    """S4-072, S4-073: rate .1, 500 steps from (2, 2); over 20 seeds the means of the inventory within five errors."""
+    ends, best, falls = [], [], []
+    for seed in range(20):
+        x, t = problem_2_2(seed)
+        course = descend_generalized_linear(
+            jt.Exponential, x, t, PLAIN, start=[2.0, 2.0], step=ConstantStep(0.1), num_steps=500, rng=seed
+        )
+        ends.append(course.point)
+        best.append(fit_generalized_linear(jt.Exponential, x, t, PLAIN, start=[2.0, 2.0]).model.coefficients)
+        falls.append(course.values[-1] < course.values[0])
+    np.testing.assert_allclose(np.mean(ends, axis=0), [1.45, 3.32], atol=5 * 0.47 / np.sqrt(20))
+    np.testing.assert_allclose(np.mean(best, axis=0), [1.09, 3.94], atol=5 * 0.60 / np.sqrt(20))
+    assert np.mean(falls) > 0.95
+
+
+def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
+    x, t = problem_2_2(0)
+    options = {"start": [2.0, 2.0], "step": DecreasingStep(1.0), "num_steps": 3000}
+    one, other = (descend_generalized_linear(jt.Exponential, x, t, PLAIN, rng=3, **options) for _ in range(2))
+    np.testing.assert_array_equal(one.points, other.points)
+    best = fit_generalized_linear(jt.Exponential, x, t, PLAIN, start=[2.0, 2.0])
+    assert 0.5 * best.deviance <= one.values[-1] < one.values[0]
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (lambda: fit_generalized_linear(jt.Poisson, X, T), jt.InvalidData, "row 0 of the targets is 0.349486"),
+        (lambda: fit_generalized_linear(jt.Gaussian, X, [*T[:9], np.nan]), jt.InvalidData, "row 9 of the targets"),
+        (lambda: fit_generalized_linear(jt.Laplace, X, T), jt.Unsupported, "is one of the classes Gaussian"),
+        (lambda: fit_generalized_linear(jt.Binomial, X, [1] * 10), jt.InvalidData, "needs trials="),
+        (lambda: fit_generalized_linear(jt.NegativeBinomial, X, [1] * 10), jt.InvalidData, "needs successes="),
+        (lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, trials=3), jt.InvalidData, "for jt.Binomial only"),
+        (lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="cube"), jt.InvalidData, "link must be"),
+        (
+            lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="identity", exposure=2.0),
+            jt.InvalidData,
+            "an exposure multiplies the mean",
+        ),
+        (lambda: fit_generalized_linear(jt.Bernoulli, X, X > 0.5), jt.InvalidData, "grow without end"),
+        (lambda: fit_generalized_linear(jt.Poisson, X, [0] * 10), jt.InvalidData, "no start was found"),
+        (
+            lambda: fit_generalized_linear(jt.Exponential, X, T**2 + 1, start=[-1.0, 0.0]),
+            jt.InvalidData,
+            "no start was found",
+        ),
+        (
+            lambda: GeneralizedLinearModel(jt.Exponential, [1.0, -1.0]).mean([0.5, 2.0]),
+            jt.InvalidData,
+            "row 1 of the inputs has the score -1",
+        ),
+        (
+            lambda: descend_generalized_linear(
+                jt.Exponential, [[1.0], [1.0]], [9.0, 9.0], PLAIN, start=[0.2], step=ConstantStep(10.0), rng=0
+            ),
+            jt.InvalidData,
+            "take shorter steps",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(ask, error, words):
+    with pytest.raises(error, match=words):
+        ask()

@@ -1,0 +1,86 @@
+"""The same rows in every kind of source: each entry makes a source of an Arrow table, with files in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+
+class SourceKind(NamedTuple):
+    """What users have: `make(table, folder)`; whether it can be read once only; whether cells are text."""
+
+    make: Callable[[pa.Table, Path], Any]
+    is_once: bool = False
+    is_text: bool = False
+
+
+def write_parquet(table: pa.Table, folder: Path) -> str:
+    path = folder / "rows.parquet"
+    pa.parquet.write_table(table, path, row_group_size=5)
+    return str(path)
+
+
+def write_csv(table: pa.Table, folder: Path) -> str:
+    path = folder / "rows.csv"
+    pa.csv.write_csv(table, path)
+    return str(path)
+
+
+def write_parts(table: pa.Table, folder: Path) -> list[str]:
+    """Three files, of which one has no rows."""
+    paths, middle = [], len(table) // 2
+    for number, part in enumerate((table.slice(0, middle), table.slice(0, 0), table.slice(middle))):
+        paths.append(str(folder / f"part{number}.parquet"))
+        pa.parquet.write_table(part, paths[-1])
+    return paths
+
+
+def write_folder(table: pa.Table, folder: Path) -> str:
+    (folder / "rows").mkdir()
+    write_parts(table, folder / "rows")
+    return str(folder / "rows")
+
+
+def as_relation(table: pa.Table, folder: Path) -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("arrow_rows", table)
+    connection.execute("create table rows as select * from arrow_rows")
+    return connection.table("rows")
+
+
+def as_batches(table: pa.Table, folder: Path) -> Any:
+    """Batches of two rows, and one without rows between them."""
+    batches = table.to_batches(max_chunksize=2)
+    empty = table.schema.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+    return pa.RecordBatchReader.from_batches(table.schema, [*batches[:1], *empty, *batches[1:]])
+
+
+def as_lazy_frame(table: pa.Table, folder: Path) -> pl.LazyFrame:
+    return pl.from_arrow(table).lazy()
+
+
+def as_dataset(table: pa.Table, folder: Path) -> Any:
+    return pa.dataset.dataset(write_parts(table, folder))
+
+
+SOURCES: dict[str, SourceKind] = {
+    "memory": SourceKind(lambda table, folder: table),
+    "parquet": SourceKind(write_parquet),
+    "parquet parts": SourceKind(write_parts),
+    "folder": SourceKind(write_folder),
+    "csv": SourceKind(write_csv, is_text=True),
+    "function": SourceKind(lambda table, folder: lambda: iter(table.to_batches(max_chunksize=3) or [table])),
+    "duckdb": SourceKind(as_relation),
+    "polars lazy": SourceKind(as_lazy_frame),
+    "arrow reader": SourceKind(as_batches, is_once=True),
+    "arrow dataset": SourceKind(as_dataset),
+}
