@@ -13,11 +13,20 @@ import numpy as np
 import typer
 
 from juncture.checks import check_choice
-from juncture.cli.arguments import AsJson
-from juncture.cli.numbers import whole_number
-from juncture.cli.output import DataStream, WrongUsage, console, escape_controls, print_json, print_note
-from juncture.cli.output import table as make_table
-from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, advise_option, as_decimal, name_source, read_table
+from juncture.cli.printing.output import DataStream, WrongUsage, console, escape_controls, print_json, print_note
+from juncture.cli.printing.output import table as make_table
+from juncture.cli.reading.arguments import AsJson
+from juncture.cli.reading.numbers import whole_number
+from juncture.cli.reading.rows import (
+    Decimal,
+    Ignore,
+    Missing,
+    RowsFile,
+    advise_option,
+    as_decimal,
+    name_source,
+    read_table,
+)
 from juncture.data.dataset import Dataset
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import find_look, group_looks

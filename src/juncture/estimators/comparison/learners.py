@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -16,7 +14,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import StandardScaler
@@ -30,9 +27,10 @@ from juncture.estimators.classifiers.network_classifier import BayesianNetworkCl
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
 from juncture.estimators.comparison.columns import as_contrasts, as_numbers, as_table
 from juncture.estimators.comparison.task import PredictionTask
+from juncture.estimators.regression.logistic import LogisticRegression
+from juncture.estimators.regression.regressors import BayesianLinearRegression
 from juncture.estimators.trees.forests import RandomForest, RegressionForest
 from juncture.estimators.trees.trees import DecisionTree, RegressionTree
-from juncture.supervised.regression.evidence import fit_evidence
 
 BASELINE = "baseline"
 OURS, THEIRS = "Juncture", "scikit-learn"
@@ -40,18 +38,6 @@ NETWORK: dict[str, Any] = {"hidden_layer_sizes": (32,), "alpha": 0.01, "learning
     "early_stopping": True,
     "n_iter_no_change": 20,
 }
-
-
-class EvidenceRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Bayesian linear regression whose precisions maximise the evidence."""
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        self.center_, self.scale_ = float(y.mean()), float(y.std()) or 1.0
-        self.model_ = fit_evidence(X, (y - self.center_) / self.scale_).posterior
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self.center_ + self.scale_ * np.asarray(self.model_.predict(X).mean))
 
 
 class Learner(NamedTuple):
@@ -74,9 +60,9 @@ CLASSIFIERS: dict[str, Learner] = {
         OURS, as_table, lambda seed: BayesianNetworkClassifier("hill-climbing", random_state=seed)
     ),
     "linear-discriminant": Learner(OURS, as_contrasts, lambda seed: LinearDiscriminantAnalysis()),
+    "logistic": Learner(OURS, as_numbers, lambda seed: LogisticRegression()),
     "decision-tree": Learner(OURS, as_table, lambda seed: DecisionTree(min_samples_leaf=5, random_state=seed)),
     "random-forest": Learner(OURS, as_table, lambda seed: RandomForest(random_state=seed)),
-    "logistic": Learner(THEIRS, as_numbers, lambda seed: LogisticRegression(max_iter=1000)),
     "k-nn": Learner(THEIRS, as_numbers, lambda seed: KNeighborsClassifier(15)),
     "svm": Learner(THEIRS, as_numbers, lambda seed: CalibratedClassifierCV(SVC(), cv=3, ensemble=False)),
     "sklearn-forest": Learner(THEIRS, as_numbers, lambda seed: RandomForestClassifier(random_state=seed)),
@@ -85,7 +71,7 @@ CLASSIFIERS: dict[str, Learner] = {
     BASELINE: Learner(THEIRS, as_numbers, lambda seed: DummyClassifier(strategy="prior")),
 }
 REGRESSIONS: dict[str, Learner] = {
-    "bayesian-linear": Learner(OURS, as_numbers, lambda seed: EvidenceRegression()),
+    "bayesian-linear": Learner(OURS, as_numbers, lambda seed: BayesianLinearRegression(None, None)),
     "regression-tree": Learner(OURS, as_table, lambda seed: RegressionTree(min_samples_leaf=5, random_state=seed)),
     "regression-forest": Learner(OURS, as_table, lambda seed: RegressionForest(random_state=seed)),
     "k-nn": Learner(THEIRS, as_numbers, lambda seed: KNeighborsRegressor(15)),
