@@ -21,6 +21,8 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ConfusionMatrix": ("juncture.plotting.measures",),
     "ScoreCurve": ("juncture.plotting.measures",),
     "Calibration": ("juncture.plotting.measures",),
+    "Hyperplane": ("juncture.plotting.linear_classifiers",),
+    "MaximumMargin": ("juncture.plotting.linear_classifiers",),
     "InformationValues": ("juncture.plotting.decisions",),
     "DecisionRegions": ("juncture.plotting.decisions",),
     "FriedmanTest": ("juncture.plotting.comparison",),
