@@ -90,7 +90,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
     Classifiers or regressions, by the target, of Juncture and scikit-learn. Means have intervals; a learner is worse
     than the best, or equivalent to it, where the probability is at least 0.95.
 
-    Example: juncture compare rows.csv --target lung --learners naive-bayes,svm --report report.html
+    Example: juncture compare rows.csv --target lung --learners naive-bayes,svm
     """
     check_choice(task, (None, *KINDS), "--task", error=WrongUsage)
     if report is not None:
