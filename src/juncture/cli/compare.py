@@ -206,7 +206,7 @@ def print_comparison(found: TableComparison, source: str) -> None:
 
 def format_cells(row: dict[str, Any]) -> list[str]:
     """The cells of a learner: empty where there is no number."""
-    from juncture.estimators.comparison.result import format_row
+    from juncture.estimators.comparison.summary import format_row
 
     name, *cells = format_row(row)
     return [name, row["of"], *cells]

@@ -8,18 +8,20 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from juncture.errors import MissingExtra
 from juncture.estimators.comparison.learners import BASELINE
-from juncture.estimators.comparison.result import LearnerResult, TableComparison
 from juncture.evaluation.measures.calibration import calibration
 from juncture.evaluation.measures.confusion import confusion_matrix
 from juncture.evaluation.measures.curves import precision_recall_curve, roc_curve
 from juncture.pictures import plot
 from juncture.values import few, short
+
+if TYPE_CHECKING:
+    from juncture.estimators.comparison.result import LearnerResult, TableComparison
 
 MAX_CURVES = 4
 MAX_CLASSES = 12  # of a confusion matrix that can be read

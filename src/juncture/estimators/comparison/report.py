@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.drawing.html import html_table
 from juncture.estimators.comparison.figures import PageFigure, describe_columns, draw_figures
-from juncture.estimators.comparison.result import TableComparison, format_row
+from juncture.estimators.comparison.summary import format_row
 from juncture.values import short
+
+if TYPE_CHECKING:
+    from juncture.estimators.comparison.result import TableComparison
 
 MAX_PATTERNS = 10
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the page loads nothing and runs nothing

@@ -11,7 +11,9 @@ from scipy import special
 
 from juncture.data.missingness import Missingness
 from juncture.drawing.html import html_table
+from juncture.estimators.comparison.report import write_report
 from juncture.estimators.comparison.scores import METRICS, Metric
+from juncture.estimators.comparison.summary import format_row, summarize
 from juncture.estimators.comparison.task import PredictionTask
 from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair
 from juncture.evaluation.protocols.cross_validation import CrossValidation
@@ -168,8 +170,6 @@ class TableComparison:
 
     def to_html(self) -> str:
         """A report as one HTML page that needs no other file."""
-        from juncture.estimators.comparison.report import write_report
-
         return write_report(self)
 
     def plot(self, **options: Any) -> Any:
@@ -178,8 +178,6 @@ class TableComparison:
 
     def summary(self) -> list[str]:
         """What was found, in sentences."""
-        from juncture.estimators.comparison.summary import summarize
-
         return summarize(self)
 
     def __repr__(self) -> str:
@@ -192,16 +190,6 @@ class TableComparison:
     def _repr_html_(self) -> str:
         rows = [[None if row[head] is None else as_text(row[head]) for head in HEADS] for row in self.rows()]
         return html_table([head.replace("_", " ") for head in HEADS], rows, " ".join(self.summary()), num_labels=1)
-
-
-def format_row(row: Mapping[str, Any]) -> list[str]:
-    """A learner as a line of the printed table; its numbers are empty where there are none."""
-    interval = "" if row["low"] is None else f"[{row['low']:.3g}, {row['high']:.3g}]"
-    mean = "" if row["mean"] is None else f"{row['mean']:.4g}"
-    if row["difference"] is None:
-        return [row["learner"], mean, interval, "", "", "", "", row["verdict"]]
-    numbers = [f"{row['difference']:+.3g}", f"{row['p_value']:.2g}", f"{row['better']:.3f}", f"{row['equivalent']:.3f}"]
-    return [row["learner"], mean, interval, *numbers, row["verdict"]]
 
 
 def as_text(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from juncture.estimators.comparison.learners import BASELINE
 from juncture.values import few, number_of
@@ -52,3 +53,13 @@ def describe_baseline(found: TableComparison) -> list[str]:
     if base is None or (base is not found.best and found.verdict(base) == "worse"):
         return []
     return ["No learner is shown to be better than the baseline, which does not look at the columns."]
+
+
+def format_row(row: Mapping[str, Any]) -> list[str]:
+    """A learner as a line of the printed table; its numbers are empty where there are none."""
+    interval = "" if row["low"] is None else f"[{row['low']:.3g}, {row['high']:.3g}]"
+    mean = "" if row["mean"] is None else f"{row['mean']:.4g}"
+    if row["difference"] is None:
+        return [row["learner"], mean, interval, "", "", "", "", row["verdict"]]
+    numbers = [f"{row['difference']:+.3g}", f"{row['p_value']:.2g}", f"{row['better']:.3f}", f"{row['equivalent']:.3f}"]
+    return [row["learner"], mean, interval, *numbers, row["verdict"]]
