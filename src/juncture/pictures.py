@@ -30,6 +30,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "BayesianComparison": ("juncture.plotting.comparison",),
     "TableComparison": ("juncture.plotting.table_comparison",),
     "ColumnImportance": ("juncture.plotting.table_comparison",),
+    "ModelComparison": ("juncture.plotting.choice",),
 }
 
 
