@@ -87,7 +87,7 @@ def test_the_sections_of_classes(page):
 
 
 def test_the_sections_of_numbers():
-    rows = {"x": [0.1 * i for i in range(30)], "y": [0.5 * i for i in range(30)]}
+    rows = {"x": [0.1 * i for i in range(30)], "y": [0.5 * i + (i * i) % 7 for i in range(30)]}
     page = compare_on_table(rows, "y", learners=["bayesian-linear"], folds=2, repeats=1, importance=False).to_html()
     heads = re.findall(r"<h3>(.*?)</h3>", page)
     assert heads == ["Scores", "Differences that matter", "Predicted and true", "Residuals"]
