@@ -52,13 +52,14 @@ class ParquetParts:
     """Row groups of a Parquet file; the first of them gives the types of the columns."""
 
     def __init__(self, content: BinaryIO) -> None:
-        self.content, self.writer = content, None
+        self.content = content
+        self.writer: Any = None
 
     def write(self, rows: Dataset) -> None:
         table = rows.to_arrow()
         if self.writer is None:
             self.writer = import_package("pyarrow.parquet", "arrow").ParquetWriter(self.content, table.schema)
-        self.writer.write_table(self._with_types(table, self.writer.schema))  # type: ignore[unreachable]
+        self.writer.write_table(self._with_types(table, self.writer.schema))
 
     def _with_types(self, table: Any, schema: Any) -> Any:
         for field, wanted in zip(table.schema, schema, strict=True):
