@@ -31,6 +31,7 @@ from juncture.evaluation.learning_theory.hypotheses import (
     sine_frequency,
     vc_dimension,
 )
+from juncture.evaluation.learning_theory.margins import margin_error_bound
 from juncture.evaluation.learning_theory.risk import (
     StructuralRisk,
     ThresholdFit,
@@ -95,6 +96,7 @@ __all__ = [
     "learning_curve",
     "log_score",
     "make_folds",
+    "margin_error_bound",
     "margin_vc_bound",
     "mcnemar_test",
     "pac_frequency",
