@@ -28,6 +28,9 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),
+    "TableComparison": ("juncture.plotting.table_comparison",),
+    "ColumnImportance": ("juncture.plotting.table_comparison",),
+    "ModelComparison": ("juncture.plotting.choice",),
 }
 
 
