@@ -35,6 +35,7 @@ from juncture.evaluation.learning_theory.hypotheses import (
     sine_frequency,
     vc_dimension,
 )
+from juncture.evaluation.learning_theory.known_risk import RiskDecomposition, decompose_risk, risk
 from juncture.evaluation.learning_theory.margins import margin_error_bound
 from juncture.evaluation.learning_theory.risk import (
     StructuralRisk,
@@ -73,6 +74,7 @@ __all__ = [
     "NetworkReport",
     "PredictiveScore",
     "Rectangles",
+    "RiskDecomposition",
     "ScoreBands",
     "ScoreCurve",
     "SignedIntervals",
@@ -95,6 +97,7 @@ __all__ = [
     "corrected_t_test",
     "cross_validate",
     "crps",
+    "decompose_risk",
     "description_length",
     "estimation_error_bound",
     "evaluate_network",
@@ -117,6 +120,7 @@ __all__ = [
     "pearson_correlation",
     "precision_recall_curve",
     "psis_loo",
+    "risk",
     "roc_curve",
     "root_mean_squared_error",
     "sample_complexity",
