@@ -63,6 +63,9 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "precision_recall_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
     "roc_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
     "root_mean_squared_error": [{"truth": A, "predicted": B}],
+    "margin_error_bound": [
+        {"margin_error": 0.1, "num_samples": 100, "delta": 0.1, "radius": 1.0, "norm": 1.0, "margin": 0.5}
+    ],
     "margin_vc_bound": [{"radius": 1.0, "margin": 0.5, "dimension": 2}],
     "mcnemar_test": [{"first": [1, 1, 0, 1], "second": [0, 1, 1, 1]}],
     "paired_t_test": [{"first": A, "second": B}],

@@ -37,6 +37,7 @@ from juncture.evaluation.learning_theory.hypotheses import (
     vc_dimension,
 )
 from juncture.evaluation.learning_theory.known_risk import RiskDecomposition, decompose_risk, risk
+from juncture.evaluation.learning_theory.margins import margin_error_bound
 from juncture.evaluation.learning_theory.risk import (
     StructuralRisk,
     ThresholdFit,
@@ -112,6 +113,7 @@ __all__ = [
     "learning_curve",
     "log_score",
     "make_folds",
+    "margin_error_bound",
     "margin_vc_bound",
     "mcnemar_test",
     "model_posterior",
