@@ -28,6 +28,7 @@ import numpy as np
 import juncture as jt
 from juncture.data.sources import as_source
 from juncture.data.sources.passes import map_blocks
+from juncture.parallel import num_threads
 
 PART = 250_000  # rows that are drawn and written at a time
 HOLES = 0.1  # the share of cells that are missing, where some are
@@ -62,10 +63,10 @@ def main() -> None:
 
 def print_versions(options: argparse.Namespace) -> None:
     import duckdb
-    import polars
-    import pyarrow
+    import polars as pl
+    import pyarrow as pa
 
-    versions = {"juncture": jt, "NumPy": np, "PyArrow": pyarrow, "DuckDB": duckdb, "Polars": polars}
+    versions = {"juncture": jt, "NumPy": np, "PyArrow": pa, "DuckDB": duckdb, "Polars": pl}
     print(", ".join(f"{name} {module.__version__}" for name, module in versions.items()))
     size = Path(options.file).stat().st_size / 2**20
     load = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores"
@@ -131,14 +132,14 @@ def count(model, data):
 def count_duckdb(model, file):
     import duckdb
 
-    connection = duckdb.connect(config={"threads": jt.num_threads()})
+    connection = duckdb.connect(config={"threads": num_threads()})
     return count(model, connection.read_parquet(file))
 
 
 def count_polars(model, file):
-    import polars
+    import polars as pl
 
-    return count(model, polars.scan_parquet(file))
+    return count(model, pl.scan_parquet(file))
 
 
 def score(model, file):
