@@ -189,6 +189,8 @@ def test_what_is_left_out_is_named():
         ({"target": "kind", "learners": []}, "no learners"),
         ({"target": "kind", "folds": 60}, "rows for 60 folds"),
         ({"target": "kind", "progress": 3}, "progress"),
+        ({"target": "kind", "progress": int}, "progress"),
+        ({"target": "kind", "metric": np.array(["a", "b"])}, "metric must be"),
         ({"target": 3}, "the target must be"),
     ],
 )
@@ -239,6 +241,7 @@ def test_a_class_without_training_rows_has_probability_zero():
     found = compare_on_table(rows, "y", learners=["naive-bayes"], **QUICK)
     assert found.best.failure is None
     assert found.task.labels == ("a", "b", "rare")
+    assert any("fewer rows than folds" in note and "'rare'" in note for note in found.task.notes)
     assert (found.best.predictions[30, 2], found.best.predictions.shape) == (0.0, (31, 3))
 
 
@@ -270,15 +273,17 @@ def test_where_all_learners_fail_the_reasons_are_raised(monkeypatch):
         compare_on_table(NUMBERS, "value", learners=["baseline"], **QUICK)
 
 
-@pytest.mark.parametrize("stop", ["baseline", "columns of bayesian-linear"])
+@pytest.mark.parametrize("stop", ["k-nn", "columns of bayesian-linear"])
 def test_an_interrupt_keeps_what_is_finished(stop):
     def interrupt(name, done, number):
         if name == stop:
             raise KeyboardInterrupt
 
-    found = compare_on_table(NUMBERS, "value", learners=["bayesian-linear"], repeats=1, folds=3, progress=interrupt)
+    found = compare_on_table(
+        NUMBERS, "value", learners=["bayesian-linear", "k-nn"], repeats=1, folds=3, progress=interrupt
+    )
     assert found.best.name == "bayesian-linear"
-    assert found.interrupted == (("baseline",) if stop == "baseline" else ("the importance of columns",))
+    assert found.interrupted == (("k-nn",) if stop == "k-nn" else ("the importance of columns",))
     assert "interrupted" in " ".join(found.summary())
 
 
