@@ -26,7 +26,7 @@ class NamedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.texts = texts
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
-        self.kept_ = np.flatnonzero(~np.isnan(X).all(axis=0))
+        self.kept_ = np.flatnonzero(~np.isnan(X).all(axis=0)).tolist()
         self.seen_ = [np.unique(column[~np.isnan(column)]) for column in X.T]
         return self
 
