@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.drawing.rasters import Rasters
 from juncture.supervised import (
     ConstantStep,
     GaussianBasis,
@@ -17,6 +18,7 @@ from juncture.supervised import (
     descend,
     fit_least_squares,
     fit_maximum_margin,
+    fit_one_versus_rest,
     fit_ordered,
     fit_perceptron,
     margin_loss,
@@ -145,6 +147,17 @@ def test_labels_that_do_not_exclude_each_other():
     family = jt.MultivariateGaussian
     fitted = family.estimate(family.statistics(points))
     assert fitted.log_prob([0.0, 0.0]) > fitted.log_prob([6.0, -6.0])
+
+
+def test_weights_of_classes_are_images():
+    """S4-115: a weight vector a class, drawn with the shape of the images; the pixel that tells the classes is dark."""
+    images = np.random.default_rng(0).normal(size=(40, 3, 4))
+    labels = images[:, 2, 1] > 0
+    weights = fit_one_versus_rest(fit_least_squares, images.reshape(40, 12), labels).discriminants[1].weights
+    raster = Rasters.of({"above": weights.reshape(3, 4)}).nodes[0]
+    assert raster.shades.shape == (3, 4)
+    assert np.unravel_index(raster.shades.argmax(), (3, 4)) == (2, 1)
+    assert "above" in jt.draw({"above": weights.reshape(3, 4)}).svg
 
 
 def test_unknown_orders_are_refused():

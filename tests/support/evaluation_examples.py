@@ -21,6 +21,7 @@ DRAWS = -0.5 * (np.random.default_rng(0).normal(size=(200, 1)) - ROWS[:, 0]) ** 
 
 EVALUATION: dict[str, list[dict[str, Any]]] = {
     "Candidate": [{"model": jt.Bernoulli, "prior": jt.Beta(1, 1)}],
+    "HierarchicalPrior": [{"prior_at": lambda a: jt.Dirichlet([a, a]), "hyperprior": jt.Gamma(2.0, 1.0)}],
     "bayes_factor": [{"first": -3.0, "second": -5.0}],
     "compare_models": [{**FLIPS, "data": [1, 1, 0, 1], "criteria": ["evidence", "bic"]}],
     "decompose_risk": [{"hypotheses": [bool, abs], "distribution": {(0, 0): 0.5, (1, 1): 0.5}, "examples": [(1, 1)]}],

@@ -4,6 +4,7 @@ from juncture.evaluation.choice.bayes import BayesFactor, bayes_factor, descript
 from juncture.evaluation.choice.compare import ModelComparison, ModelScore, compare_models
 from juncture.evaluation.choice.facts import Candidate
 from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
+from juncture.evaluation.choice.priors import HierarchicalPrior
 from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
 from juncture.evaluation.comparison.mcnemar import mcnemar_test
 from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
@@ -65,6 +66,7 @@ __all__ = [
     "CrossValidation",
     "Discs",
     "FriedmanTest",
+    "HierarchicalPrior",
     "Hyperplanes",
     "Intervals",
     "LearnerComparison",
