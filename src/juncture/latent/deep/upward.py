@@ -186,7 +186,8 @@ def fit_belief_network(  # noqa: PLR0913 (the options of learning)
     generator = as_generator(rng)
     options = {
         "method": method, "chain_steps": chain_steps, "rate": rate, "decay": decay, "batch_size": batch_size,
-        "num_chains": num_chains, "weights": weights, "tolerance": tolerance, "max_steps": max_steps, "progress": progress,
+        "num_chains": num_chains, "weights": weights, "tolerance": tolerance, "max_steps": max_steps,
+        "progress": progress,
     }  # fmt: skip
     learned, trace = stack_machines(model, rows, generator, options)
     hidden = [machine.hidden_bias for machine in learned]
