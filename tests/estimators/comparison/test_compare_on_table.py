@@ -233,7 +233,12 @@ def test_columns_without_a_value_in_the_training_rows_are_left_out():
     cells = np.array([[1.0, np.nan, 0.0], [2.0, np.nan, np.nan]])
     columns = NamedColumns((None, None, ("a", "b"))).fit(cells)
     assert list(columns.transform(cells)) == ["x0", "x2"]
-    assert columns.transform(np.array([[np.nan, 3.0, 1.0]]))["x2"].tolist() == ["b"]
+    assert columns.transform(np.array([[np.nan, 3.0, 0.0]]))["x2"].tolist() == ["a"]
+
+
+def test_a_text_that_no_training_row_has_is_missing():
+    columns = NamedColumns((("a", "b"),)).fit(np.array([[0.0], [np.nan]]))
+    assert columns.transform(np.array([[0.0], [1.0], [np.nan]]))["x0"].tolist() == ["a", None, None]
 
 
 def test_a_class_without_training_rows_has_probability_zero():
