@@ -14,6 +14,7 @@ from juncture.data.entries import as_table
 from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
 from juncture.data.tables.table import Table
+from juncture.errors import InvalidData
 from juncture.estimators.classifiers.cell_columns import (
     AUTO,
     CellColumns,
@@ -122,6 +123,8 @@ class NaiveBayes(GenerativeEstimator):
     def _read_named(self, table: Table, *, reset: bool) -> np.ndarray:
         if reset:
             names = [name for name in table.cells if name != self.target]
+            if not names:
+                raise InvalidData("X has no columns: give at least 1")
             self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
             table = table.only(names)
         else:
