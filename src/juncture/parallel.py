@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import cache
 from math import ceil, prod
 from pathlib import Path
-from threading import Thread
-from typing import Any, TypeVar
+from threading import Condition, Lock, Semaphore, Thread, local
+from typing import Any, Generic, TypeVar
 
 from juncture.checks import check_count, shown
 from juncture.control_groups import group_folders, least, old_group_folders, read_lines
@@ -23,6 +23,7 @@ from juncture.errors import InvalidData
 
 BLOCK = 65_536  # numbers: those of a block fit a core's cache
 MANY_BLOCKS = 3  # below this, threads cost more than they save
+MOST_AHEAD = 8  # parts of a stream that are worked on at once: each is in memory
 THREADS_SETTING = "JUNCTURE_NUM_THREADS"
 
 Part = TypeVar("Part")
@@ -33,7 +34,7 @@ def map(  # noqa: A001 (used as parallel.map)
     function: Callable[[Part], Result], parts: Sequence[Part], *, is_worth_threads: bool = True
 ) -> list[Result]:
     """`function` of each part, in order; of several errors, that of the first part."""
-    if len(parts) < 2 or not is_worth_threads:
+    if len(parts) < 2 or not is_worth_threads or is_one_of_many():
         return [function(part) for part in parts]
     waiting, results, errors = deque(enumerate(parts)), dict[int, Result](), dict[int, BaseException]()
 
@@ -58,6 +59,115 @@ def map(  # noqa: A001 (used as parallel.map)
     if errors:
         raise errors[min(errors)]
     return [results[index] for index in range(len(parts))]
+
+
+WORKER = local()  # the stream of a thread that works on one
+
+
+def is_one_of_many() -> bool:
+    """Whether this thread works on one part of a stream beside others: it starts no further threads."""
+    stream = getattr(WORKER, "stream", None)
+    return stream is not None and not (stream.has_ended and stream.num_taken < 2)
+
+
+def map_stream(function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+    """`function` of each part, in order; while some threads work, one of them takes the next part.
+
+    At most as many parts are in memory as threads work, and one more; of several errors, that of the first part is
+    raised.
+    """
+    if num_threads() < 2:
+        for part in parts:  # not a generator expression: an error leaves the parts, which end their pass
+            yield function(part)
+        return
+    stream = Stream(function, iter(parts))
+    try:
+        yield from stream.results()
+    finally:
+        stream.stop()
+
+
+class Stream(Generic[Part, Result]):
+    """Threads that take parts from one iterator, and their results by the number of the part."""
+
+    def __init__(self, function: Callable[[Part], Result], parts: Iterator[Part]) -> None:
+        self.function, self.parts = function, parts
+        self.results_of, self.errors = dict[int, Result](), dict[int, BaseException]()
+        self.num_taken, self.has_ended = 0, False
+        size = min(num_threads(), MOST_AHEAD)
+        self.taking, self.changed, self.room = Lock(), Condition(), Semaphore(size + 1)
+        self.threads = [Thread(target=copy_context().run, args=(self.work,), daemon=True) for _ in range(size)]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self) -> None:
+        WORKER.stream = self
+        while self.room.acquire() and (taken := self.take()):
+            index, part = taken
+            try:
+                result = self.function(part)
+            except BaseException as error:  # noqa: BLE001
+                self.fail(index, error)
+                return
+            del part, taken
+            with self.changed:
+                self.results_of[index] = result
+                self.changed.notify_all()
+
+    def take(self) -> tuple[int, Part] | None:
+        """The number of the next part and the part; None where there is none, or work has ended."""
+        with self.taking:
+            if self.has_ended:
+                return None
+            try:
+                part = next(self.parts)
+            except StopIteration:
+                self.end()
+                return None
+            except BaseException as error:  # noqa: BLE001
+                self.fail(self.num_taken, error)
+                return None
+            self.num_taken += 1
+            return self.num_taken - 1, part
+
+    def fail(self, index: int, error: BaseException) -> None:
+        with self.changed:
+            self.errors[index] = error  # raised in the thread that asks for the results
+        self.end()
+
+    def end(self) -> None:
+        """No further part is taken; threads that wait for room see it."""
+        with self.changed:
+            self.has_ended = True
+            self.changed.notify_all()
+        for _ in self.threads:
+            self.room.release()
+
+    def results(self) -> Iterator[Result]:
+        index = 0
+        while True:
+            with self.changed:
+                while index not in self.results_of and index not in self.errors and not self.is_past(index):
+                    self.changed.wait()
+                if index in self.errors:
+                    raise self.errors[index]
+                if index not in self.results_of:
+                    return
+                result = self.results_of.pop(index)
+            yield result
+            self.room.release()
+            index += 1
+
+    def is_past(self, index: int) -> bool:
+        return self.has_ended and index >= self.num_taken
+
+    def stop(self) -> None:
+        self.end()
+        for thread in self.threads:
+            thread.join()
+        close = getattr(self.parts, "close", None)
+        if close is not None:
+            close()
 
 
 def map_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:

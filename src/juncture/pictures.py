@@ -21,11 +21,16 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ConfusionMatrix": ("juncture.plotting.measures",),
     "ScoreCurve": ("juncture.plotting.measures",),
     "Calibration": ("juncture.plotting.measures",),
+    "Hyperplane": ("juncture.plotting.linear_classifiers",),
+    "MaximumMargin": ("juncture.plotting.linear_classifiers",),
     "InformationValues": ("juncture.plotting.decisions",),
     "DecisionRegions": ("juncture.plotting.decisions",),
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),
+    "TableComparison": ("juncture.plotting.table_comparison",),
+    "ColumnImportance": ("juncture.plotting.table_comparison",),
+    "ModelComparison": ("juncture.plotting.choice",),
 }
 
 

@@ -16,7 +16,17 @@ LINE = [0.5, 1.0, 2.0, 3.5]
 A, B = [0.81, 0.85, 0.84, 0.82, 0.8], [0.79, 0.8, 0.81, 0.8, 0.79]
 PAC = {"epsilon": 0.1, "delta": 0.05}
 
+FLIPS = {"models": {"fair": jt.Bernoulli(0.5), "any": jt.evaluation.Candidate(jt.Bernoulli, jt.Beta(1, 1))}}
+DRAWS = -0.5 * (np.random.default_rng(0).normal(size=(200, 1)) - ROWS[:, 0]) ** 2
+
 EVALUATION: dict[str, list[dict[str, Any]]] = {
+    "Candidate": [{"model": jt.Bernoulli, "prior": jt.Beta(1, 1)}],
+    "bayes_factor": [{"first": -3.0, "second": -5.0}],
+    "compare_models": [{**FLIPS, "data": [1, 1, 0, 1], "criteria": ["evidence", "bic"]}],
+    "description_length": [{"log_likelihood": -3.0, "log_prior": -1.0}],
+    "model_posterior": [{"log_evidences": {"a": -1.0, "b": -2.0}}],
+    "psis_loo": [{"log_likelihoods": DRAWS}],
+    "waic": [{"log_likelihoods": DRAWS}],
     "Hyperplanes": [{"dimension": 2}],
     "Rectangles": [{"dimension": 2}],
     "bayesian_correlated_t": [{"first": A, "second": B, "test_fraction": 0.2}],

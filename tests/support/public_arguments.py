@@ -11,7 +11,7 @@ import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
-from support import decision_kinds, regression_kinds, tree_kinds, value_kinds
+from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
 from support.public_examples import (
     CHAIN,
     COUNTS,
@@ -121,7 +121,7 @@ add(
     jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
     jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
 )
-for build in (*regression_kinds.KINDS, *tree_kinds.KINDS):
+for build in (*regression_kinds.KINDS, *linear_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
 for build in value_kinds.KINDS:
     first = build()[0]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
-from support import decision_kinds, regression_kinds, tree_kinds
+from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds
 from support.public_arguments import INSTANCES, example_argument, training_rows
 from support.public_examples import CALLS
 
@@ -39,12 +39,17 @@ OF_EXTRAS = {
     "sample_log_density",
 }  # which need JAX, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
+    *linear_kinds.ANSWERS,
     *regression_kinds.ANSWERS,
     *decision_kinds.ANSWERS,
     *tree_kinds.ANSWERS,
     "AnnealedEstimate",
     "AnyConditional",
+    "BayesFactor",
     "BayesianComparison",
+    "ModelComparison",
+    "ModelScore",
+    "PredictiveScore",
     "BootstrapError",
     "CrossValidation",
     "NetworkReport",

@@ -12,7 +12,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.formats.uai.results import Result
-from support import decision_kinds, regression_kinds, tree_kinds, value_kinds
+from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED
 
@@ -139,6 +139,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
     | EVALUATION
     | regression_kinds.CALLS
     | decision_kinds.CALLS
+    | linear_kinds.CALLS
     | tree_kinds.CALLS
     | {
         "alpha_divergence": [

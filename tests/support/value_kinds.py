@@ -10,7 +10,15 @@ from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix
-from support import classifier_kinds, decision_kinds, latent_kinds, regression_kinds, sequence_kinds, tree_kinds
+from support import (
+    classifier_kinds,
+    decision_kinds,
+    latent_kinds,
+    linear_kinds,
+    regression_kinds,
+    sequence_kinds,
+    tree_kinds,
+)
 from support.family_examples import EXAMPLES
 
 JUST_ABOVE = np.nextafter(0.25, 1)
@@ -516,6 +524,7 @@ KINDS = [
     *sequence_kinds.KINDS,
     *latent_kinds.KINDS,
     *classifier_kinds.KINDS,
+    *linear_kinds.KINDS,
     *regression_kinds.KINDS,
     *decision_kinds.KINDS,
     *tree_kinds.KINDS,

@@ -28,11 +28,10 @@ from juncture.cli.reading.rows import Decimal, Ignore, Missing, RowsFile, as_dec
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.identifiers import find_identifiers
-from juncture.data.tables.text_columns import find_look
+from juncture.data.identifiers import find_identifiers, holds_dates, is_measured
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.choice import CRITERIA, ComponentChoice, choose_components
-from juncture.latent.mixtures.tables import is_number, table_mixture, table_prior, table_rows
+from juncture.latent.mixtures.tables import table_mixture, table_prior, table_rows
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.variables import Variable
 from juncture.verbs import infer
@@ -125,20 +124,6 @@ def leave_out(data: Dataset) -> Dataset:
     for name in (name for name in found if name not in out):
         print_note(f"note: {found[name]}, unless its numbers measure something; leave it out with --ignore {name}")
     return data.only([name for name in data.columns if name not in out])
-
-
-def is_measured(data: Dataset, name: str) -> bool:
-    """Whether a column of different whole numbers has gaps between them, so that they may be measurements."""
-    if not is_number(data, name):
-        return False
-    numbers = np.array(data.variable(name).labels, float)
-    return bool(np.ptp(numbers) + 1 > len(numbers))
-
-
-def holds_dates(data: Dataset, name: str) -> bool:
-    variable = data.variable(name)
-    look = None if variable.is_real else find_look(variable.labels)
-    return look is not None and look.kind == "date"
 
 
 def parse_number(text: str) -> int:

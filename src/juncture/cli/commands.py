@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "learn": "Learn a network from data: first its graph, then its parameters.",
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
     "evaluate": ("Predict every variable of a table from the other columns, and compare with what is there."),
+    "compare": ("Judge learners that predict one column of a table, on the same folds; Ctrl-C keeps what is finished."),
     "cluster": "Sort the rows of a table into clusters, the components of a mixture; values may be missing.",
     "advise": "Find the best decisions of a decision network, and what each further observation would be worth.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",

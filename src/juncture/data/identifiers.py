@@ -39,6 +39,22 @@ def find_identifiers(data: Dataset) -> Iterator[Identifier]:
                 yield Identifier(variable.name, num_values, num_rows)
 
 
+def is_measured(data: Dataset, name: str) -> bool:
+    """Whether a column of different whole numbers has gaps between them, so that they may be measurements."""
+    variable = data.variable(name)
+    if variable.is_real or any(isinstance(label, str | bool) for label in variable.labels):
+        return variable.is_real
+    numbers = np.array(variable.labels, float)
+    return bool(np.ptp(numbers) + 1 > len(numbers))
+
+
+def holds_dates(data: Dataset, name: str) -> bool:
+    """Whether the texts of a column are dates."""
+    variable = data.variable(name)
+    look = None if variable.is_real else find_look(variable.labels)
+    return look is not None and look.kind == "date"
+
+
 def warn_identifiers(data: Dataset, declared: Container[str]) -> None:
     """One warning that names them; columns whose states are declared are meant as they are."""
     found = [identifier for identifier in find_identifiers(data) if identifier.name not in declared]

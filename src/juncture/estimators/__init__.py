@@ -19,6 +19,7 @@ from juncture.estimators.classifiers.discriminant_analysis import (
 from juncture.estimators.classifiers.exponential_family import ExponentialFamilyClassifier
 from juncture.estimators.classifiers.naive_bayes import NaiveBayes
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
+from juncture.estimators.classifiers.perceptron import Perceptron
 from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
 from juncture.estimators.factors.factors import FactorAnalysis, ProbabilisticPCA
 from juncture.estimators.hidden_markov.categorical import CategoricalHMM
@@ -52,6 +53,7 @@ __all__ = [
     "MixedMixture",
     "MixtureHMM",
     "NaiveBayes",
+    "Perceptron",
     "ProbabilisticPCA",
     "QuadraticDiscriminantAnalysis",
     "RandomForest",

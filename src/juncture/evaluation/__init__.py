@@ -1,5 +1,9 @@
 """Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
 
+from juncture.evaluation.choice.bayes import BayesFactor, bayes_factor, description_length, model_posterior
+from juncture.evaluation.choice.compare import ModelComparison, ModelScore, compare_models
+from juncture.evaluation.choice.facts import Candidate
+from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
 from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
 from juncture.evaluation.comparison.mcnemar import mcnemar_test
 from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
@@ -50,9 +54,11 @@ from juncture.evaluation.protocols.folds import hold_out, make_folds
 from juncture.evaluation.protocols.learning_curves import ScoreBands, learning_curve, validation_curve
 
 __all__ = [
+    "BayesFactor",
     "BayesianComparison",
     "BootstrapError",
     "Calibration",
+    "Candidate",
     "ConfusionMatrix",
     "CrossValidation",
     "Discs",
@@ -61,7 +67,10 @@ __all__ = [
     "Intervals",
     "LearnerComparison",
     "LearnerPair",
+    "ModelComparison",
+    "ModelScore",
     "NetworkReport",
+    "PredictiveScore",
     "Rectangles",
     "ScoreBands",
     "ScoreCurve",
@@ -73,16 +82,19 @@ __all__ = [
     "ThresholdFit",
     "Thresholds",
     "VariableReport",
+    "bayes_factor",
     "bayesian_correlated_t",
     "bayesian_signed_rank",
     "bootstrap_error",
     "calibration",
     "capacity",
     "compare_learners",
+    "compare_models",
     "confusion_matrix",
     "corrected_t_test",
     "cross_validate",
     "crps",
+    "description_length",
     "estimation_error_bound",
     "evaluate_network",
     "fit_threshold",
@@ -97,10 +109,12 @@ __all__ = [
     "make_folds",
     "margin_vc_bound",
     "mcnemar_test",
+    "model_posterior",
     "pac_frequency",
     "paired_t_test",
     "pearson_correlation",
     "precision_recall_curve",
+    "psis_loo",
     "roc_curve",
     "root_mean_squared_error",
     "sample_complexity",
@@ -112,5 +126,6 @@ __all__ = [
     "validation_curve",
     "vc_dimension",
     "vc_sample_complexity",
+    "waic",
     "wilcoxon_test",
 ]

@@ -13,6 +13,7 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole
 from juncture.data.sources.contract import RowSource, check_extra
 from juncture.data.sources.entries import as_lazy_source
+from juncture.data.sources.passes import map_blocks
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
@@ -51,8 +52,8 @@ def is_discrete(model: Any) -> bool:
 def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) -> np.ndarray:
     """The log-probabilities of all rows of a source, one block in memory at a time."""
     check_extra(source.names, model.variables, extra)
-    parts = [log_prob_factors(model, block.rows, method=method) for block in source.coded(model.variables).blocks()]
-    return np.concatenate(parts)
+    coded = source.coded(model.variables)
+    return np.concatenate(list(map_blocks(lambda block: log_prob_factors(model, block.rows, method=method), coded)))
 
 
 def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:

@@ -11,7 +11,38 @@ from juncture.supervised.decisions.regions import DecisionRegions, decision_regi
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm
+from juncture.supervised.linear_classifiers.dichotomies import (
+    count_dichotomies,
+    linear_dichotomies,
+    minimize_zero_one,
+)
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.kernels import (
+    ConstantKernel,
+    GaussianKernel,
+    KernelProduct,
+    KernelSum,
+    LinearKernel,
+    PolynomialKernel,
+    is_kernel_matrix,
+)
+from juncture.supervised.linear_classifiers.least_squares import fit_least_squares
+from juncture.supervised.linear_classifiers.losses import margin_loss, margin_loss_derivative
+from juncture.supervised.linear_classifiers.maximum_margin import (
+    MaximumMargin,
+    OptimalityResiduals,
+    fit_maximum_margin,
+)
+from juncture.supervised.linear_classifiers.multiclass import (
+    AllPairs,
+    OneVersusRest,
+    fit_all_pairs,
+    fit_one_versus_rest,
+)
+from juncture.supervised.linear_classifiers.perceptron import PerceptronFit, fit_perceptron, perceptron_bound
+from juncture.supervised.linear_classifiers.risk import RiskFit, minimize_risk
 from juncture.supervised.linear_classifiers.separability import find_separation
+from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork, threshold_network
 from juncture.supervised.regression.bases import (
     FourierBasis,
     GaussianBasis,
@@ -39,10 +70,12 @@ from juncture.supervised.trees.rules import Rule
 from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
+    "AllPairs",
     "Armijo",
     "BasisChoice",
     "BayesianLinearRegression",
     "ConjugateLinearRegression",
+    "ConstantKernel",
     "ConstantStep",
     "DecisionRegions",
     "DecisionTree",
@@ -54,30 +87,43 @@ __all__ = [
     "ExactLineSearch",
     "FourierBasis",
     "GaussianBasis",
+    "GaussianKernel",
     "GeneralizedLinearFit",
     "GeneralizedLinearModel",
     "GenerativeClassifier",
+    "Hyperplane",
+    "KernelProduct",
+    "KernelSum",
     "LaplaceLogistic",
     "LinearBasis",
     "LinearFit",
     "LinearForm",
+    "LinearKernel",
     "LinearRegression",
     "Link",
     "LogisticFit",
     "LogisticRegression",
     "LossMatrix",
+    "MaximumMargin",
+    "OneVersusRest",
     "OptimalDecision",
+    "OptimalityResiduals",
+    "PerceptronFit",
     "PolynomialBasis",
+    "PolynomialKernel",
     "RandomForest",
     "RegressionStatistics",
     "RidgePath",
+    "RiskFit",
     "Rule",
     "SigmoidBasis",
     "SplineBasis",
+    "ThresholdNetwork",
     "candidate_thresholds",
     "classification_error",
     "compare_bases",
     "conditional_error",
+    "count_dichotomies",
     "decide",
     "decision_regions",
     "descend",
@@ -85,21 +131,34 @@ __all__ = [
     "descend_stochastic",
     "error_bounds",
     "find_separation",
+    "fit_all_pairs",
     "fit_classifier",
     "fit_evidence",
     "fit_generalized_linear",
+    "fit_least_squares",
     "fit_linear",
     "fit_logistic",
+    "fit_maximum_margin",
+    "fit_one_versus_rest",
+    "fit_perceptron",
     "gain_ratio",
     "information_gain",
+    "is_kernel_matrix",
     "laplace_logistic",
     "learn_forest",
     "learn_tree",
+    "linear_dichotomies",
+    "margin_loss",
+    "margin_loss_derivative",
+    "minimize_risk",
+    "minimize_zero_one",
     "nearest_neighbor_bounds",
     "optimal_decision",
+    "perceptron_bound",
     "prune_by_cost",
     "prune_tree",
     "regression_statistics",
     "ridge_path",
     "split_information",
+    "threshold_network",
 ]

@@ -33,13 +33,23 @@ def peak_bytes(source) -> int:
         tracemalloc.stop()
 
 
-def test_counting_more_frames_takes_no_more_memory():
+@pytest.fixture
+def one_thread():
+    jt.set_num_threads(1)
+    yield
+    jt.set_num_threads(None)
+
+
+def test_counting_more_frames_takes_no_more_memory(one_thread):
     few, many = (as_source(lambda n=n: map(frame, range(n)), STATES) for n in (3, 15))
-    assert peak_bytes(many) < 1.2 * peak_bytes(few)
+    single = peak_bytes(many)
+    assert single < 1.2 * peak_bytes(few)
+    jt.set_num_threads(2)
+    assert peak_bytes(many) < 5 * single  # three blocks at most, and the frames that they are made of
 
 
 @pytest.mark.parametrize("long", [0, 10**9], ids=["plain", "parsed"])
-def test_counting_a_longer_csv_file_takes_no_more_memory(tmp_path, monkeypatch, long):
+def test_counting_a_longer_csv_file_takes_no_more_memory(tmp_path, monkeypatch, long, one_thread):
     monkeypatch.setattr("juncture.data.sources.csv.LONG", long)
     head, lines = "a,b\n", "".join(f"{row % 3},{row % 2}\n" for row in range(ROWS))
     peaks = []

@@ -139,7 +139,7 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
         jt.fit(
             ASIA, as_source({"lungs": ["yes"], **{name: ["yes"] for name in ASIA.variables.names if name != "lung"}})
         )
-    for verb in (jt.infer, jt.standard_errors, jt.missingness, jt.Dataset):
+    for verb in (jt.standard_errors, jt.missingness, jt.Dataset):
         with pytest.raises(jt.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
             verb(source) if verb in (jt.missingness, jt.Dataset) else verb(ASIA, source)
     with pytest.raises(jt.UnknownState, match="no state 'perhaps' in row 1"):

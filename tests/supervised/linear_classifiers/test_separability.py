@@ -16,7 +16,7 @@ CORNERS = np.array(list(product([0.0, 1.0], repeat=2)))
 
 
 def test_fourteen_of_sixteen_boolean_functions_are_separable():
-    """S2-221: all but exclusive or and its negation."""
+    """S2-220: all but exclusive or and its negation."""
     tables = list(product([False, True], repeat=4))
     refused = [table for table in tables if find_separation(CORNERS, table) is None]
     assert refused == [(False, True, True, False), (True, False, False, True)]

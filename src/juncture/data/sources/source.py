@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
+from juncture.data.sources.passes import map_blocks
 from juncture.data.sources.states import Survey, survey
-from juncture.data.sources.tables import TableReader, default_block_rows
+from juncture.data.sources.tables import SourceTable, TableReader, default_block_rows
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
@@ -99,13 +100,21 @@ class TableSource:
         return self.reader.num_rows
 
     def blocks(self) -> Iterator[Block]:
+        for make in self.uncoded_blocks():
+            yield make()
+
+    def uncoded_blocks(self) -> Iterator[Callable[[], Block]]:
+        """For each block a function that codes it, so that threads code some while others are read."""
         variables, hint = self.variables, "" if self.given is not None else CHANGED
         columns = self.names if self.weights is None else (*self.names, self.weights)
         for table in self.reader.tables(columns):
-            weights = self.weights if self.weights is not None else table.weights
-            with table.origin.located(hint):
-                rows = Dataset(table, variables, weights, missing=self.missing)
-            yield Block(rows, table.origin)
+            yield partial(self._code, table, variables, hint)
+
+    def _code(self, table: SourceTable, variables: tuple[Variable, ...], hint: str) -> Block:
+        weights = self.weights if self.weights is not None else table.weights
+        with table.origin.located(hint):
+            rows = Dataset(table, variables, weights, missing=self.missing)
+        return Block(rows, table.origin)
 
     def only(self, names: Iterable[str]) -> TableSource:
         wanted = set(names)
@@ -133,7 +142,7 @@ def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
 
 def collect(source: RowSource) -> Dataset:
     """All rows of a source in memory."""
-    blocks = [block.rows for block in source.blocks()]
+    blocks = list(map_blocks(lambda block: block.rows, source))
     columns = {name: np.concatenate([rows.columns[name] for rows in blocks]) for name in source.names}
     weights = None
     if any(rows.weights is not None for rows in blocks):

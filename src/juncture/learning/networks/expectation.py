@@ -14,6 +14,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.data.sources.contract import RowSource
+from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Question
@@ -40,9 +41,9 @@ def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
 def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | None:
     """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
     merged: Dataset | None = None
-    for block in source.blocks():
+    for part in map_blocks(lambda block: merge_equal_rows(block.rows), source):
         parts = [] if merged is None else [(merged, merged.weights)]
-        parts.append(merge_equal_rows(block.rows))
+        parts.append(part)
         columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in source.names}
         both = Dataset.from_codes(source.variables, columns, np.concatenate([weights for _, weights in parts]))
         rows, weights = merge_equal_rows(both)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,8 @@ from juncture import parallel
 from juncture.checks import check_kind, check_number
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import RowSource
+from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import Conditional
@@ -202,21 +205,29 @@ def compute_statistics(template: BayesianNetwork, data: Dataset | RowSource) -> 
     if isinstance(data, Dataset):
         check_complete(data, template.variables.names)
         return count_complete(template, data)
-    total: Any = 0
-    for block in data.blocks():
+
+    def count(block: Block) -> NetworkStatistics:
         check_complete(block.rows, template.variables.names, block.describe_row)
-        total = total + count_complete(template, block.rows)
-    return total
+        return count_complete(template, block.rows)
+
+    return reduce(add, map_blocks(count, data))
 
 
 def count_if_complete(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics | None:
     """The statistics of complete rows; None if a cell is missing, or a column."""
     names = template.variables.names
-    total: Any = None
-    for rows in datasets_of(data):
+
+    def count(rows: Dataset) -> NetworkStatistics | None:
         if any(name not in rows.columns or has_hole(rows.columns[name]).any() for name in names):
             return None
-        part = count_complete(template, rows)
+        return count_complete(template, rows)
+
+    if isinstance(data, Dataset):
+        return count(data)
+    total: NetworkStatistics | None = None
+    for part in map_blocks(lambda block: count(block.rows), data):
+        if part is None:
+            return None
         total = part if total is None else total + part
     return total
 
@@ -226,7 +237,7 @@ def datasets_of(data: Dataset | RowSource) -> Iterator[Dataset]:
     if isinstance(data, Dataset):
         yield data
     else:
-        yield from (block.rows for block in data.blocks())
+        yield from map_blocks(lambda block: block.rows, data)
 
 
 def count_complete(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:

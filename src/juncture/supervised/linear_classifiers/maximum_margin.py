@@ -1,0 +1,238 @@
+"""Support vector machines: the hyperplane of maximum margin, hard or soft, with proofs of its optimality."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_array, check_count, check_number
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
+from juncture.pictures import plot
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.kernels import Kernel, LinearKernel, check_kernel
+from juncture.supervised.linear_classifiers.pairwise_ascent import maximize_dual
+from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation
+from juncture.values import Value, number_of, read_only
+
+
+class OptimalityResiduals(NamedTuple):
+    """How far multipliers and bias are from the conditions of Karush, Kuhn and Tucker; all are 0 at the solution.
+
+    Attributes
+    ----------
+    primal
+        The largest 1 - t a of a point, where no slack is allowed; 0 for a soft margin, whose slacks make up for it.
+    dual
+        The largest distance of a multiplier from [0, cost].
+    stationarity
+        |Σ t λ|; w = Σ t λ φ(x) holds by construction.
+    complementarity
+        The largest λ |t a - 1 + slack| and (cost - λ) slack.
+    """
+
+    primal: float
+    dual: float
+    stationarity: float
+    complementarity: float
+
+
+class MaximumMargin(Value):
+    """A support vector machine: a(x) = Σ t_n λ_n k(x, x_n) + b, with the points it was learned from.
+
+    `fit_maximum_margin` learns one. Build one from the multipliers of another solver to check them.
+
+    Parameters
+    ----------
+    points, labels
+        As in `fit_maximum_margin`.
+    multipliers
+        (point,): λ.
+    bias
+        b.
+    cost
+        C, the price of a unit of slack; infinite for a hard margin.
+    kernel
+        k.
+
+    Examples
+    --------
+    >>> machine = MaximumMargin([[0.0, 0.0], [2.0, 2.0]], [0, 1], [0.25, 0.25], -1.0)
+    >>> machine.hyperplane, round(machine.margin, 6), machine.duality_gap
+    (Hyperplane([0.5, 0.5], -1.0), 1.414214, 0.0)
+    """
+
+    _fields = ("points", "labels", "multipliers", "bias", "cost", "kernel")
+    points: np.ndarray
+    labels: np.ndarray
+    multipliers: np.ndarray
+    bias: float
+    cost: float
+    kernel: Kernel
+
+    def __init__(
+        self,
+        points: Any,
+        labels: Any,
+        multipliers: Any,
+        bias: float,
+        *,
+        cost: float = math.inf,
+        kernel: Kernel | None = None,
+    ) -> None:
+        places = check_points(points)
+        found = check_array(multipliers, "multipliers", ndim=1)
+        if len(found) != len(places) or not np.isfinite(found).all():
+            raise InvalidData(f"multipliers are one finite number a point, {len(places)} here; got {len(found)}")
+        self._set(
+            points=read_only(places),
+            labels=read_only(check_labels(labels, len(places))),
+            multipliers=read_only(found),
+            bias=check_number(bias, "bias", finite=True),
+            cost=check_number(cost, "cost", above=0),
+            kernel=LinearKernel() if kernel is None else check_kernel(kernel),
+        )
+
+    @property
+    def signs(self) -> np.ndarray:
+        """(point,): 1 for the second class, -1 for the first."""
+        return np.where(self.labels, 1.0, -1.0)
+
+    def activation(self, points: Any) -> np.ndarray:
+        """(point,): a(x), of which the sign is the class."""
+        return np.asarray(self.kernel(points, self.points) @ (self.signs * self.multipliers) + self.bias)
+
+    def predict(self, points: Any) -> np.ndarray:
+        """(point,): whether a point is of the second class, a(x) > 0."""
+        return np.asarray(self.activation(points) > 0)
+
+    @property
+    def support(self) -> np.ndarray:
+        """The positions of the support vectors, whose multipliers are positive."""
+        return np.flatnonzero(self.multipliers > 0)
+
+    @property
+    def hyperplane(self) -> Hyperplane:
+        """w = Σ t λ x and b, for the linear kernel."""
+        if type(self.kernel) is not LinearKernel:
+            raise Unsupported(f"the boundary of {self.kernel!r} is a hyperplane of its features only: use activation")
+        return Hyperplane((self.signs * self.multipliers) @ self.points, self.bias)
+
+    @property
+    def norm(self) -> float:
+        """‖w‖ in the space of the features."""
+        return math.sqrt(max(self._square, 0.0))
+
+    @property
+    def margin(self) -> float:
+        """1 / ‖w‖: half the width of the band between the classes."""
+        return 1.0 / self.norm
+
+    @property
+    def slacks(self) -> np.ndarray:
+        """(point,): max(0, 1 - t a): 0 outside the band, above 1 on the wrong side."""
+        return np.maximum(0.0, 1.0 - self.signs * self._activations)
+
+    @property
+    def primal_objective(self) -> float:
+        """½‖w‖² + C Σ slack; of a hard margin without the slacks, which the residuals report."""
+        return 0.5 * self._square + (self.cost * float(self.slacks.sum()) if math.isfinite(self.cost) else 0.0)
+
+    @property
+    def dual_objective(self) -> float:
+        """Σ λ - ½‖w‖², at most the primal optimum."""
+        return float(self.multipliers.sum()) - 0.5 * self._square
+
+    @property
+    def duality_gap(self) -> float:
+        """The primal objective less the dual one: 0 at the solution."""
+        return self.primal_objective - self.dual_objective
+
+    @property
+    def residuals(self) -> OptimalityResiduals:
+        """How far the conditions of optimality are from holding."""
+        margins, slacks = self.signs * self._activations, self.slacks
+        is_hard = not math.isfinite(self.cost)
+        outside = np.maximum(-self.multipliers, 0.0 if is_hard else self.multipliers - self.cost)
+        loose = self.multipliers * np.abs(margins - 1.0 + (0.0 if is_hard else slacks))
+        priced = np.zeros(1) if is_hard else (self.cost - self.multipliers) * slacks
+        return OptimalityResiduals(
+            float(slacks.max(initial=0.0)) if is_hard else 0.0,
+            max(float(outside.max(initial=0.0)), 0.0),
+            abs(float(self.signs @ self.multipliers)),
+            float(max(loose.max(initial=0.0), np.abs(priced).max(initial=0.0))),
+        )
+
+    @property
+    def _activations(self) -> np.ndarray:
+        if "activations" not in self.derived:
+            self.derived["activations"] = read_only(self.activation(self.points))
+        return np.asarray(self.derived["activations"])
+
+    @property
+    def _square(self) -> float:
+        return float((self.signs * self.multipliers) @ (self._activations - self.bias))
+
+    def plot(self, **options: Any) -> Any:
+        """The hyperplane in a plane with its margin and support vectors; `jt.plot`."""
+        return plot(self, **options)
+
+    def __repr__(self) -> str:
+        kind = "hard" if math.isinf(self.cost) else f"cost={self.cost:g}"
+        return f"MaximumMargin({number_of(len(self.support), 'support vector')}, {kind}, {self.kernel!r})"
+
+
+def fit_maximum_margin(
+    points: Any,
+    labels: Any,
+    *,
+    cost: float = math.inf,
+    kernel: Kernel | None = None,
+    tolerance: float = 1e-8,
+    max_steps: int = 100_000,
+) -> MaximumMargin:
+    """The hyperplane of maximum margin: the least ½‖w‖² + C Σ slack with t (w·φ(x) + b) ≥ 1 - slack, slack ≥ 0.
+
+    Parameters
+    ----------
+    points
+        (point, coordinate), or (point,) on a line.
+    labels
+        True (or 1) for points of the second class, False (or 0) for those of the first; both must occur.
+    cost
+        C. Infinite, the default, is a hard margin: classes that no hyperplane separates are refused.
+    kernel
+        The inner product of the features; by default that of the points.
+    tolerance, max_steps
+        The steps end once the conditions of optimality hold within the tolerance, or after so many.
+
+    Returns
+    -------
+    MaximumMargin
+
+    Examples
+    --------
+    >>> machine = fit_maximum_margin([[0.0, 0.0], [2.0, 2.0], [3.0, 3.0]], [0, 1, 1])
+    >>> machine.hyperplane.weights.round(9).tolist(), round(machine.bias, 9), machine.support.tolist()
+    ([0.5, 0.5], -1.0, [0, 1])
+    """
+    places = check_points(points)
+    is_second = check_labels(labels, len(places))
+    price, chosen = check_number(cost, "cost", above=0), LinearKernel() if kernel is None else check_kernel(kernel)
+    least, most = check_number(tolerance, "tolerance", above=0), check_count(max_steps, "max_steps", least=1)
+    if is_second.all() or not is_second.any():
+        raise InvalidData("a margin lies between two classes: give points of both, labelled 0 and 1")
+    gram = chosen.matrix(places, places)
+    if math.isinf(price) and find_separation(gram, is_second) is None:
+        raise InvalidData(
+            "no hyperplane separates the classes: a hard margin is infeasible; give a finite cost, which allows points"
+            " inside the margin, or a kernel with more features"
+        )
+    found = maximize_dual(gram, np.where(is_second, 1.0, -1.0), price, least, most)
+    if found.violation > least:
+        warn_user(
+            f"the conditions of optimality hold within {found.violation:.3g} only, not {least:g}: give more max_steps",
+            NotConvergedWarning,
+        )
+    return MaximumMargin(places, is_second, np.abs(found.signed), found.bias, cost=price, kernel=chosen)

@@ -1,0 +1,156 @@
+"""Many classes by binary learners: one against the rest, and all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_function
+from juncture.errors import InvalidData
+from juncture.supervised.linear_classifiers.separability import check_points
+
+Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`
+
+
+class OneVersusRest(NamedTuple):
+    """A discriminant a class; the class is that of the largest activation.
+
+    Attributes
+    ----------
+    classes
+        (class,): the labels, sorted.
+    discriminants
+        One a class: positive for its points.
+    """
+
+    classes: np.ndarray
+    discriminants: tuple[Any, ...]
+
+    def activations(self, points: Any) -> np.ndarray:
+        """(point, class): the activation of each discriminant."""
+        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
+
+    def predict(self, points: Any) -> np.ndarray:
+        """(point,): the class of the largest activation; of equal ones the first."""
+        return np.asarray(self.classes[self.activations(points).argmax(axis=1)])
+
+
+class AllPairs(NamedTuple):
+    """A discriminant for each pair of classes; the class is that with the most wins.
+
+    Attributes
+    ----------
+    classes
+        (class,): the labels, sorted.
+    discriminants
+        One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
+    """
+
+    classes: np.ndarray
+    discriminants: tuple[Any, ...]
+
+    def activations(self, points: Any) -> np.ndarray:
+        """(point, pair): the activation of each discriminant."""
+        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
+
+    def wins(self, points: Any) -> np.ndarray:
+        """(point, class): how many of its pairs each class wins."""
+        return self._wins(self.activations(points))
+
+    def predict(self, points: Any) -> np.ndarray:
+        """(point,): the class of most wins; of equals, that of the largest sum of activations of its pairs."""
+        activations = self.activations(points)
+        wins, sums = self._wins(activations), np.zeros((len(activations), len(self.classes)))
+        for place, (one, other) in enumerate(combinations(range(len(self.classes)), 2)):
+            sums[:, one] -= activations[:, place]
+            sums[:, other] += activations[:, place]
+        is_best = wins == wins.max(axis=1, keepdims=True)
+        return np.asarray(self.classes[np.where(is_best, sums, -np.inf).argmax(axis=1)])
+
+    def _wins(self, activations: np.ndarray) -> np.ndarray:
+        wins = np.zeros((len(activations), len(self.classes)), dtype=np.int64)
+        for place, (one, other) in enumerate(combinations(range(len(self.classes)), 2)):
+            second = activations[:, place] > 0
+            wins[:, one] += ~second
+            wins[:, other] += second
+        return wins
+
+
+def fit_one_versus_rest(learner: Learner, points: Any, labels: Any) -> OneVersusRest:
+    """Learn each class against all others.
+
+    Parameters
+    ----------
+    learner
+        A function of points and truth values that returns anything with `activation(points)`, such as
+        `fit_least_squares` or `fit_maximum_margin`.
+    points
+        (point, coordinate), or (point,) on a line.
+    labels
+        The class of each point, of any type; at least two.
+
+    Returns
+    -------
+    OneVersusRest
+
+    Examples
+    --------
+    >>> points, labels = [[0, 0], [1, 0], [5, 0], [6, 0], [0, 5], [0, 6]], list("aabbcc")
+    >>> from juncture.supervised import fit_least_squares
+    >>> fit_one_versus_rest(fit_least_squares, points, labels).predict([[0, 1], [9, 1], [1, 9]]).tolist()
+    ['a', 'b', 'c']
+    """
+    learn, places, classes, codes = read_classes(learner, points, labels)
+    parts = [check_discriminant(learn(places, codes == code)) for code in range(len(classes))]
+    return OneVersusRest(classes, tuple(parts))
+
+
+def fit_all_pairs(learner: Learner, points: Any, labels: Any) -> AllPairs:
+    """Learn each pair of classes, c (c - 1) / 2 of them, from their points alone.
+
+    Parameters
+    ----------
+    learner, points, labels
+        As in `fit_one_versus_rest`.
+
+    Returns
+    -------
+    AllPairs
+
+    Examples
+    --------
+    >>> points, labels = [[0, 0], [1, 0], [5, 0], [6, 0], [0, 5], [0, 6]], list("aabbcc")
+    >>> from juncture.supervised import fit_maximum_margin
+    >>> pairs = fit_all_pairs(fit_maximum_margin, points, labels)
+    >>> len(pairs.discriminants), pairs.wins([[9, 1]]).tolist(), pairs.predict([[9, 1]]).tolist()
+    (3, [[1, 2, 0]], ['b'])
+    """
+    learn, places, classes, codes = read_classes(learner, points, labels)
+    parts = []
+    for one, other in combinations(range(len(classes)), 2):
+        chosen = (codes == one) | (codes == other)
+        parts.append(check_discriminant(learn(places[chosen], codes[chosen] == other)))
+    return AllPairs(classes, tuple(parts))
+
+
+def read_classes(learner: Any, points: Any, labels: Any) -> tuple[Learner, np.ndarray, np.ndarray, np.ndarray]:
+    learn, places = check_function(learner, "learner"), check_points(points)
+    try:
+        classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+    except (TypeError, ValueError):
+        raise InvalidData("labels are one class a point, all of one type: numbers, or texts") from None
+    if codes.shape != (len(places),) or len(classes) < 2:
+        raise InvalidData(
+            f"labels are one class a point, {len(places)} here, of at least two classes; got the shape {codes.shape}"
+            f" and {len(classes)}"
+        )
+    return learn, places, classes, codes
+
+
+def check_discriminant(found: Any) -> Any:
+    if not callable(getattr(found, "activation", None)):
+        raise InvalidData(f"a learner returns something with a method activation(points); got {type(found).__name__}")
+    return found

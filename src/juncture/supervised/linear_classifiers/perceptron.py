@@ -1,0 +1,228 @@
+"""The perceptron: each misclassified point adds t·x to the weights, until all are on their sides.
+
+Points are augmented by a 1 whose weight is the bias. A point is misclassified where t w·x ≤ margin: the boundary itself
+counts as wrong, or the weights would never leave 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_array, check_choice, check_count, check_flag, check_number
+from juncture.errors import InvalidData, NotConvergedWarning, warn_user
+from juncture.options import as_generator
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_coordinates
+from juncture.supervised.linear_classifiers.separability import check_labels, check_points
+from juncture.supervised.regression.rows import read_weights
+from juncture.values import number_of
+
+NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
+BLOCK = 128  # points whose activations are computed ahead of the next update
+
+
+class PerceptronFit(NamedTuple):
+    """A hyperplane, and how the perceptron came to it.
+
+    Attributes
+    ----------
+    weights, bias
+        (coordinate,), and the weight of the constant.
+    converged
+        Whether the last pass over the points found none misclassified.
+    num_updates
+        How many points changed the weights; in batch mode a step counts all the points that were misclassified.
+    errors
+        The number of points that each pass found misclassified.
+    """
+
+    weights: np.ndarray
+    bias: float
+    converged: bool
+    num_updates: int
+    errors: tuple[int, ...]
+
+    @property
+    def hyperplane(self) -> Hyperplane:
+        """The boundary; weights that are all 0, as exclusive or may end with, have none."""
+        return Hyperplane(self.weights, self.bias)
+
+    def activation(self, points: Any) -> np.ndarray:
+        """(point,): w·x + b."""
+        return np.asarray(check_coordinates(points, len(self.weights)) @ self.weights + self.bias)
+
+
+def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
+    points: Any,
+    labels: Any,
+    *,
+    method: str = "stochastic",
+    rate: float = 1.0,
+    margin: float = 0.0,
+    start: Any = None,
+    max_epochs: int = 1000,
+    shuffle: bool = False,
+    weights: Any = None,
+    rng: Any = None,
+) -> PerceptronFit:
+    """Learn a separating hyperplane by Rosenblatt's rule.
+
+    Parameters
+    ----------
+    points
+        (point, coordinate), or (point,) on a line.
+    labels
+        True (or 1) for points of the second class, False (or 0) for those of the first.
+    method
+        "stochastic" changes the weights at each misclassified point, w ← w + η t x; "batch" descends the gradient of
+        the perceptron criterion, w ← w + η Σ t x over all that are misclassified.
+    rate
+        η, positive. From zero weights and without a margin it scales the weights and changes nothing else.
+    margin
+        A point counts as misclassified unless t w·x is above this.
+    start
+        The first bias and weights, (1 + coordinate,), the bias first; 0 by default.
+    max_epochs
+        The most passes over the points. The rule never ends where the classes are not separable.
+    shuffle
+        Whether "stochastic" takes the points of each pass in a random order, and not in theirs.
+    weights
+        The weight of each point, which scales its step.
+    rng
+        The generator, or its seed, for the order.
+
+    Returns
+    -------
+    PerceptronFit
+
+    Examples
+    --------
+    >>> corners = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> found = fit_perceptron(corners, [False, False, False, True])
+    >>> found.converged, found.hyperplane.predict(corners).tolist()
+    (True, [False, False, False, True])
+    """
+    signed, heavy = read_signed(points, labels, weights)
+    run = apply_rule(
+        signed,
+        check_number(rate, "rate", above=0, finite=True) * heavy[:, None] * signed,
+        read_start(start, signed.shape[1]),
+        least=check_number(margin, "margin", least=0, finite=True),
+        max_epochs=check_count(max_epochs, "max_epochs", least=1),
+        is_batch=check_choice(method, ("stochastic", "batch"), "method") == "batch",
+        generator=as_generator(rng) if check_flag(shuffle, "shuffle") else None,
+    )
+    warn_not_converged(run.errors)
+    return PerceptronFit(run.weights[1:], float(run.weights[0]), not run.errors[-1], sum(run.errors), run.errors)
+
+
+class Run(NamedTuple):
+    """The augmented weights at the end, and the errors of each pass."""
+
+    weights: np.ndarray
+    errors: tuple[int, ...]
+
+
+def apply_rule(
+    signed: np.ndarray,
+    steps: np.ndarray,
+    start: np.ndarray,
+    *,
+    least: float,
+    max_epochs: int,
+    is_batch: bool,
+    generator: np.random.Generator | None,
+) -> Run:
+    """Pass over the points t (1, x) until one pass finds none misclassified; each of those adds its step."""
+    current, errors = start, [1]
+    while errors[-1] and len(errors) <= max_epochs:
+        if is_batch:
+            wrong = signed @ current <= least
+            current = current + wrong @ steps
+            errors.append(int(wrong.sum()))
+        else:
+            order = np.arange(len(signed)) if generator is None else generator.permutation(len(signed))
+            current, count = pass_over(current, signed[order], steps[order], least)
+            errors.append(count)
+    return Run(current, tuple(errors[1:]))
+
+
+def pass_over(current: np.ndarray, signed: np.ndarray, steps: np.ndarray, least: float) -> tuple[np.ndarray, int]:
+    """The weights after each point in turn, and the number of updates; steps from one update to the next."""
+    place, count = 0, 0
+    while place < len(signed):
+        wrong = signed[place : place + BLOCK] @ current <= least
+        if wrong.any():
+            place += int(wrong.argmax())
+            current, count = current + steps[place], count + 1
+            place += 1
+        else:
+            place += BLOCK
+    return current, count
+
+
+def perceptron_bound(points: Any, labels: Any) -> float:
+    """The bound (R/γ)² on the number of updates of the perceptron from zero weights, without a margin (Novikoff).
+
+    R is the length of the longest augmented point (1, x), γ the largest margin of augmented points that a hyperplane
+    through the origin has.
+
+    Parameters
+    ----------
+    points, labels
+        As in `fit_perceptron`.
+
+    Returns
+    -------
+    float
+        Infinite where the classes are not separable.
+
+    Examples
+    --------
+    >>> corners = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> round(perceptron_bound(corners, [False, False, False, True]), 6)
+    51.0
+    >>> perceptron_bound(corners, [False, True, True, False])
+    inf
+    """
+    from scipy.optimize import nnls
+
+    signed, _ = read_signed(points, labels, None)
+    unit = signed / np.sqrt((signed**2).sum(axis=1).max())
+    # The shortest w with t w·x ≥ 1 by non-negative least squares (least distance programming, Lawson and Hanson).
+    system = np.vstack([unit.T, np.ones(len(unit))])
+    multipliers, _ = nnls(system, np.append(np.zeros(unit.shape[1]), 1.0))
+    gap = 1.0 - float(multipliers.sum())
+    if gap <= NO_MARGIN:
+        return np.inf
+    shortest = unit.T @ multipliers / gap
+    return float(shortest @ shortest)
+
+
+def read_signed(points: Any, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+    """t (1, x) of each point, and its weight; points without a weight are left out."""
+    places = check_points(points)
+    signs = np.where(check_labels(labels, len(places)), 1.0, -1.0)
+    heavy = read_weights(weights, len(places))
+    signed = signs[:, None] * np.column_stack([np.ones(len(places)), places])
+    return signed[heavy > 0], heavy[heavy > 0]
+
+
+def read_start(start: Any, size: int) -> np.ndarray:
+    if start is None:
+        return np.zeros(size)
+    first = check_array(start, "start", ndim=1)
+    if len(first) != size or not np.isfinite(first).all():
+        raise InvalidData(f"start has the bias and {number_of(size - 1, 'weight')}, finite; got {len(first)} numbers")
+    return first
+
+
+def warn_not_converged(errors: tuple[int, ...]) -> None:
+    """Say so if the last pass still found misclassified points."""
+    if errors[-1]:
+        warn_user(
+            f"the perceptron has not converged by the last of {len(errors)} passes, which found"
+            f" {number_of(errors[-1], 'point')} misclassified; find_separation says whether the classes are separable",
+            NotConvergedWarning,
+        )

@@ -1,0 +1,165 @@
+"""Regularised empirical risk: the least (1/N) Σ loss(t (w·x + b)) + λ R(w), with R = ‖w‖₁ or ½‖w‖².
+
+Smooth losses go by accelerated proximal gradient steps, the hinge by the dual of the support vector machine (½‖w‖²) or
+a linear program (‖w‖₁). The bias is not penalised.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.checks import check_choice, check_count, check_number
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_coordinates
+from juncture.supervised.linear_classifiers.losses import LOSSES, MarginLoss, check_loss
+from juncture.supervised.linear_classifiers.maximum_margin import fit_maximum_margin
+from juncture.supervised.linear_classifiers.separability import check_labels, check_points
+
+PENALTIES = ("l1", "l2")
+
+
+class RiskFit(NamedTuple):
+    """The weights of least regularised risk.
+
+    Attributes
+    ----------
+    weights
+        (coordinate,); all may be 0 under a strong penalty.
+    bias
+        The weight of the constant.
+    risk
+        (1/N) Σ loss.
+    objective
+        The risk and the penalty.
+    """
+
+    weights: np.ndarray
+    bias: float
+    risk: float
+    objective: float
+
+    @property
+    def hyperplane(self) -> Hyperplane:
+        """The boundary; weights that are all 0 have none."""
+        return Hyperplane(self.weights, self.bias)
+
+    def activation(self, points: Any) -> np.ndarray:
+        """(point,): w·x + b."""
+        return np.asarray(check_coordinates(points, len(self.weights)) @ self.weights + self.bias)
+
+
+def minimize_risk(
+    points: Any,
+    labels: Any,
+    loss: str = "logistic",
+    *,
+    penalty: str = "l2",
+    strength: float = 1e-3,
+    tolerance: float = 1e-9,
+    max_steps: int = 100_000,
+) -> RiskFit:
+    """Minimise (1/N) Σ loss(t (w·x + b)) + λ ½‖w‖², or + λ‖w‖₁.
+
+    Parameters
+    ----------
+    points
+        (point, coordinate), or (point,) on a line.
+    labels
+        True (or 1) for points of the second class, False (or 0) for those of the first; both must occur.
+    loss
+        "squared", "logistic", "logistic_bits" or "hinge", as in `margin_loss`. The hinge with "l2" is the support
+        vector machine with the cost 1 / (N λ).
+    penalty
+        "l2" is ½‖w‖²; "l1" is ‖w‖₁, which makes some weights 0.
+    strength
+        λ, positive.
+    tolerance, max_steps
+        Steps end once the conditions of optimality hold within the tolerance, or after so many.
+
+    Returns
+    -------
+    RiskFit
+
+    Examples
+    --------
+    >>> points, labels = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]], [0, 0, 1, 1]
+    >>> found = minimize_risk(points, labels, "hinge", penalty="l1", strength=0.1)
+    >>> found.weights.round(6).tolist(), round(found.bias, 6)  # the second coordinate is left out
+    ([1.0, 0.0], -2.0)
+    """
+    places = check_points(points)
+    is_second = check_labels(labels, len(places))
+    if is_second.all() or not is_second.any():
+        raise InvalidData("a risk is minimised between two classes: give points of both, labelled 0 and 1")
+    form, price = check_choice(penalty, PENALTIES, "penalty"), check_number(strength, "strength", above=0, finite=True)
+    least, most = check_number(tolerance, "tolerance", above=0), check_count(max_steps, "max_steps", least=1)
+    chosen = LOSSES[check_loss(loss)]
+    signs = np.where(is_second, 1.0, -1.0)
+    if loss == "hinge" and form == "l2":
+        machine = fit_maximum_margin(places, is_second, cost=1 / (len(places) * price), tolerance=least, max_steps=most)
+        weights, bias = (machine.signs * machine.multipliers) @ places, machine.bias
+    elif loss == "hinge":
+        weights, bias = minimize_hinge_lasso(places, signs, price)
+    elif chosen.curvature is None:
+        raise Unsupported(
+            f'the loss "{loss}" has no least penalised risk worth learning: that of the perceptron is 0 at zero weights'
+            ' (use fit_perceptron), and the 0-1 loss has no gradient (use minimize_zero_one); give "squared",'
+            ' "logistic", "logistic_bits" or "hinge"'
+        )
+    else:
+        weights, bias = descend(places, signs, chosen, form, price, least, most)
+    risk = float(chosen.value(signs * (places @ weights + bias)).mean())
+    size = np.abs(weights).sum() if form == "l1" else 0.5 * weights @ weights
+    return RiskFit(weights, float(bias), risk, risk + price * float(size))
+
+
+def descend(
+    points: np.ndarray, signs: np.ndarray, loss: MarginLoss, penalty: str, strength: float, least: float, most: int
+) -> tuple[np.ndarray, float]:
+    """Accelerated proximal gradient steps on centered points, which restart when they turn back."""
+    center = points.mean(axis=0)
+    features = np.column_stack([np.ones(len(points)), points - center])
+    rate = len(points) / (float(loss.curvature or 1.0) * float(np.linalg.norm(features, 2)) ** 2)
+    current = ahead = np.zeros(features.shape[1])
+    momentum, change = 1.0, np.inf
+    for _ in range(most):
+        slope = features.T @ (signs * loss.derivative(signs * (features @ ahead))) / len(points)
+        moved = shrink(ahead - rate * slope, rate * strength, penalty)
+        change = float(np.abs(moved - ahead).max()) / rate
+        if change <= least:
+            current = moved
+            break
+        turns_back = (ahead - moved) @ (moved - current) > 0
+        following = 1.0 if turns_back else 0.5 * (1 + math.sqrt(1 + 4 * momentum**2))
+        ahead = moved + (0.0 if turns_back else (momentum - 1) / following) * (moved - current)
+        current, momentum = moved, following
+    else:
+        warn_user(
+            f"the risk is not yet at its minimum: a gradient of {change:.3g} is left; give more max_steps, or scale"
+            " the columns",
+            NotConvergedWarning,
+        )
+    return current[1:], float(current[0] - current[1:] @ center)
+
+
+def shrink(values: np.ndarray, amount: float, penalty: str) -> np.ndarray:
+    """The proximal step of the penalty; the first entry, the bias, is free."""
+    moved = values / (1 + amount) if penalty == "l2" else np.sign(values) * np.maximum(np.abs(values) - amount, 0.0)
+    moved[0] = values[0]
+    return np.asarray(moved)
+
+
+def minimize_hinge_lasso(points: np.ndarray, signs: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
+    """The linear program over w = w⁺ - w⁻, b and slacks: the least mean slack + λ Σ (w⁺ + w⁻)."""
+    from scipy.optimize import linprog
+
+    number, size = points.shape
+    signed = signs[:, None] * points
+    costs = np.concatenate([np.full(2 * size, strength), [0.0], np.full(number, 1.0 / number)])
+    limits = -np.hstack([signed, -signed, signs[:, None], np.eye(number)])
+    bounds = [(0, None)] * (2 * size) + [(None, None)] + [(0, None)] * number
+    found = linprog(costs, limits, -np.ones(number), bounds=bounds)
+    return found.x[:size] - found.x[size : 2 * size], float(found.x[2 * size])
