@@ -23,6 +23,8 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "Candidate": [{"model": jt.Bernoulli, "prior": jt.Beta(1, 1)}],
     "bayes_factor": [{"first": -3.0, "second": -5.0}],
     "compare_models": [{**FLIPS, "data": [1, 1, 0, 1], "criteria": ["evidence", "bic"]}],
+    "decompose_risk": [{"hypotheses": [bool, abs], "distribution": {(0, 0): 0.5, (1, 1): 0.5}, "examples": [(1, 1)]}],
+    "risk": [{"predict": bool, "distribution": {(0, 0): 0.5, (1, 1): 0.5}}],
     "description_length": [{"log_likelihood": -3.0, "log_prior": -1.0}],
     "model_posterior": [{"log_evidences": {"a": -1.0, "b": -2.0}}],
     "psis_loo": [{"log_likelihoods": DRAWS}],

@@ -50,6 +50,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "ModelComparison",
     "ModelScore",
     "PredictiveScore",
+    "RiskDecomposition",
     "BootstrapError",
     "CrossValidation",
     "NetworkReport",

@@ -35,6 +35,7 @@ from juncture.evaluation.learning_theory.hypotheses import (
     sine_frequency,
     vc_dimension,
 )
+from juncture.evaluation.learning_theory.known_risk import RiskDecomposition, decompose_risk, risk
 from juncture.evaluation.learning_theory.risk import (
     StructuralRisk,
     ThresholdFit,
@@ -72,6 +73,7 @@ __all__ = [
     "NetworkReport",
     "PredictiveScore",
     "Rectangles",
+    "RiskDecomposition",
     "ScoreBands",
     "ScoreCurve",
     "SignedIntervals",
@@ -94,6 +96,7 @@ __all__ = [
     "corrected_t_test",
     "cross_validate",
     "crps",
+    "decompose_risk",
     "description_length",
     "estimation_error_bound",
     "evaluate_network",
@@ -115,6 +118,7 @@ __all__ = [
     "pearson_correlation",
     "precision_recall_curve",
     "psis_loo",
+    "risk",
     "roc_curve",
     "root_mean_squared_error",
     "sample_complexity",
