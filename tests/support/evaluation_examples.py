@@ -21,6 +21,7 @@ DRAWS = -0.5 * (np.random.default_rng(0).normal(size=(200, 1)) - ROWS[:, 0]) ** 
 
 EVALUATION: dict[str, list[dict[str, Any]]] = {
     "Candidate": [{"model": jt.Bernoulli, "prior": jt.Beta(1, 1)}],
+    "HierarchicalPrior": [{"prior_at": lambda a: jt.Dirichlet([a, a]), "hyperprior": jt.Gamma(2.0, 1.0)}],
     "bayes_factor": [{"first": -3.0, "second": -5.0}],
     "compare_models": [{**FLIPS, "data": [1, 1, 0, 1], "criteria": ["evidence", "bic"]}],
     "decompose_risk": [{"hypotheses": [bool, abs], "distribution": {(0, 0): 0.5, (1, 1): 0.5}, "examples": [(1, 1)]}],
@@ -62,6 +63,9 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "precision_recall_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
     "roc_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
     "root_mean_squared_error": [{"truth": A, "predicted": B}],
+    "margin_error_bound": [
+        {"margin_error": 0.1, "num_samples": 100, "delta": 0.1, "radius": 1.0, "norm": 1.0, "margin": 0.5}
+    ],
     "margin_vc_bound": [{"radius": 1.0, "margin": 0.5, "dimension": 2}],
     "mcnemar_test": [{"first": [1, 1, 0, 1], "second": [0, 1, 1, 1]}],
     "paired_t_test": [{"first": A, "second": B}],

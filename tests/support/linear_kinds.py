@@ -63,6 +63,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "is_kernel_matrix": [{"matrix": [[1.0, 0.5], [0.5, 1.0]]}],
     "threshold_network": [{"truth_table": [0, 1, 1, 0]}],
     "fit_one_versus_rest": [{"learner": supervised.fit_least_squares, **ROWS}],
+    "fit_ordered": [{"learner": supervised.fit_least_squares, **ROWS, "order": [0, 1]}],
     "fit_all_pairs": [{"learner": supervised.fit_least_squares, **ROWS}],
 }
 for kind in ("Hyperplane", "MaximumMargin"):
@@ -78,4 +79,4 @@ for kind in (type(kernel).__name__ for kernel in kernels()):
     CALLS[f"{kind}.__add__"] = [{"other": supervised.LinearKernel()}]
     CALLS[f"{kind}.__mul__"] = CALLS[f"{kind}.__rmul__"] = [{"other": 2.0}]
 
-ANSWERS = {"PerceptronFit", "OptimalityResiduals", "RiskFit", "OneVersusRest", "AllPairs"}
+ANSWERS = {"PerceptronFit", "OptimalityResiduals", "RiskFit", "OneVersusRest", "AllPairs", "OrderedClassifier"}

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from juncture.cli.predicted_blocks import ReadOptions, Task, as_predicted, is_streamed, predict_blocks
 from juncture.cli.printing.output import ROWS, check_target, console, print_json, print_note, save_rows, table
 from juncture.cli.printing.real_answers import numbers_document, predicted_numbers, print_numbers
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
@@ -68,6 +69,10 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     check_target(out, ROWS)
     model = load(network, normalize=normalize)
     variable = model.variable(target)
+    if is_streamed(rows) and not json and out != "-":
+        options = ReadOptions(ignore, missing, unseen, decimal)
+        predict_blocks(Task(model, network, rows, variable, out, keep, keep_all, method), options)
+        return
     cells = read_table_for(network, rows, ignore)
     kept = check_kept(list(cells.cells) if keep_all else keep, cells, rows)
     note_columns(model, network, cells, rows, kept)
@@ -87,13 +92,6 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     elif out != "-":
         show = print_numbers if with_numbers else print_summary
         show(f"{target} predicted for {rows}", predicted, data, beliefs)
-
-
-def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
-    """The most probable state and a probability for each, empty where a row is impossible."""
-    codes = np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1))
-    numbers = {f"P({variable.name}={label})": values[:, code] for code, label in enumerate(variable.labels)}
-    return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
 
 
 def warn_impossible(beliefs: Beliefs, cells: Table) -> None:

@@ -4,6 +4,7 @@ from juncture.evaluation.choice.bayes import BayesFactor, bayes_factor, descript
 from juncture.evaluation.choice.compare import ModelComparison, ModelScore, compare_models
 from juncture.evaluation.choice.facts import Candidate
 from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
+from juncture.evaluation.choice.priors import HierarchicalPrior
 from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
 from juncture.evaluation.comparison.mcnemar import mcnemar_test
 from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
@@ -36,6 +37,7 @@ from juncture.evaluation.learning_theory.hypotheses import (
     vc_dimension,
 )
 from juncture.evaluation.learning_theory.known_risk import RiskDecomposition, decompose_risk, risk
+from juncture.evaluation.learning_theory.margins import margin_error_bound
 from juncture.evaluation.learning_theory.risk import (
     StructuralRisk,
     ThresholdFit,
@@ -64,6 +66,7 @@ __all__ = [
     "CrossValidation",
     "Discs",
     "FriedmanTest",
+    "HierarchicalPrior",
     "Hyperplanes",
     "Intervals",
     "LearnerComparison",
@@ -110,6 +113,7 @@ __all__ = [
     "learning_curve",
     "log_score",
     "make_folds",
+    "margin_error_bound",
     "margin_vc_bound",
     "mcnemar_test",
     "model_posterior",

@@ -46,7 +46,7 @@ def plot_criterion(scores: tuple[ModelScore, ...], axes: Axes) -> None:
         color = ORANGE if score is scores[0] else BLUE
         axes.errorbar(place, height, yerr=score.standard_error, fmt="o", color=color, capsize=2, zorder=2)
         axes.annotate(score.model, (place, height), xytext=(3, 4), textcoords="offset points", fontsize=7)
-    unit = "bits above the best" if scores[0].criterion == "mdl" else "below the best"
+    unit = "bits above the best" if scores[0].criterion == "mdl" else "relative to the best"
     axes.set(title=scores[0].criterion, ylabel=unit, xlabel="parameters" if is_counted else "")
     axes.margins(x=0.12, y=0.15)
 

@@ -11,6 +11,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.kernels import LinearKernel
 from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
 from juncture.supervised.linear_classifiers.separability import check_labels, check_points
 
@@ -33,7 +34,7 @@ def plot_hyperplane(boundary: Hyperplane, points: Any, labels: Any, ax: Any = No
     if nearest > 0:
         touching = boundary.geometric_margins(places, is_second) <= nearest * (1 + 1e-6)
         circle(axes, places[touching], f"margin {nearest:.3g}")
-    axes.legend(frameon=False)
+    finish(axes)
     return axes
 
 
@@ -42,8 +43,9 @@ def plot_machine(machine: MaximumMargin, ax: Any = None) -> Axes:
     axes = as_axes(ax)
     draw_levels(axes, machine.activation, machine.points, [-1.0, 0.0, 1.0])
     draw_points(axes, machine.points, machine.labels)
-    circle(axes, machine.points[machine.support], f"support vectors, margin {machine.margin:.3g}")
-    axes.legend(frameon=False)
+    width = f", margin {machine.margin:.3g}" if type(machine.kernel) is LinearKernel else ""
+    circle(axes, machine.points[machine.support], "support vectors" + width)
+    finish(axes)
     return axes
 
 
@@ -71,6 +73,12 @@ def draw_points(axes: Axes, points: np.ndarray, is_second: np.ndarray) -> None:
 
 def circle(axes: Axes, points: np.ndarray, label: str) -> None:
     axes.scatter(points[:, 0], points[:, 1], s=110, facecolors="none", edgecolors="0.2", label=label)
+
+
+def finish(axes: Axes) -> None:
+    """Equal scales, so that distances are seen as they are, and the legend."""
+    axes.set_aspect("equal")
+    axes.legend(fontsize="small", framealpha=0.9)
 
 
 register(plot, Hyperplane, plot_hyperplane)

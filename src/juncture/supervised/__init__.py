@@ -39,6 +39,7 @@ from juncture.supervised.linear_classifiers.multiclass import (
     fit_all_pairs,
     fit_one_versus_rest,
 )
+from juncture.supervised.linear_classifiers.ordered import OrderedClassifier, fit_ordered
 from juncture.supervised.linear_classifiers.perceptron import PerceptronFit, fit_perceptron, perceptron_bound
 from juncture.supervised.linear_classifiers.risk import RiskFit, minimize_risk
 from juncture.supervised.linear_classifiers.separability import find_separation
@@ -108,6 +109,7 @@ __all__ = [
     "OneVersusRest",
     "OptimalDecision",
     "OptimalityResiduals",
+    "OrderedClassifier",
     "PerceptronFit",
     "PolynomialBasis",
     "PolynomialKernel",
@@ -140,6 +142,7 @@ __all__ = [
     "fit_logistic",
     "fit_maximum_margin",
     "fit_one_versus_rest",
+    "fit_ordered",
     "fit_perceptron",
     "gain_ratio",
     "information_gain",

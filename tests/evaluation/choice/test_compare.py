@@ -298,3 +298,63 @@ def test_wrong_input_is_refused_in_a_sentence():
     for call in wrong:
         with pytest.raises(jt.errors.JunctureError):
             call()
+
+
+def test_pictures_show_differences_against_parameters():
+    x, t = regression_rows(20)
+    models = {f"{m}": fit_linear(x, t, PolynomialBasis(m)) for m in range(4)}
+    found = compare(models, (x, t), ("bic", "cv", "evidence"))
+    panels = found.plot()
+    assert [axes.get_title() for axes in panels] == ["bic", "cv"]  # no evidence without priors
+    ordered = sorted(found.ranked("bic"), key=lambda score: score.num_parameters)
+    places, heights = panels[0].lines[0].get_data()
+    assert list(places) == [2, 3, 4, 5]
+    np.testing.assert_allclose(heights, [score.difference for score in ordered])
+    only = compare(models, (x, t), ["evidence"])
+    with pytest.raises(jt.errors.InvalidData, match="nothing to draw"):
+        only.plot()
+    with pytest.raises(jt.errors.InvalidData, match="none of the models"):
+        only.best("evidence")
+
+
+def test_hidden_markov_models_and_factor_models():
+    rng = np.random.default_rng(0)
+    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.3, 0.7]])
+    sequences = [jt.sample(hmm, 20, rng=rng).observations for _ in range(4)]
+    fitted = jt.fit(hmm, sequences)
+    found = compare({"hmm": fitted}, sequences, ("bic", "cv", "loo"), folds=2)
+    wanted = float(jt.log_prob(fitted.model, sequences).sum()) - 0.5 * fitted.model.num_parameters * math.log(80)
+    assert score_of(found, "bic", "hmm").score == pytest.approx(wanted)
+    assert "singular" in score_of(found, "bic", "hmm").note
+    assert math.isfinite(score_of(found, "cv", "hmm").score)
+    assert "take 'cv'" in score_of(found, "loo", "hmm").note
+    rows = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 4)) + 0.3 * rng.normal(size=(60, 4))
+    models = {f"{k}": jt.fit(jt.ProbabilisticPCA(np.eye(4)[:, :k], np.zeros(4), 0.5), rows) for k in (1, 2)}
+    found = compare(models, rows, ("bic", "cv"))
+    for name, fitted in models.items():
+        penalty = 0.5 * fitted.model.num_parameters * math.log(60)
+        assert score_of(found, "bic", name).score == pytest.approx(fitted.log_likelihood - penalty)
+    assert found.best("bic") == "1"
+
+
+def test_bic_finds_the_true_graph_as_rows_become_many():
+    """S0-345: b depends on a, weakly; with few rows the empty graph may win, with many the true one does."""
+    graphs = {"apart": jt.DirectedGraph([], ["a", "b"]), "true": jt.DirectedGraph.parse("a -> b")}
+    shares = []
+    for number in (20, 2000):
+        rng, hits = np.random.default_rng(number), 0
+        for _ in range(5):
+            a = rng.integers(0, 2, number)
+            rows = {"a": a, "b": np.where(rng.random(number) < 0.62, a, 1 - a)}
+            hits += compare(graphs, rows, ["bic"]).best("bic") == "true"
+        shares.append(hits)
+    assert shares[0] < shares[1] == 5
+
+
+def test_training_likelihood_never_falls_and_held_out_peaks():
+    """S0-337, S0-338: nested polynomials."""
+    x, t = regression_rows(25)
+    fits = {f"{m}": fit_linear(x, t, PolynomialBasis(m)) for m in range(9)}
+    training = [fit.log_likelihood for fit in fits.values()]
+    assert all(np.diff(training) >= -1e-9)
+    assert compare(fits, (x, t), ["cv"]).best("cv") == "1"

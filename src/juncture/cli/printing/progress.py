@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from juncture.cli.printing.output import escape_controls
@@ -36,3 +36,24 @@ def show_progress(what: str, objective_name: str, num_starts: int = 1) -> Iterat
             bar.update(task, state=f"{which}step {step}, {objective_name} {objective:,.4f}")
 
         yield show
+
+
+@contextmanager
+def show_rows(what: str, num_rows: int | None) -> Iterator[Callable[[int], None]]:
+    """A function that takes the number of further rows that were read; it draws on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda rows: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} rows"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape_controls(what), total=num_rows)
+        yield lambda rows: bar.advance(task, rows)

@@ -43,8 +43,11 @@ def write_csv(dataset: Dataset, target: Source) -> None:
         write_rows(stream, columns, dataset.num_rows, separator)
 
 
-def write_rows(stream: TextIO, columns: Sequence[CsvColumn], num_rows: int, separator: str) -> None:
-    stream.write(separator.join(quote_cell(column.name, SEPARATORS) for column in columns) + "\n")
+def write_rows(
+    stream: TextIO, columns: Sequence[CsvColumn], num_rows: int, separator: str, *, with_header: bool = True
+) -> None:
+    if with_header:
+        stream.write(separator.join(quote_cell(column.name, SEPARATORS) for column in columns) + "\n")
     for start in range(0, num_rows, CHUNK):
         cells = [column.cells(start, start + CHUNK) for column in columns]
         stream.writelines(separator.join(row) + "\n" for row in zip(*cells, strict=True))

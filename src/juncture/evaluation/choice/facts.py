@@ -56,7 +56,8 @@ class Candidate(Value):
     model
         A family such as `jt.Poisson`, the class; or a `BayesianNetwork`, a `DirectedGraph` or a `Mixture`.
     prior
-        Of a family, a conjugate prior such as `jt.Gamma(2, 1)`. Of a network, a pseudo-count, `jt.BDeu(10)`, `jt.K2()`,
+        Of a family, a conjugate prior such as `jt.Gamma(2, 1)`; any density of its only parameter, or a pair of them
+        for two; or a `HierarchicalPrior`. Of a network, a pseudo-count, `jt.BDeu(10)`, `jt.K2()`,
         a `jt.Dirichlet`, or a mapping from children to these. Of a mixture, a `MixturePrior`.
     **known
         The parameters of a family that are not learned, such as `trials=10` of a binomial.

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.steps import unwrap_frame
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData
 from juncture.evaluation.choice.facts import Candidate, Evidence, Facts, check_logs
+from juncture.evaluation.choice.priors import HierarchicalPrior, add_hierarchy, add_quadrature
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import pairs_of
 from juncture.families.constraints import POSITIVE_DEFINITE, SIMPLEX
 from juncture.families.family import Family
 from juncture.families.observations import as_rows
@@ -48,24 +50,25 @@ def facts_of_family(candidate: Candidate, data: Any) -> Facts:
         raise InvalidData(f"rows of {family.__name__} are one event each; got an array of the shape {np.shape(given)}")
     event_shape = family._event_shape_given(given, family._known_from(given, dict(statistics.known)))
     rows = as_rows(given, event_shape, name=family.__name__)
-    learned = family.estimate if prior is None else None
-    basic = Facts(
+    facts = Facts(
         num_rows=len(rows),
         sample_size=len(rows),
         num_parameters=num_parameters(family.estimate(statistics), known),
         log_likelihoods=lambda: check_logs(family.estimate(statistics).log_prob(rows), family.__name__),
     )
-    if learned is not None:
-        return replace_held_out(basic, lambda part: learned(family.statistics(part, **known)), rows)
-    check_prior(prior, family)
-    return add_bayes(basic, family, prior, known, rows, statistics)
+    if prior is None:
+        return replace_held_out(facts, lambda part: family.estimate(family.statistics(part, **known)), rows)
+    if isinstance(prior, HierarchicalPrior):
+        return add_hierarchy(facts, prior, statistics)
+    if is_conjugate(prior, statistics):
+        return add_bayes(facts, family, prior, known, rows, statistics)
+    return add_quadrature(facts, family, prior, known, rows, statistics)
 
 
-def check_prior(prior: Any, family: type[Family]) -> None:
-    if not isinstance(prior, ConjugatePrior) or prior.batch_shape:
-        raise Unsupported(
-            f"the prior of {family.__name__} is one conjugate prior, such as Beta(1, 1) for a Bernoulli; got {prior!r}"
-        )
+def is_conjugate(prior: Any, statistics: Any) -> bool:
+    """Whether a prior is conjugate for the family of these statistics, with what is known."""
+    kinds = pairs_of(type(prior)) if isinstance(prior, ConjugatePrior) and not prior.batch_shape else ()
+    return any(pair.is_for(statistics.family, frozenset(statistics.known)) for pair in kinds)
 
 
 def replace_held_out(facts: Facts, learn: Any, rows: np.ndarray) -> Facts:
