@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from juncture import estimators
-from juncture.errors import InvalidData, JunctureError
+from juncture.errors import InvalidData, JunctureError, UnseenStatesWarning
 
 NUMBERS_ONLY = [
     "BayesianGaussianMixture", "BayesianLinearRegression", "ExponentialFamilyClassifier", "FactorAnalysis",
@@ -73,3 +73,21 @@ def test_trees_say_that_they_need_every_column():
         tree.predict(FRAME[["b"]])
     with pytest.raises(InvalidData, match=r"'c' was unseen at fit time.*columns that fit has not seen must be left"):
         tree.predict(FRAME.assign(c=1))
+
+
+@pytest.mark.parametrize("name", ["GaussianMixture", "BernoulliMixture", "MixedMixture", "BayesianGaussianMixture"])
+def test_mixtures_refuse_a_column_without_a_number(name):
+    assert "the column 'b' has no observed cell" in refused(name, FRAME.assign(b=np.nan))
+
+
+def test_mixtures_take_every_mark_of_a_hole_and_warn_of_unseen_categories():
+    for dtype in ("string", "object", "category"):
+        frame = FRAME.assign(color=pd.array(["red", "blue", pd.NA] * 4, dtype="string").astype(dtype))
+        mixture = estimators.MixedMixture(2).fit(frame)
+        assert mixture.categories_[2] == ["blue", "red"]
+        with pytest.warns(UnseenStatesWarning, match="color 1"):
+            mixture.predict(frame.head(1).assign(color="green"))
+
+
+def test_rows_that_are_mappings_are_refused_where_numbers_are_needed():
+    assert "pandas.DataFrame(X)" in refused("LogisticRegression", [{"a": 1.0}] * 12)

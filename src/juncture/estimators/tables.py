@@ -122,6 +122,10 @@ def check_known_columns(names: Iterable[str], known: set[str], target: str, *, m
 
 def validate_table(estimator: Any, X: Any, **limits: Any) -> Any:
     """The plain table after the checks of scikit-learn; the error of a cell that is no number names its column."""
+    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        raise InvalidData(
+            "X must be a table of numbers; rows that are mappings go into a frame first: pandas.DataFrame(X)"
+        )
     frame = as_frame(X)
     if frame is not None and not frame.columns:
         raise InvalidData("X has no columns: give at least 1")
@@ -165,6 +169,16 @@ def find_hole(frame: nw.DataFrame[Any] | None) -> str:
         if holes.any():
             return f", in row {int(holes.argmax())} of the column {name!r}"
     return ""
+
+
+def check_seen(rows: np.ndarray, names: Sequence[str]) -> None:
+    """Refuse columns without any number."""
+    if not len(rows):
+        return
+    suspects = np.flatnonzero(np.isnan(rows[0]))
+    for column in suspects.tolist():
+        if np.isnan(rows[:, column]).all():
+            raise InvalidData(f"the column {names[column]!r} has no observed cell to learn from; leave it out")
 
 
 def draw_seed(random_state: Any) -> int:

@@ -64,7 +64,7 @@ def line_of(rows: np.ndarray | None, between: Any) -> np.ndarray:
     ends = check_array(between, "between", ndim=1)
     if ends.shape != (2,) or not np.isfinite(ends).all() or not ends[0] < ends[1]:
         raise InvalidData(f"between holds two finite numbers, the lower one first; got {ends.tolist()}")
-    return np.linspace(*ends, NUM_POINTS)
+    return np.linspace(ends[0], ends[1], NUM_POINTS)
 
 
 def band_of(model: Any, at: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
@@ -124,15 +124,16 @@ def draw_contours(axes: Any, points: np.ndarray, function: Callable[[np.ndarray]
     """The contours of a function about the points."""
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.15 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(points).max())))
-    grid = [np.linspace(*ends, 60) for ends in zip(low - margin, high + margin, strict=True)]
+    grid = [np.linspace(first, last, 60) for first, last in zip(low - margin, high + margin, strict=True)]
     values = [[float(function(np.array([first, second]))) for first in grid[0]] for second in grid[1]]
     axes.contour(*grid, np.array(values), levels=12, colors="0.75", linewidths=0.8)
 
 
-for kind in (LinearRegression, GaussianWeights, GeneralizedLinearModel):
-    register(plot, kind, plot_regression)
-for kind in (LinearFit, GeneralizedLinearFit):
-    register(plot, kind, plot_fit)
+register(plot, LinearRegression, plot_regression)
+register(plot, GaussianWeights, plot_regression)
+register(plot, GeneralizedLinearModel, plot_regression)
+register(plot, LinearFit, plot_fit)
+register(plot, GeneralizedLinearFit, plot_fit)
 register(plot, EvidenceFit, plot_evidence)
 register(plot, RidgePath, plot_path)
 register(plot, Descent, plot_descent)

@@ -18,14 +18,20 @@ from juncture.errors import InvalidData
 from juncture.estimators.classifiers.cell_columns import (
     AUTO,
     CellColumns,
-    check_seen,
     families_by_name,
     find_columns,
     guess_numbers,
     is_auto,
 )
 from juncture.estimators.classifiers.generative import GenerativeEstimator
-from juncture.estimators.tables import check_known_columns, default_names, find_class, has_names, validate_table
+from juncture.estimators.tables import (
+    check_known_columns,
+    check_seen,
+    default_names,
+    find_class,
+    has_names,
+    validate_table,
+)
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
 from juncture.supervised.generative.estimation import Estimation
 from juncture.variables import Variable
