@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import Annotated, Any, TextIO
 
 import typer
 
+from juncture.cli.fitted_blocks import FitTask, collect_block_facts, fit_blocks, is_streamed, open_source
 from juncture.cli.printing.output import check_target, console, print_json, save, table
 from juncture.cli.printing.progress import show_progress
 from juncture.cli.reading.arguments import AsJson, Network, Normalize, load
@@ -72,6 +74,14 @@ Restarts = Annotated[
 Seed = Annotated[
     int, typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The seed of the random restarts.")
 ]
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="FILE",
+        help="Save the counts of complete rows to this JSON file while reading, and go on from there if it exists.",
+    ),
+]
 UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
 FEW = 5  # rows: combinations of parents' states with fewer rows are reported
 
@@ -90,6 +100,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     ignore: Ignore = [],  # noqa: B006
     decimal: Decimal = ".",
     normalize: Normalize = False,
+    resume: Resume = None,
     json: AsJson = False,
 ) -> None:
     """Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.
@@ -98,17 +109,27 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     """
     check_target(out)
     model = load(network, normalize=normalize)
-    data = read_rows(model, network, rows, missing, ignore, decimal)
-    note_identifiers(data)
-    check_columns(model, data, rows, latent)
-    if not len(data):
-        raise InvalidData(f"{rows} has no rows to learn from")
     method = ExpectationMaximization(tolerance, max_steps, restarts)
     objective = "log-likelihood" if prior is None else "log-likelihood with prior"
-    with show_progress(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
-        fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=progress)
+    task = FitTask(model, network, rows, prior, latent, method, seed)
+    if is_streamed(rows, resume, decimal):
+        source = open_source(task, missing, ignore)
+        with (
+            show_progress(f"learning from {rows}", objective, restarts + 1) if resume is None else nullcontext() as show
+        ):
+            fitted = fit_blocks(task, source, resume, show)
+        about_rows = collect_block_facts(fitted, source)
+    else:
+        data = read_rows(model, network, rows, missing, ignore, decimal)
+        note_identifiers(data)
+        check_columns(model, data, rows, latent)
+        if not len(data):
+            raise InvalidData(f"{rows} has no rows to learn from")
+        with show_progress(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
+            fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=progress)
+        about_rows = collect_row_facts(fitted, data)
     save(fitted.model, out)
-    facts = {"network": network, "data": rows, **collect_facts(fitted, data), "written_to": out}
+    facts = {"network": network, "data": rows, **about_rows, **collect_facts(fitted), "written_to": out}
     if json and out != "-":
         print_json(facts)
     else:
@@ -121,8 +142,8 @@ def check_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> No
             raise InvalidData(f"{rows} has no column {name!r}; if the variable is never observed, give --latent {name}")
 
 
-def collect_facts(fitted: Fit[Any], data: Dataset) -> dict[str, Any]:
-    """The facts of the summary: the rows, the fit, how learning ended, and where the rows are few."""
+def collect_row_facts(fitted: Fit[Any], data: Dataset) -> dict[str, Any]:
+    """The rows, and what is missing in them."""
     holes = missingness(data)
     never = [name for name in fitted.model.variables.names if name not in data.columns]
     return {
@@ -130,6 +151,12 @@ def collect_facts(fitted: Fit[Any], data: Dataset) -> dict[str, Any]:
         "complete_rows": 0 if never else round(holes.patterns.get((), 0)),
         "missing_cells": sum(round(share * len(data)) for share in holes.shares.values()),
         "never_observed": [*never, *holes.never_observed],
+    }
+
+
+def collect_facts(fitted: Fit[Any]) -> dict[str, Any]:
+    """The fit, how learning ended, and where the rows are few."""
+    return {
         "log_likelihood": fitted.log_likelihood,
         "steps": fitted.trace.num_steps,
         "converged": fitted.trace.converged,
@@ -147,9 +174,14 @@ def rare_facts(statistics: NetworkStatistics) -> dict[str, Any]:
     return {"combinations": sum(sizes), "unseen": unseen, "rare": len(rare), "rarest": rarest}
 
 
+def describe_rows(facts: dict[str, Any]) -> str:
+    complete = facts["complete_rows"]
+    return f"{facts['rows']:,}, of which {'not all' if complete is None else f'{complete:,}'} are complete"
+
+
 def print_facts(title: str, facts: dict[str, Any], stream: TextIO) -> None:
     lines = {
-        "rows": f"{facts['rows']:,}, of which {facts['complete_rows']:,} are complete",
+        "rows": describe_rows(facts),
         "missing cells": f"{facts['missing_cells']:,}" if facts["missing_cells"] else "",
         "never observed": ", ".join(facts["never_observed"]),
         "log-likelihood": f"{facts['log_likelihood']:,.6f}",

@@ -189,6 +189,8 @@ def test_what_is_left_out_is_named():
         ({"target": "kind", "learners": []}, "no learners"),
         ({"target": "kind", "folds": 60}, "rows for 60 folds"),
         ({"target": "kind", "progress": 3}, "progress"),
+        ({"target": "kind", "progress": int}, "progress"),
+        ({"target": "kind", "metric": np.array(["a", "b"])}, "metric must be"),
         ({"target": 3}, "the target must be"),
     ],
 )
@@ -231,7 +233,12 @@ def test_columns_without_a_value_in_the_training_rows_are_left_out():
     cells = np.array([[1.0, np.nan, 0.0], [2.0, np.nan, np.nan]])
     columns = NamedColumns((None, None, ("a", "b"))).fit(cells)
     assert list(columns.transform(cells)) == ["x0", "x2"]
-    assert columns.transform(np.array([[np.nan, 3.0, 1.0]]))["x2"].tolist() == ["b"]
+    assert columns.transform(np.array([[np.nan, 3.0, 0.0]]))["x2"].tolist() == ["a"]
+
+
+def test_a_text_that_no_training_row_has_is_missing():
+    columns = NamedColumns((("a", "b"),)).fit(np.array([[0.0], [np.nan]]))
+    assert columns.transform(np.array([[0.0], [1.0], [np.nan]]))["x0"].tolist() == ["a", None, None]
 
 
 def test_a_class_without_training_rows_has_probability_zero():
@@ -239,6 +246,7 @@ def test_a_class_without_training_rows_has_probability_zero():
     found = compare_on_table(rows, "y", learners=["naive-bayes"], **QUICK)
     assert found.best.failure is None
     assert found.task.labels == ("a", "b", "rare")
+    assert any("fewer rows than folds" in note and "'rare'" in note for note in found.task.notes)
     assert (found.best.predictions[30, 2], found.best.predictions.shape) == (0.0, (31, 3))
 
 
@@ -270,15 +278,17 @@ def test_where_all_learners_fail_the_reasons_are_raised(monkeypatch):
         compare_on_table(NUMBERS, "value", learners=["baseline"], **QUICK)
 
 
-@pytest.mark.parametrize("stop", ["baseline", "columns of bayesian-linear"])
+@pytest.mark.parametrize("stop", ["k-nn", "columns of bayesian-linear"])
 def test_an_interrupt_keeps_what_is_finished(stop):
     def interrupt(name, done, number):
         if name == stop:
             raise KeyboardInterrupt
 
-    found = compare_on_table(NUMBERS, "value", learners=["bayesian-linear"], repeats=1, folds=3, progress=interrupt)
+    found = compare_on_table(
+        NUMBERS, "value", learners=["bayesian-linear", "k-nn"], repeats=1, folds=3, progress=interrupt
+    )
     assert found.best.name == "bayesian-linear"
-    assert found.interrupted == (("baseline",) if stop == "baseline" else ("the importance of columns",))
+    assert found.interrupted == (("k-nn",) if stop == "k-nn" else ("the importance of columns",))
     assert "interrupted" in " ".join(found.summary())
 
 

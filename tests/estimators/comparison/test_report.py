@@ -81,7 +81,7 @@ def test_images_load_nothing(page):
 def test_the_sections_of_classes(page):
     heads = re.findall(r"<h[23]>(.*?)</h[23]>", page)
     assert heads == [
-        "Learners", "Pictures", "Scores", "Differences that matter", "ROC curves", "Precision and recall",
+        "Learners", "All scores", "Pictures", "Scores", "Differences that matter", "ROC curves", "Precision and recall",
         "Calibration", "Confusion", "Columns that matter", "Data", "Missing together",
     ]  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_the_sections_of_numbers():
     rows = {"x": [0.1 * i for i in range(30)], "y": [0.5 * i + (i * i) % 7 for i in range(30)]}
     page = compare_on_table(rows, "y", learners=["bayesian-linear"], folds=2, repeats=1, importance=False).to_html()
     heads = re.findall(r"<h3>(.*?)</h3>", page)
-    assert heads == ["Scores", "Differences that matter", "Predicted and true", "Residuals"]
+    assert heads == ["All scores", "Scores", "Differences that matter", "Predicted and true", "Residuals"]
 
 
 def test_the_same_comparison_gives_the_same_page(page):

@@ -290,6 +290,8 @@ def test_wrong_input_is_refused_in_a_sentence():
         lambda: compare(models, rows, "bic"),
         lambda: compare(models, rows, ["bic"], prior={"other": 1.0}),
         lambda: compare({"m": "a model"}, rows),
+        lambda: compare({"m": Candidate(jt.Bernoulli(0.5), jt.Beta(1, 1))}, rows),
+        lambda: compare({"m": Candidate(jt.DirectedGraph([], ["a"]), trials=3)}, {"a": rows}),
         lambda: compare({"m": jt.UndirectedGraph(["a"], [])}, rows),
         lambda: compare({"m": fit_linear([0.0, 1.0, 2.0], [1.0, 2.0, 4.0])}, [1.0, 2.0]),
         lambda: compare(models, rows, ["prequential"], order=[0, 0, 1]),

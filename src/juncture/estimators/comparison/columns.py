@@ -17,24 +17,29 @@ MAX_CATEGORIES = 20  # of a column of text; rarer ones are one category
 
 
 class NamedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The columns by name, with texts in place of codes; columns without a value in the training rows are left out."""
+    """The columns by name, with texts in place of codes.
+
+    Columns without a value in the training rows are left out; a text that no training row has is a missing cell.
+    """
 
     def __init__(self, texts: tuple[tuple[str, ...] | None, ...]) -> None:
         self.texts = texts
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
-        self.kept_ = np.flatnonzero(~np.isnan(X).all(axis=0))
+        self.kept_ = np.flatnonzero(~np.isnan(X).all(axis=0)).tolist()
+        self.seen_ = [np.unique(column[~np.isnan(column)]) for column in X.T]
         return self
 
     def transform(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        return {f"x{place}": decode(X[:, place], self.texts[place]) for place in self.kept_}
+        return {f"x{place}": self._decode(X[:, place], place) for place in self.kept_}
 
-
-def decode(column: np.ndarray, texts: tuple[str, ...] | None) -> np.ndarray:
-    """Numbers as they are; texts by their codes, None for holes."""
-    if texts is None:
-        return column
-    return np.array([*texts, None], dtype=object)[np.where(np.isnan(column), len(texts), column).astype(int)]
+    def _decode(self, column: np.ndarray, place: int) -> np.ndarray:
+        """Numbers as they are; texts by their codes, None for holes."""
+        texts = self.texts[place]
+        if texts is None:
+            return column
+        codes = np.where(np.isin(column, self.seen_[place]), column, len(texts)).astype(int)
+        return np.array([*texts, None], dtype=object)[codes]
 
 
 def as_table(task: PredictionTask, learner: Any) -> Pipeline:

@@ -15,7 +15,7 @@ import numpy as np
 from juncture.errors import MissingExtra
 from juncture.estimators.comparison.learners import BASELINE
 from juncture.evaluation.measures.calibration import calibration
-from juncture.evaluation.measures.confusion import confusion_matrix
+from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
 from juncture.evaluation.measures.curves import precision_recall_curve, roc_curve
 from juncture.pictures import plot
 from juncture.values import few, short
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_CURVES = 4
 MAX_CLASSES = 12  # of a confusion matrix that can be read
 MAX_POINTS = 2000
+MAX_LETTERS = 6  # of a class that is written along its column
 BLUE = "#0072b2"
 STYLE: Any = {
     "text.parse_math": False,  # a dollar sign in a name is a dollar sign
@@ -55,7 +56,7 @@ def draw_figures(found: TableComparison) -> Iterator[PageFigure]:
     yield from draw_classes(found) if found.task.has_classes else draw_numbers(found)
     if found.importance is not None:
         columns = found.importance
-        text = "How much worse the score becomes where the cells of one column are permuted in the test parts."
+        text = f"How much worse the score of {columns.learner} becomes where one column is permuted."
         size = 1.2 + 0.25 * min(len(columns.names), 20)
         yield draw("Columns that matter", text, lambda axes: plot(columns, ax=axes), height=size)
 
@@ -115,10 +116,20 @@ def draw_classes(found: TableComparison) -> Iterator[PageFigure]:
         predicted = shares_of(best).argmax(axis=1)
         matrix = confusion_matrix(task.outcomes, predicted, labels=range(len(labels)))
         named = replace(matrix, labels=tuple(labels))
-        size = 2.2 + 0.4 * len(labels)
+        size = 2.4 + 0.4 * len(labels)
         yield draw(
-            "Confusion", f"True and predicted classes of {best.name}.", lambda axes: plot(named, ax=axes), height=size
+            "Confusion",
+            f"True and predicted classes of {best.name}.",
+            partial(draw_confusion, matrix=named),
+            height=size,
         )
+
+
+def draw_confusion(axes: Any, matrix: ConfusionMatrix) -> None:
+    """The matrix; long labels of columns are turned."""
+    plot(matrix, ax=axes)
+    if max(map(len, matrix.labels)) > MAX_LETTERS:
+        axes.tick_params(axis="x", labelrotation=90)
 
 
 def draw_curves(axes: Any, learners: list[LearnerResult], event: np.ndarray, code: int, curve: Any) -> None:

@@ -1,4 +1,4 @@
-"""The learners that are compared, by name: those of Juncture, those of scikit-learn, and a baseline."""
+"""The learners that are compared, by name: a baseline, those of Juncture, and those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def scaled(learner: Any) -> TransformedTargetRegressor:
 
 
 CLASSIFIERS: dict[str, Learner] = {
+    BASELINE: Learner(THEIRS, as_numbers, lambda seed: DummyClassifier(strategy="prior")),
     "naive-bayes": Learner(OURS, as_table, lambda seed: NaiveBayes()),
     "tree-augmented": Learner(OURS, as_table, lambda seed: TreeAugmentedNaiveBayes(random_state=seed)),
     "bayesian-network": Learner(
@@ -68,18 +69,19 @@ CLASSIFIERS: dict[str, Learner] = {
     "sklearn-forest": Learner(THEIRS, as_numbers, lambda seed: RandomForestClassifier(random_state=seed)),
     "boosting": Learner(THEIRS, as_numbers, lambda seed: HistGradientBoostingClassifier(random_state=seed)),
     "mlp": Learner(THEIRS, as_numbers, lambda seed: MLPClassifier(random_state=seed, **NETWORK)),
-    BASELINE: Learner(THEIRS, as_numbers, lambda seed: DummyClassifier(strategy="prior")),
 }
 REGRESSIONS: dict[str, Learner] = {
+    BASELINE: Learner(THEIRS, as_numbers, lambda seed: DummyRegressor()),
     "bayesian-linear": Learner(OURS, as_numbers, lambda seed: BayesianLinearRegression(None, None)),
     "regression-tree": Learner(OURS, as_table, lambda seed: RegressionTree(min_samples_leaf=5, random_state=seed)),
     "regression-forest": Learner(OURS, as_table, lambda seed: RegressionForest(random_state=seed)),
     "k-nn": Learner(THEIRS, as_numbers, lambda seed: KNeighborsRegressor(15)),
     "svm": Learner(THEIRS, as_numbers, lambda seed: scaled(SVR())),
-    "sklearn-forest": Learner(THEIRS, as_numbers, lambda seed: RandomForestRegressor(random_state=seed)),
+    "sklearn-forest": Learner(
+        THEIRS, as_numbers, lambda seed: RandomForestRegressor(max_features=1 / 3, random_state=seed)
+    ),
     "boosting": Learner(THEIRS, as_numbers, lambda seed: HistGradientBoostingRegressor(random_state=seed)),
     "mlp": Learner(THEIRS, as_numbers, lambda seed: scaled(MLPRegressor(random_state=seed, **NETWORK))),
-    BASELINE: Learner(THEIRS, as_numbers, lambda seed: DummyRegressor()),
 }
 
 
@@ -96,4 +98,4 @@ def select_learners(task: PredictionTask, names: Any = None) -> dict[str, Learne
             )
     if not asked:
         raise InvalidData("there are no learners to compare; name some, or leave `learners` out for all")
-    return {name: known[name] for name in dict.fromkeys([*asked, BASELINE])}
+    return {name: known[name] for name in dict.fromkeys([BASELINE, *asked])}

@@ -56,6 +56,7 @@ def write_sections(found: TableComparison) -> Iterator[str]:
     yield "<h2>Learners</h2>"
     yield wide(learner_table(found))
     yield f'<p class="note">{escape(explain_table(found))}</p>'
+    yield f"<h3>All scores</h3>{wide(score_table(found))}"
     yield from list_problems(found)
     yield "<h2>Pictures</h2>"
     yield '<div class="figures">' + "".join(map(write_figure, draw_figures(found))) + "</div>"
@@ -71,17 +72,20 @@ def wide(table: str, kind: str = "") -> str:
 
 
 def learner_table(found: TableComparison) -> str:
-    """The mean of each learner with its interval, how it compares with the best, and its other scores."""
-    others = [name for name in next(iter(found.finished)).scores if name != found.metric]
-    heads = ["learner", "of", found.metric, "interval", "difference", "p", "better", "equivalent", "verdict"]
+    """The mean of each learner with its interval, and how it compares with the best."""
+    heads = ["learner", "of", found.metric, "interval", "difference", "p", "better", "equivalent", "verdict", "seconds"]
     rows = []
-    by_name = {learner.name: learner for learner in found.learners}
     for row in found.rows():
         name, *cells = format_row(row)
-        scores = by_name[name].scores
-        means = [f"{scores[other].mean():.4g}" if other in scores else None for other in others]
-        rows.append([name, row["of"], *cells, *means, f"{row['seconds']:.1f}"])
-    return html_table([*heads, *others, "seconds"], rows, num_labels=1)
+        rows.append([name, row["of"], *cells, f"{row['seconds']:.1f}"])
+    return html_table(heads, rows, num_labels=1)
+
+
+def score_table(found: TableComparison) -> str:
+    """The means of all scores of the learners that have them."""
+    names = list(found.best.scores)
+    rows = [[one.name, *(f"{one.scores[name].mean():.4g}" for name in names)] for one in found.finished]
+    return html_table(["learner", *names], rows, num_labels=1)
 
 
 def explain_table(found: TableComparison) -> str:
@@ -92,7 +96,8 @@ def explain_table(found: TableComparison) -> str:
         f"{found.measure.title}: {way} is better. Intervals of 95 % and the p-values, adjusted for all pairs, are"
         " those of the corrected t-test, as folds share training rows. “better” is the posterior probability that the"
         f" best learner is better{rope}, “equivalent” that they differ by less (Bayesian correlated t). A verdict needs"
-        " a probability of 0.95. “seconds” is processor time for all test parts."
+        " a probability of 0.95. “seconds” is processor time for all test parts. The best learner was chosen by"
+        " these same scores, so its own mean is somewhat too good."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from juncture.estimators.comparison.task import PredictionTask, read_rows, read_
 from juncture.evaluation.comparison.table import LearnerComparison, compare_learners
 from juncture.evaluation.protocols.folds import Split, make_folds
 from juncture.options import as_generator
-from juncture.values import short
+from juncture.values import few, short
 
 Progress = Callable[[str, int, int], None]
 
@@ -88,12 +89,13 @@ def compare_on_table(  # noqa: PLR0913 (one function, many options)
     chosen, name = select_learners(found, learners), select_metric(found, metric)
     parts, times = check_count(folds, "folds", least=2), check_count(repeats, "repeats", least=1)
     wants_importance = check_flag(importance, "importance")
-    if progress is not None and not callable(progress):
+    if progress is not None and (isinstance(progress, type) or not callable(progress)):
         raise InvalidData("progress must be a function of a name and two numbers")
     generator = as_generator(rng)
     splits = divide(found, parts, times, generator)
     check_parts(found, splits, name)
     seed = int(generator.integers(2**31 - 1))
+    found = replace(found, notes=(*found.notes, *note_rare_classes(found, parts)))
     results, interrupted = judge_all(found, chosen, splits, times, seed, progress)
     comparison, ordered = compare_results(found, results, name, parts)
     best = next((one for one in ordered if one.failure is None), None)
@@ -121,8 +123,17 @@ def divide(task: PredictionTask, folds: int, repeats: int, rng: Any) -> list[Spl
     if classes is not None and np.bincount(classes).max() < folds:
         raise InvalidData(f"every class has fewer rows than there are folds ({folds}); take fewer folds")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class")  # a note of the command and the report says so
+        warnings.filterwarnings("ignore", "The least populated class")  # a note says so
         return make_folds(number, folds, repeats=repeats, stratify=classes, rng=rng)
+
+
+def note_rare_classes(task: PredictionTask, folds: int) -> list[str]:
+    """A sentence for the classes that some folds do not have."""
+    if not task.has_classes:
+        return []
+    counts = np.bincount(task.outcomes, minlength=len(task.labels))
+    rare = [repr(label) for label, count in zip(task.labels, counts, strict=True) if count < folds]
+    return [f"classes with fewer rows than folds are missing in some test parts: {few(rare)}"] if rare else []
 
 
 def judge_all(
@@ -163,6 +174,7 @@ def judge(
     failure = None
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "Found unknown categories")  # texts that no training row has are rare ones
         for place, (train, test) in enumerate(splits):
             if progress is not None:
                 progress(name, place, len(splits))

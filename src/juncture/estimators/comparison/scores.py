@@ -79,7 +79,7 @@ def metrics_of(task: PredictionTask) -> dict[str, Metric]:
 def select_metric(task: PredictionTask, name: Any) -> str:
     """The metric by which learners are compared; the first of the task's kind by default."""
     known = metrics_of(task)
-    if name == "roc-auc" and name not in known:
+    if isinstance(name, str) and name == "roc-auc" and name not in known:
         raise InvalidData("the area under the ROC curve needs a target of two classes; take another metric")
     return next(iter(known)) if name is None else str(check_choice(name, known, "metric"))
 

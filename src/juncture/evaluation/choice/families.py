@@ -21,8 +21,14 @@ from juncture.latent.rows import read_columns
 CELLS = 2**22  # weights of rows at a time
 
 
-def facts_of_member(member: Family, data: Any) -> Facts:
+def facts_of_member(candidate: Candidate, data: Any) -> Facts:
     """A distribution without free parameters: its likelihood is its evidence, and no row teaches it anything."""
+    member = candidate.model
+    if candidate.prior is not None:
+        raise InvalidData(
+            f"{member!r} has no free parameters, and so no prior: give the class, Candidate(jt.{type(member).__name__},"
+            " prior)"
+        )
     if member.batch_shape:
         raise InvalidData(f"a model of all rows is one member of a family; got a batch of shape {member.batch_shape}")
     rows = read_rows(data, member.event_shape, type(member).__name__)

@@ -8,9 +8,10 @@ import numpy as np
 
 from juncture.checks import shown
 from juncture.components.mixture import Mixture
-from juncture.errors import Unsupported
+from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.choice.facts import Candidate, Facts
 from juncture.evaluation.choice.families import facts_of_family, facts_of_member
+from juncture.evaluation.choice.laplace import facts_of_generalized_prior, facts_of_hidden_markov
 from juncture.evaluation.choice.models import facts_of_mixture, facts_of_model
 from juncture.evaluation.choice.networks import facts_of_graph
 from juncture.evaluation.choice.predictive import read_draws
@@ -23,8 +24,10 @@ from juncture.evaluation.choice.regressions import (
 )
 from juncture.families.family import Family
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.undirected import UndirectedGraph
 from juncture.learning.fit import Fit
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.conjugate import ConjugateLinearRegression
 from juncture.supervised.regression.evidence import EvidenceFit
@@ -39,6 +42,13 @@ REGRESSIONS: dict[tuple[type, ...], Any] = {
     (GeneralizedLinearModel, GeneralizedLinearFit): facts_of_generalized,
     (BayesianLinearRegression, ConjugateLinearRegression): facts_of_bayesian,
     (EvidenceFit,): facts_of_evidence_fit,
+}
+CANDIDATES: dict[tuple[type, ...], Any] = {
+    (Family,): facts_of_member,
+    (DirectedGraph, BayesianNetwork): facts_of_graph,
+    (Mixture,): facts_of_mixture,
+    (HiddenMarkovModel,): facts_of_hidden_markov,
+    (GeneralizedLinearModel, GeneralizedLinearFit): facts_of_generalized_prior,
 }
 DRAWS_ONLY = "log-likelihoods of draws have no model: take 'loo' or 'waic'"
 
@@ -60,13 +70,13 @@ def facts_of_candidate(candidate: Candidate, data: Any) -> Facts:
     model = candidate.model
     if isinstance(model, type) and issubclass(model, Family):
         return facts_of_family(candidate, data)
-    if isinstance(model, Family):
-        return facts_of_member(model, data)
-    if isinstance(model, DirectedGraph) or (isinstance(model, BayesianNetwork) and candidate.prior is not None):
-        return facts_of_graph(candidate, data)
-    if isinstance(model, Mixture):
-        return facts_of_mixture(candidate, data)
-    if any(kind.__name__ in KINDS for kind in type(model).__mro__) and type(model).__name__ != "UndirectedGraph":
+    if candidate.known:
+        raise InvalidData(f"only parameters of families are known beforehand; got {', '.join(candidate.known)}")
+    for classes, build in CANDIDATES.items():
+        if isinstance(model, classes):
+            facts: Facts = build(candidate, data)
+            return facts
+    if any(kind.__name__ in KINDS for kind in type(model).__mro__) and not isinstance(model, UndirectedGraph):
         return facts_of_model(candidate, data)
     raise Unsupported(
         "a model to compare is a family, a network, a graph, a mixture, a model with hidden parts or of sequences, a"

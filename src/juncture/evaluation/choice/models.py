@@ -24,6 +24,7 @@ SINGULAR = {
     "LatentDirichletAllocation": "topics may coincide",
     "LinearFactors": "loadings of superfluous factors vanish, and factors may be rotated",
 }
+NO_EVIDENCE = "there is no evidence of this kind of model here, also with a prior: take 'cv'"
 QUIET = (NotConvergedWarning, RegularizedWarning, UnseenParentsWarning)
 
 
@@ -37,6 +38,8 @@ def facts_of_model(candidate: Candidate, data: Any) -> Facts:
         sample_size=sample_size(model, rows, len(logs)),
         num_parameters=count_parameters(model),
         log_likelihoods=lambda: logs,
+        log_evidence=NO_PRIOR if candidate.prior is None else NO_EVIDENCE,
+        ahead=NO_PRIOR if candidate.prior is None else NO_EVIDENCE,
         held_out=lambda train, test: learn_and_score(candidate, take(train), take(test)),
         singular=singular_reason(model),
     )

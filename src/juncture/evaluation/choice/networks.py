@@ -22,6 +22,8 @@ from juncture.verbs import fit, statistics
 
 def facts_of_graph(candidate: Candidate, data: Any) -> Facts:
     """A graph or a network with a prior: learned by maximum likelihood, with the evidence of its tables."""
+    if isinstance(candidate.model, BayesianNetwork) and candidate.prior is None:
+        return facts_of_model(candidate, data)
     table = data if isinstance(data, Dataset) else Dataset(data)
     is_graph = isinstance(candidate.model, DirectedGraph)
     learned = fit(candidate.model, table.only(candidate.model.nodes) if is_graph else data).model

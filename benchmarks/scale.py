@@ -1,0 +1,194 @@
+"""Counting and scoring all rows of a Parquet file drawn from the network alarm, 37 columns, beside reading it alone.
+
+    python benchmarks/scale.py [--rows 2000000] [--repeats 5] [--file alarm.parquet] [--threads 2]
+
+The protocol has 100,000,000 rows: --rows 100000000. The file is drawn in parts and kept where --file names it, else
+removed.
+Each measurement is a process of its own, whose peak memory is its largest resident set; seconds are the median of
+repeats in it, after one pass over few rows that loads the kernels. That the numbers of all sources are equal is
+checked first. A line that misses its target says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import juncture as jt
+from juncture.data.sources import as_source
+from juncture.data.sources.passes import map_blocks
+from juncture.parallel import num_threads
+
+PART = 250_000  # rows that are drawn and written at a time
+HOLES = 0.1  # the share of cells that are missing, where some are
+TARGETS = {  # the slowest that each may be: a multiple of the seconds of another line
+    "count, Parquet": ("read", 2.0),
+    "log_prob": ("read", 4.0),
+    "posterior": ("read", 8.0),
+    "count, DuckDB": ("count, Parquet", 1.5),
+    "count, Polars": ("count, Parquet", 1.5),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--file", help="where the rows are, or are written and kept")
+    parser.add_argument("--only", nargs="+", choices=list(MEASURED), default=list(MEASURED))
+    parser.add_argument("--measure", choices=list(MEASURED), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        measure(options)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        options.file = options.file or str(Path(folder) / "alarm.parquet")
+        if not Path(options.file).exists():
+            write_rows(options.file, options.rows)
+        print_versions(options)
+        compare(options)
+
+
+def print_versions(options: argparse.Namespace) -> None:
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+
+    versions = {"juncture": jt, "NumPy": np, "PyArrow": pa, "DuckDB": duckdb, "Polars": pl}
+    print(", ".join(f"{name} {module.__version__}" for name, module in versions.items()))
+    size = Path(options.file).stat().st_size / 2**20
+    load = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores"
+    print(f"{options.rows:,} rows, {size:,.0f} MiB, {options.threads} threads, load at the start {load}")
+    print(f"{'what':<18} {'seconds':>8} {'rows/s':>12} {'peak MiB':>9}")
+
+
+def compare(options: argparse.Namespace) -> None:
+    found = {}
+    for what in options.only:
+        command = [sys.executable, __file__, "--measure", what, "--file", options.file]
+        command += ["--repeats", str(options.repeats), "--threads", str(options.threads)]
+        settings = {"POLARS_MAX_THREADS": str(options.threads), "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **settings})
+        seconds, num_rows, peak, total = json.loads(done.stdout)
+        found[what] = seconds, total
+        print(f"{what:<18} {seconds:>8.2f} {num_rows / seconds:>12,.0f} {peak:>9,.0f}{judge(what, found)}", flush=True)
+    counts = {total for what, (_, total) in found.items() if what.startswith("count")}
+    print("the counts of all sources are equal" if len(counts) < 2 else "THE COUNTS OF SOURCES DIFFER")
+
+
+def judge(what: str, found: dict[str, tuple[float, str]]) -> str:
+    other, most = TARGETS.get(what, ("", 0.0))
+    if other not in found:
+        return ""
+    times = found[what][0] / found[other][0]
+    return f"   {times:.2f} × {other}, target {most:g}{'' if times <= most else ': MISSED'}"
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Print the median of the seconds, the rows, the peak of memory in MiB and a digest of the result."""
+    import pyarrow.parquet
+
+    jt.set_num_threads(options.threads)
+    jt.set_compilation("always")
+    pyarrow.set_cpu_count(options.threads)
+    model, seconds, run = jt.example("alarm"), [], MEASURED[options.measure]
+    few = jt.sample(model, 1000, rng=0)
+    jt.statistics(model, few)
+    jt.log_prob(model, few)
+    jt.infer(model, few.only(model.variables.names[1:]), targets=model.variables.names[:1])
+    for _ in range(options.repeats):
+        begin = time.perf_counter()
+        result = run(model, options.file)
+        seconds.append(time.perf_counter() - begin)
+    num_rows = pyarrow.parquet.ParquetFile(options.file).metadata.num_rows
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([median(seconds), num_rows, peak, str(result)]))
+
+
+def read(model, file):
+    """All columns as PyArrow decodes them, batch after batch, on all of its threads."""
+    import pyarrow.parquet
+
+    return sum(len(batch) for batch in pyarrow.parquet.ParquetFile(file).iter_batches(2**18, use_threads=True))
+
+
+def count(model, data):
+    statistics = jt.statistics(model, as_source(data, model.variables))
+    return hashlib.sha256(statistics.to_json().encode()).hexdigest()
+
+
+def count_duckdb(model, file):
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": num_threads()})
+    return count(model, connection.read_parquet(file))
+
+
+def count_polars(model, file):
+    import polars as pl
+
+    return count(model, pl.scan_parquet(file))
+
+
+def score(model, file):
+    source = as_source(file, model.variables)
+    return sum(map_blocks(lambda block: float(jt.log_prob(model, block.rows).sum()), source))
+
+
+def predict(model, file):
+    target, *others = model.variables.names
+    source = as_source(file, model.variables).only(others)
+    ask = lambda block: float(jt.infer(model, block.rows, targets=[target])[target].values[:, 0].sum())  # noqa: E731
+    return sum(map_blocks(ask, source))
+
+
+def score_holes(model, file):
+    """A tenth of the cells are missing, at random."""
+    source = as_source(file, model.variables)
+
+    def ask(block):
+        rng, columns = np.random.default_rng(block.origin.start), {}
+        for name, codes in block.rows.columns.items():
+            columns[name] = np.where(rng.random(len(codes)) < HOLES, -1, codes).astype(codes.dtype)
+        return float(jt.log_prob(model, jt.Dataset.from_codes(block.rows.variables, columns)).sum())
+
+    return sum(map_blocks(ask, source))
+
+
+MEASURED = {
+    "read": read,
+    "count, Parquet": count,
+    "count, DuckDB": count_duckdb,
+    "count, Polars": count_polars,
+    "log_prob": score,
+    "posterior": predict,
+    "log_prob, holes": score_holes,
+}
+
+
+def write_rows(file: str, num_rows: int) -> None:
+    """Draws of alarm, written part after part."""
+    import pyarrow.parquet
+
+    model, writer = jt.example("alarm"), None
+    for seed, start in enumerate(range(0, num_rows, PART)):
+        table = jt.sample(model, min(PART, num_rows - start), rng=seed).to_arrow()
+        writer = writer or pyarrow.parquet.ParquetWriter(file, table.schema)
+        writer.write_table(table)
+    writer.close()
+
+
+if __name__ == "__main__":
+    main()

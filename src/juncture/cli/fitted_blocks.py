@@ -1,0 +1,95 @@
+"""`juncture fit` for large files, and with --resume: rows are counted block by block, in flat memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from juncture.cli.printing.progress import show_rows
+from juncture.cli.reading.rows import RowsOfFiles, as_decimal, note_columns
+from juncture.data.files.files import expand_pattern
+from juncture.data.sources.contract import RowSource
+from juncture.data.sources.entries import as_lazy_source, as_source
+from juncture.data.sources.folders import find_files
+from juncture.data.sources.tables import FileState
+from juncture.errors import InvalidData, Unsupported, hint
+from juncture.iteration import ProgressCallback
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.fit import Fit
+from juncture.learning.networks.estimation import resolve_prior
+from juncture.learning.networks.fit import fit_complete
+from juncture.learning.networks.saved_counts import count_resumably
+from juncture.verbs import fit
+
+
+class FitTask(NamedTuple):
+    """What is learned, from which rows."""
+
+    model: Any
+    network: str
+    rows: str
+    prior: float | None
+    latent: list[str]
+    method: Any
+    seed: int
+
+
+def is_streamed(rows: str, resume: str | None, decimal: str) -> bool:
+    """Whether the rows are counted block by block: with --resume, and if they are large or a folder."""
+    if resume is None:
+        return rows != "-" and decimal == "." and as_lazy_source(rows) is not None
+    if rows == "-" or as_decimal(decimal) != ".":
+        raise Unsupported("--resume takes rows in files, with decimal points: standard input cannot be read again")
+    return True
+
+
+def open_source(task: FitTask, missing: list[str], ignore: list[str]) -> RowSource:
+    source = as_source(task.rows, missing=missing or None)
+    for name in ignore:
+        if name not in source.names:
+            raise InvalidData(f"--ignore: {task.rows} has no column {name!r}; {hint(name, source.names)}")
+    names = [name for name in source.names if name not in ignore]
+    note_columns(task.model, task.network, RowsOfFiles(dict.fromkeys(names, ()), 0), task.rows)
+    for name in task.model.variables.names:
+        if name not in names and name not in task.latent:
+            raise InvalidData(
+                f"{task.rows} has no column {name!r}; if the variable is never observed, give --latent {name}"
+            )
+    variables = [variable for variable in task.model.variables if variable.name in names]
+    return source.coded(variables)
+
+
+def fit_blocks(
+    task: FitTask, source: RowSource, resume: str | None, progress: ProgressCallback | None = None
+) -> Fit[Any]:
+    """The fit; with a file to resume from, that of complete rows."""
+    if resume is None:
+        more = {"latent": task.latent, "method": task.method, "rng": task.seed, "progress": progress}
+        return fit(task.model, source, task.prior, **more)
+    if task.latent:
+        raise Unsupported("--resume saves the counts of complete rows; a latent variable is learned without it, by EM")
+    with show_rows(f"counting {task.rows}", source.num_rows) as show:
+        statistics = count_resumably(task.model, source, resume, list_files(task.rows), show)
+    if not statistics.weight:
+        raise InvalidData(f"{task.rows} has no rows to learn from")
+    options = EstimationOptions(resolve_prior(task.prior, task.model), "mean", "uniform")
+    return fit_complete(task.model, statistics, options, frozenset())
+
+
+def list_files(rows: str) -> list[list[Any]]:
+    """The name, the size and the time of the last change of each file."""
+    found = [Path(path) for path in expand_pattern(rows)]
+    files = find_files(found[0]) if len(found) == 1 and found[0].is_dir() else found
+    return [[str(file), *FileState.of(str(file))] for file in files]
+
+
+def collect_block_facts(fitted: Fit[Any], source: RowSource) -> dict[str, Any]:
+    """What is known of rows that were not kept: their number, and whether all were complete."""
+    num_rows = round(fitted.statistics.weight)
+    is_complete = not fitted.trace.num_steps
+    return {
+        "rows": num_rows,
+        "complete_rows": num_rows if is_complete else None,
+        "missing_cells": 0 if is_complete else None,
+        "never_observed": [name for name in fitted.model.variables.names if name not in source.names],
+    }
