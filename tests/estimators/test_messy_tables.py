@@ -83,7 +83,7 @@ def test_mixtures_refuse_a_column_without_a_number(name):
 def test_mixtures_take_every_mark_of_a_hole_and_warn_of_unseen_categories():
     for dtype in ("string", "object", "category"):
         frame = FRAME.assign(color=pd.array(["red", "blue", pd.NA] * 4, dtype="string").astype(dtype))
-        mixture = estimators.MixedMixture(2).fit(frame)
+        mixture = estimators.MixedMixture(1).fit(frame)
         assert mixture.categories_[2] == ["blue", "red"]
         with pytest.warns(UnseenStatesWarning, match="color 1"):
             mixture.predict(frame.head(1).assign(color="green"))
