@@ -129,8 +129,9 @@ def validate_table(estimator: Any, X: Any, **limits: Any) -> Any:
     frame = as_frame(X)
     if frame is not None and not frame.columns:
         raise InvalidData("X has no columns: give at least 1")
+    given = keep_types(X) if limits.get("dtype", "numeric") is None else X
     try:
-        return validate_data(estimator, X, **limits)
+        return validate_data(estimator, given, **limits)
     except TypeError as error:
         raise Unsupported(f"X must be a table of numbers; {find_text(frame) or error}") from error
     except ValueError as error:
@@ -179,6 +180,16 @@ def check_seen(rows: np.ndarray, names: Sequence[str]) -> None:
     for column in suspects.tolist():
         if np.isnan(rows[:, column]).all():
             raise InvalidData(f"the column {names[column]!r} has no observed cell to learn from; leave it out")
+
+
+def keep_types(X: Any) -> Any:
+    """Lists of text and numbers as an array of objects: NumPy would take the numbers for text."""
+    if not isinstance(X, list | tuple):
+        return X
+    kinds = {type(cell) for row in X if isinstance(row, list | tuple) for cell in row}
+    if str not in kinds or len(kinds) == 1 or len({len(row) for row in X if isinstance(row, list | tuple)}) != 1:
+        return X
+    return np.array(X, dtype=object)
 
 
 def draw_seed(random_state: Any) -> int:
