@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Sequence as Steps
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -138,6 +138,14 @@ class LearningLabels(TypedDict, total=False):
     max_steps: int
     progress: Progress | None
 
+class LearningNeural(TypedDict, total=False):
+    rng: Any
+    held_out: float
+    batch_size: int
+    learning_rate: float
+    max_steps: int
+    progress: Progress | None
+
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any
     fixed: Collection[str]
@@ -255,6 +263,8 @@ def infer(
     tolerance: float = 1e-10,
     max_steps: int = 1000,
 ) -> TopicBeliefs: ...
+@overload
+def most_probable(model: LatentDirichletAllocation, evidence: Any, **options: Any) -> NoReturn: ...
 @overload
 def most_probable(
     model: Network, evidence: Row | None = None, *, k: int, **options: Unpack[AskingNetworks]
@@ -378,7 +388,13 @@ def sample(
 ) -> Dataset: ...
 @overload
 def sample(
-    model: LatentDirichletAllocation, n: int, *, given: Any, rng: Any = None, method: str = "auto"
+    model: LatentDirichletAllocation,
+    n: int,
+    *,
+    given: Any,
+    rng: Any = None,
+    method: str = "auto",
+    length: int | Lengths = 100,
 ) -> Numbers: ...
 @overload
 def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
@@ -471,10 +487,12 @@ def fit(
     structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
 ) -> Fit[ConditionalRandomField]: ...
 @overload
-def fit(structure: Autoencoder, data: Any, prior: None = None, **options: Any) -> Fit[Autoencoder]: ...
+def fit(
+    structure: Autoencoder, data: Any, prior: None = None, **options: Unpack[LearningNeural]
+) -> Fit[Autoencoder]: ...
 @overload
 def fit(
-    structure: VariationalAutoencoder, data: Any, prior: None = None, **options: Any
+    structure: VariationalAutoencoder, data: Any, prior: None = None, **options: Unpack[LearningNeural]
 ) -> Fit[VariationalAutoencoder]: ...
 @overload
 def fit(

@@ -13,7 +13,7 @@ LOSS = supervised.LossMatrix([[0.0, 1.0], [5.0, 0.0]], ["n", "y"])
 
 def loss_matrices():
     return [
-        LOSS,
+        supervised.LossMatrix([[0.0, 1.0], [5.0, 0.0]], ["n", "y"]),
         supervised.LossMatrix([[0.0, 1.0], [4.0, 0.0]], ["n", "y"]),
         supervised.LossMatrix([[0.0, 1.0], [5.0, 0.0]]),
         supervised.LossMatrix([[0.0, 1.0], [5.0, 0.0]], ["n", "y"], ["wait", "act"]),

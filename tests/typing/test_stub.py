@@ -47,7 +47,8 @@ def parameters_of(overload: ast.FunctionDef) -> set[str]:
     arguments = overload.args
     names = {part.arg for part in [*arguments.args[1:], *arguments.kwonlyargs]}
     if arguments.kwarg is not None:
-        names |= options_of(arguments.kwarg.annotation.slice.id)
+        kinds = arguments.kwarg.annotation
+        names |= {arguments.kwarg.arg} if isinstance(kinds, ast.Name) else options_of(kinds.slice.id)
     return names
 
 

@@ -110,14 +110,25 @@ def check_known_columns(names: Iterable[str], known: set[str], target: str) -> N
 
 def validate_table(estimator: Any, X: Any, **limits: Any) -> Any:
     """The plain table after the checks of scikit-learn; the error of a cell that is no number names X."""
+    given = keep_types(X) if limits.get("dtype", "numeric") is None else X
     try:
-        return validate_data(estimator, X, **limits)
+        return validate_data(estimator, given, **limits)
     except TypeError as error:
         raise Unsupported(f"X must be a table of numbers: {error}") from error
     except ValueError as error:
         if any(words in str(error) for words in ("could not convert", "setting an array element")):
             raise InvalidData(f"X must be a table of numbers, with as many cells in each row: {error}") from error
         raise
+
+
+def keep_types(X: Any) -> Any:
+    """Lists of text and numbers as an array of objects: NumPy would take the numbers for text."""
+    if not isinstance(X, list | tuple):
+        return X
+    kinds = {type(cell) for row in X if isinstance(row, list | tuple) for cell in row}
+    if str not in kinds or len(kinds) == 1 or len({len(row) for row in X if isinstance(row, list | tuple)}) != 1:
+        return X
+    return np.array(X, dtype=object)
 
 
 def draw_seed(random_state: Any) -> int:

@@ -360,3 +360,17 @@ def test_training_likelihood_never_falls_and_held_out_peaks():
     training = [fit.log_likelihood for fit in fits.values()]
     assert all(np.diff(training) >= -1e-9)
     assert compare(fits, (x, t), ["cv"]).best("cv") == "1"
+
+
+def test_networks_of_real_variables_have_the_evidence_of_their_lines():
+    """The arrow between two variables has no direction that rows could tell: equivalent graphs have one evidence."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40)
+    rows = {"x": x, "y": 0.8 * x + rng.normal(size=40)}
+    graphs = {text: Candidate(jt.DirectedGraph.parse(text), jt.BGe()) for text in ("x -> y", "y -> x", "x; y")}
+    found = compare(graphs, rows, ("evidence", "bic", "cv"))
+    scores = {score.model: score.score for score in found.ranked("evidence")}
+    assert scores["x -> y"] == pytest.approx(scores["y -> x"])
+    assert scores["x -> y"] == pytest.approx(jt.structure_score(jt.DirectedGraph.parse("x -> y"), rows, jt.BGe()))
+    assert scores["x; y"] < scores["x -> y"]
+    assert {score.quality for score in found.ranked("cv")} == {"undefined"}

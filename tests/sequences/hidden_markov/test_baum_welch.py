@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.components.gaussian import GaussianEmissions
-from juncture.learning.em import expectation_maximization
+from juncture.learning.em import steps
 from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
@@ -32,7 +32,7 @@ KINDS = list(EMISSIONS)
 @pytest.fixture
 def _every_step_counts(monkeypatch):
     """Steps that lower the objective are not taken back, so that the loop itself refuses them."""
-    monkeypatch.setattr(expectation_maximization, "has_fallen", lambda old, new: False)
+    monkeypatch.setattr(steps, "has_fallen", lambda old, new: False)
 
 
 # --- expected statistics -------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import JunctureError, Unsupported
 from juncture.evaluation.choice.bayes import description_length
 from juncture.evaluation.choice.facts import Facts
 from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
@@ -158,5 +158,5 @@ def evaluate(name: str, facts: Facts, options: Options) -> Criterion | str:
     """The score of a model, or the reason why it has none."""
     try:
         return CRITERIA[name](facts, options)
-    except (Unsupported, InvalidData) as error:
+    except JunctureError as error:
         return str(error)

@@ -16,6 +16,8 @@ from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.table import prior_of, pseudo_counts
 from juncture.learning.networks.estimation import resolve_prior
+from juncture.learning.structure.scores.gaussian import BGe
+from juncture.learning.structure.scores.scores import structure_score
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.verbs import fit, statistics
 
@@ -34,7 +36,22 @@ def facts_of_graph(candidate: Candidate, data: Any) -> Facts:
         facts,
         held_out=lambda train, test: learn_and_score(Candidate(template, candidate.prior), take(train), take(test)),
     )
+    if isinstance(candidate.prior, BGe):
+        return add_lines(facts, template, candidate.prior, rows)
     return facts if candidate.prior is None else add_tables(facts, template, candidate.prior, rows)
+
+
+def add_lines(facts: Facts, template: BayesianNetwork, prior: BGe, rows: Dataset) -> Facts:
+    """The facts of a network of real variables, with its evidence under a normal-Wishart prior."""
+    how = "the integral over the normal-Wishart prior of its lines"
+    reason = "predictions from some of the rows are not there for this prior"
+    return replace(
+        facts,
+        log_evidence=lambda: Evidence(structure_score(template.graph, rows, prior), "exact", how),
+        ahead=reason,
+        left_out=reason,
+        held_out=reason,
+    )
 
 
 def add_tables(facts: Facts, template: BayesianNetwork, prior: Any, rows: Dataset) -> Facts:

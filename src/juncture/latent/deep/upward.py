@@ -12,6 +12,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import check_policy
+from juncture.iteration import ProgressCallback
 from juncture.latent.boltzmann.enumeration import is_quick
 from juncture.latent.boltzmann.fit import fit_machine
 from juncture.latent.boltzmann.gibbs import gibbs_step, start
@@ -139,8 +140,22 @@ def sample_belief_network(
     return as_dataset(model, states)
 
 
-def fit_belief_network(
-    model: DeepBeliefNetwork, data: Any, prior: None = None, *, rng: Any = None, **options: Any
+def fit_belief_network(  # noqa: PLR0913 (the options of learning)
+    model: DeepBeliefNetwork,
+    data: Any,
+    prior: None = None,
+    *,
+    method: str = "persistent",
+    chain_steps: int = 1,
+    rate: float = 0.1,
+    decay: float = 0.0,
+    batch_size: int = 50,
+    num_chains: int = 100,
+    weights: Any = None,
+    tolerance: float = 0.0,
+    max_steps: int = 20,
+    progress: ProgressCallback | None = None,
+    rng: Any = None,
 ) -> Fit[DeepBeliefNetwork]:
     """A network learned layer by layer: a restricted Boltzmann machine from the features of the one below.
 
@@ -152,10 +167,10 @@ def fit_belief_network(
         (row, visible) of zeros and ones, a frame or a `Dataset`; without holes.
     prior
         None.
+    method, chain_steps, rate, decay, batch_size, num_chains, weights, tolerance, max_steps, progress
+        Of the learner of each layer, a restricted Boltzmann machine.
     rng
         A seed or a `numpy.random.Generator`.
-    **options
-        Of the learner of each layer, `juncture.latent.boltzmann.fit.fit_machine`: `rate`, `max_steps`, `weights`, ….
 
     Returns
     -------
@@ -169,6 +184,11 @@ def fit_belief_network(
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
     generator = as_generator(rng)
+    options = {
+        "method": method, "chain_steps": chain_steps, "rate": rate, "decay": decay, "batch_size": batch_size,
+        "num_chains": num_chains, "weights": weights, "tolerance": tolerance, "max_steps": max_steps,
+        "progress": progress,
+    }  # fmt: skip
     learned, trace = stack_machines(model, rows, generator, options)
     hidden = [machine.hidden_bias for machine in learned]
     biases = [*(machine.visible_bias for machine in learned), hidden[-1]]

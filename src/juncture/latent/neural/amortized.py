@@ -15,6 +15,7 @@ from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.variational.jax_families import import_jax
+from juncture.iteration import ProgressCallback
 from juncture.latent.neural.training import TrainingOptions, train
 from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder, check_rows, ratios
 from juncture.latent.rows import as_dataset
@@ -60,8 +61,17 @@ def sample_rows(model: VariationalAutoencoder, n: Any, *, given: None = None, rn
     return as_dataset(means + np.sqrt(model.noise) * generator.standard_normal(means.shape))
 
 
-def fit_variational_autoencoder(
-    model: VariationalAutoencoder, data: Any, prior: None = None, *, rng: Any = None, **options: Any
+def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
+    model: VariationalAutoencoder,
+    data: Any,
+    prior: None = None,
+    *,
+    rng: Any = None,
+    held_out: float = 0.1,
+    batch_size: int = 50,
+    learning_rate: float = 0.01,
+    max_steps: int = 100,
+    progress: ProgressCallback | None = None,
 ) -> Fit[VariationalAutoencoder]:
     """Encoder, decoder and noise learned together, by stochastic gradient ascent of the ELBO on JAX.
 
@@ -75,8 +85,12 @@ def fit_variational_autoencoder(
         None.
     rng
         A seed or a `numpy.random.Generator`.
-    **options
-        As in `juncture.latent.neural.autoencoder.fit_autoencoder`.
+    held_out
+        The share of rows on which the bound is measured.
+    batch_size, learning_rate, max_steps
+        The rows of a step of Adam, its first length, which falls to 0, and the number of epochs.
+    progress
+        A function that is called after each epoch.
 
     Returns
     -------
@@ -88,6 +102,7 @@ def fit_variational_autoencoder(
         raise Unsupported("a variational autoencoder takes no prior besides that of z, N(0, I): leave it out")
     jax, _ = import_jax()
     rows, _ = check_rows(model, data)
+    options = TrainingOptions(held_out, batch_size, learning_rate, max_steps, progress)
 
     def gains(parameters: Any, batch: Any, key: Any) -> Any:
         noise = jax.random.normal(key, (len(batch), model.num_latent))
@@ -95,7 +110,7 @@ def fit_variational_autoencoder(
 
     first = {"encoder": model.encoder, "decoder": model.decoder, "log_noise": np.log(model.noise)}
     generator = as_generator(rng)
-    found, estimate, trace = train(gains, first, rows, TrainingOptions(**options), generator)
+    found, estimate, trace = train(gains, first, rows, options, generator)
     noise = float(np.exp(found["log_noise"])) if model.visible == "gaussian" else model.noise
     learned = VariationalAutoencoder(found["encoder"], found["decoder"], noise, model.visible)
     return Fit(learned, float(learned.bound(rows, draws=100, rng=generator).sum()), trace, estimate)

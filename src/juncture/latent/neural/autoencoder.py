@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.errors import InvalidModel, Unsupported
+from juncture.iteration import ProgressCallback
 from juncture.latent.neural.layers import (
     Layers,
     apply_layers,
@@ -117,8 +118,17 @@ class Autoencoder(Value):
         return f"Autoencoder({' – '.join(map(str, sizes))})"
 
 
-def fit_autoencoder(
-    model: Autoencoder, data: Any, prior: None = None, *, rng: Any = None, **options: Any
+def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
+    model: Autoencoder,
+    data: Any,
+    prior: None = None,
+    *,
+    rng: Any = None,
+    held_out: float = 0.1,
+    batch_size: int = 50,
+    learning_rate: float = 0.01,
+    max_steps: int = 100,
+    progress: ProgressCallback | None = None,
 ) -> Fit[Autoencoder]:
     """An autoencoder learned by stochastic gradient descent of the squared error, on JAX.
 
@@ -132,9 +142,12 @@ def fit_autoencoder(
         None.
     rng
         A seed or a `numpy.random.Generator`.
-    **options
-        `held_out`, the share of rows on which the error is measured (0.1); `batch_size` (50); `learning_rate` of Adam
-        (0.01), which falls to 0; `max_steps`, the epochs (100); `progress`.
+    held_out
+        The share of rows on which the error is measured.
+    batch_size, learning_rate, max_steps
+        The rows of a step of Adam, its first length, which falls to 0, and the number of epochs.
+    progress
+        A function that is called after each epoch.
 
     Returns
     -------
@@ -152,7 +165,8 @@ def fit_autoencoder(
         codes = apply_layers(parameters["encoder"], rows, tanh)
         return -((rows - apply_layers(parameters["decoder"], codes, tanh)) ** 2).sum(axis=1)
 
+    options = TrainingOptions(held_out, batch_size, learning_rate, max_steps, progress)
     rows, _ = complete_numbers(data, model.num_columns)
     first = {"encoder": model.encoder, "decoder": model.decoder}
-    found, estimate, trace = train(gains, first, rows, TrainingOptions(**options), as_generator(rng))
+    found, estimate, trace = train(gains, first, rows, options, as_generator(rng))
     return Fit(Autoencoder(**found), float("nan"), trace, estimate)

@@ -84,7 +84,7 @@ def gain_ratio(values: Any, y: Any, threshold: float | None = None, *, weights: 
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.supervised.gain_ratio([23, 27, 32, 34, 35, 38], list("yynnyn"), 29.5)
+    >>> round(jt.supervised.gain_ratio([23, 27, 32, 34, 35, 38], list("yynnyn"), 29.5), 9)
     0.5
     """
     entropy = split_information(values, threshold, weights=weights)
