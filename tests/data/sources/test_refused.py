@@ -168,6 +168,8 @@ def test_what_gives_no_frames_is_refused(tmp_path):
     refused(jt.InvalidData, "item 0 is 'rows.csv'", lambda: as_source(iter(["rows.csv"]), states))
     refused(jt.InvalidData, "returned a DataFrame", lambda: as_source(lambda: pd.DataFrame({"a": ["x"]})))
     refused(jt.InvalidData, "returned an int", lambda: as_source(lambda: 3))
+    for function in (len, lambda path: [{"a": [path]}]):
+        refused(jt.InvalidData, "is called without arguments", lambda f=function: as_source(f))
     refused(jt.InvalidData, "got int.*frame 0", lambda: as_source(iter([3]), states))
     other = as_source(iter([{"a": ["x"]}, {"b": ["x"]}]), states)
     refused(jt.InvalidData, "frame 1 lacks 'a', which frame 0 has", lambda: collect(other))

@@ -6,6 +6,7 @@ pass is refused, so that no algorithm takes the rows that are left for all rows.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -37,6 +38,7 @@ class Frames:
     is_once = False
 
     def __init__(self, function: Callable[[], Any]) -> None:
+        check_no_arguments(function)
         self.function = function
 
     def first(self) -> Any:
@@ -130,6 +132,17 @@ def as_frame(frame: Any) -> Any:
     if kind.__name__ == "RecordBatch" and kind.__module__.startswith("pyarrow"):
         return import_package("pyarrow", "arrow").Table.from_batches([frame])
     return frame
+
+
+def check_no_arguments(function: Callable[..., Any]) -> None:
+    try:
+        inspect.signature(function).bind()
+    except TypeError as error:
+        raise InvalidData(
+            f"a function that gives frames is called without arguments; {shown(function)}: {error}"
+        ) from error
+    except ValueError:
+        return  # a function of another language, which has no signature
 
 
 def as_iterator(frames: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-EXACT_EVERY = 200  # steps between two attempts to solve for the active set
+EXACT_EVERY = 20  # steps between two attempts to solve for the active set
 
 
 class DualSolution(NamedTuple):
@@ -36,7 +36,14 @@ def maximize_dual(gram: np.ndarray, signs: np.ndarray, cost: float, tolerance: f
             exact = solve_active(gram, signs, signed, low, high)
             if exact is not None and exact.violation <= min(tolerance, best.violation):
                 return exact
+            if exact is not None and dual(gram, signs, exact.signed) > dual(gram, signs, signed):
+                signed, errors, best = exact.signed, signs - gram @ exact.signed, exact
     return best
+
+
+def dual(gram: np.ndarray, signs: np.ndarray, signed: np.ndarray) -> float:
+    """Σ t β - ½ βᵀKβ."""
+    return float(signs @ signed - 0.5 * signed @ (gram @ signed))
 
 
 def move_pair(
@@ -67,7 +74,7 @@ def measure(signed: np.ndarray, errors: np.ndarray, low: np.ndarray, high: np.nd
 def solve_active(
     gram: np.ndarray, signs: np.ndarray, signed: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> DualSolution | None:
-    """The solution if the entries inside their ends now are those of the solution; None if they are not."""
+    """The best with the entries at their ends held, or as far as the first end on the way; None if all are held."""
     is_free = (signed > low) & (signed < high)
     number = int(is_free.sum())
     if not number:
@@ -79,6 +86,14 @@ def solve_active(
     solution = np.linalg.lstsq(system, wanted, rcond=None)[0]
     moved = fixed.copy()
     moved[is_free] = solution[:-1]
-    if (moved < low).any() or (moved > high).any():
-        return None
+    share = reach(signed, moved, low, high)
+    moved = np.clip(signed + share * (moved - signed), low, high)
     return measure(moved, signs - gram @ moved, low, high)
+
+
+def reach(signed: np.ndarray, wanted: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """The largest share of the way, at most all of it, on which every entry stays within its ends."""
+    way = wanted - signed
+    room = np.where(way > 0, high - signed, low - signed)
+    shares = np.divide(room, way, out=np.ones_like(way), where=(way != 0) & np.isfinite(room))
+    return float(min(1.0, shares.min(initial=1.0)))
