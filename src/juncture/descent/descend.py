@@ -164,6 +164,8 @@ class Downhill:
 def run_descent(downhill: Downhill, start: np.ndarray, rule: StepRule, tolerance: float, max_steps: int) -> Descent:
     """The loop: gradient, direction, length, step."""
     points, values, lengths = [start], [downhill.value(start)], list[float]()
+    if not np.isfinite(values[0]):
+        raise InvalidData(f"the function is {values[0]:g} at the start, which must be a point with a finite value")
     reason, converged = f"stopped after {number_of(max_steps, 'step')} without converging", False
     for k in range(1, max_steps + 2):
         here = points[-1]

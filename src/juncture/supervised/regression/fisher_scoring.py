@@ -1,16 +1,12 @@
-"""Learning generalised linear models by Fisher scoring (IRLS), with steps that are halved, or by stochastic gradient.
-
-The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its information w μ'(η)² / V(μ) · φ(x) φ(x)ᵀ.
-"""
+"""Generalised linear models by Fisher scoring (IRLS), with steps that are halved, or by stochastic gradient."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
 from juncture.descent.descend import Descent
 from juncture.descent.step_rules import StepRule
 from juncture.descent.stochastic import descend_stochastic
@@ -18,79 +14,17 @@ from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import rank
 from juncture.newton import DampedNewton, Expansion
-from juncture.parallel import block_rows, map_blocks, one_thread
-from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.regression.bases import Basis
 from juncture.supervised.regression.generalized_linear import (
     GeneralizedLinearFit,
     GeneralizedLinearModel,
-    read_offset,
-    read_trials,
 )
-from juncture.supervised.regression.links import Link, as_link
-from juncture.supervised.regression.responses import Response, as_response
-from juncture.supervised.regression.rows import read_rows
+from juncture.supervised.regression.scoring_problem import Problem, first_point, read_problem
 
 SMALLEST = 1e-300  # dispersion
 SCORING = DampedNewton(
     tolerance=1e-24, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14, scale=1.0, max_steps=500
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows of a generalised linear model: half the deviance of coefficients, with dispersion 1, and its derivatives."""
-
-    family: type
-    response: Response
-    link: Link
-    basis: Basis
-    features: np.ndarray  # (row, feature)
-    targets: np.ndarray  # (row,); shares of successes for a binomial
-    weights: np.ndarray  # (row,); times the trials for a binomial
-    offset: np.ndarray  # (row,)
-    counts: np.ndarray  # (row,): the weights of rows as given
-    trials: np.ndarray | None
-    successes: float | None
-    expansions: list[int] = field(default_factory=list)
-
-    def means(self, coefficients: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            return np.asarray(self.link.inverse(self.features @ coefficients + self.offset))
-
-    def expand(self, coefficients: np.ndarray) -> Expansion:
-        """Half the deviance, its gradient, and the Fisher information; inf where a mean leaves the family."""
-        size = len(coefficients)
-        self.expansions.append(1)
-        rows = block_rows((2 * size,))
-        with one_thread(len(self.features) > rows), np.errstate(all="ignore"):
-            parts = map_blocks(lambda part: self._expand_block(coefficients, part), len(self.features), rows)
-        if any(part is None for part in parts):
-            return Expansion(np.inf, np.zeros(size), np.eye(size))
-        value, gradient, hessian = (sum(part[place] for part in parts if part is not None) for place in range(3))
-        return Expansion(float(value), np.asarray(gradient), np.asarray(hessian))
-
-    def _expand_block(self, coefficients: np.ndarray, part: slice) -> tuple[float, np.ndarray, np.ndarray] | None:
-        features, targets, weights = self.features[part], self.targets[part], self.weights[part]
-        scores = features @ coefficients + self.offset[part]
-        means = np.asarray(self.link.inverse(scores))
-        if not self.response.holds(means):
-            return None
-        slope = np.asarray(self.link.derivative(scores)) / self.response.variance(means)
-        bend = weights * slope * np.asarray(self.link.derivative(scores))
-        value = 0.5 * float(weights @ self.response.deviance(targets, means))
-        gradient = features.T @ (weights * slope * (means - targets))
-        found = value, gradient, (features * bend[:, None]).T @ features
-        return found if all(np.isfinite(part).all() for part in found) else None
-
-    def row_gradient(self, coefficients: np.ndarray, row: int) -> np.ndarray:
-        """The gradient of one row, for stochastic descent."""
-        found = self._expand_block(coefficients, slice(row, row + 1))
-        if found is None:
-            raise InvalidData(
-                f"at {coefficients.round(4).tolist()} row {row} has no mean in the family: take shorter steps, or"
-                " another start"
-            )
-        return found[1]
 
 
 def fit_generalized_linear(  # noqa: PLR0913
@@ -207,74 +141,6 @@ def descend_generalized_linear(  # noqa: PLR0913
         problem.row_gradient, first, len(problem.targets), step=step, num_steps=num_steps, rng=rng,
         function=lambda point: problem.expand(point).value,
     )  # fmt: skip
-
-
-def read_problem(  # noqa: PLR0913, PLR0917
-    family: Any,
-    inputs: Any,
-    targets: Any,
-    basis: Any,
-    link: Any,
-    offset: Any,
-    exposure: Any,
-    trials: Any,
-    successes: Any,
-    weights: Any,
-) -> Problem:
-    """The rows, checked."""
-    response, chosen = as_response(family, successes), check_basis(basis)
-    rows, linked = read_rows(inputs, targets, weights), as_link(link, response.canonical)
-    if trials is not None and family is not Binomial:
-        raise InvalidData("trials= is for jt.Binomial only")
-    number = read_trials(trials, len(rows.targets)) if family is Binomial else None
-    if number is None:
-        response.check_targets(rows.targets)
-    elif not ((rows.targets >= 0) & (rows.targets <= number) & (rows.targets == np.floor(rows.targets))).all():
-        raise InvalidData("targets of a binomial are whole numbers from 0 to the trials of their row")
-    return Problem(
-        family,
-        response,
-        linked,
-        chosen,
-        chosen.features(rows.inputs),
-        rows.targets if number is None else rows.targets / number,
-        rows.weights if number is None else rows.weights * number,
-        read_offset(offset, exposure, len(rows.targets), linked),
-        rows.weights,
-        number,
-        None if successes is None else float(successes),
-    )
-
-
-def first_point(problem: Problem, start: Any) -> np.ndarray:
-    """The start as given, or least squares of linked targets that are drawn to their mean, which has a likelihood."""
-    size = problem.features.shape[1]
-    if start is not None:
-        given = check_array(start, "start", ndim=1)
-        if given.shape != (size,) or not np.isfinite(given).all():
-            raise InvalidData(f"start is a list of {size} finite numbers, one for each feature")
-        tries = [given]
-    else:
-        middle = float(problem.weights @ problem.targets / problem.weights.sum())
-        drawn = [0.5 * (problem.targets + middle), np.full(len(problem.targets), middle)]
-        tries = [solve_linked(problem, means) for means in drawn]
-    for point in tries:
-        if np.isfinite(point).all() and np.isfinite(problem.expand(point).value):
-            return point
-    raise InvalidData(
-        f"no start was found at which all rows have means of a {problem.family.__name__} with the link"
-        f" {problem.link.name!r}: give start=, coefficients at which they have"
-    )
-
-
-def solve_linked(problem: Problem, means: np.ndarray) -> np.ndarray:
-    """The coefficients whose scores are closest to the links of these means."""
-    with np.errstate(all="ignore"):
-        scores = np.asarray(problem.link.function(means)) - problem.offset
-    if not np.isfinite(scores).all():
-        return np.full(problem.features.shape[1], np.nan)
-    heavy = np.sqrt(problem.weights)[:, None]
-    return np.asarray(np.linalg.lstsq(problem.features * heavy, scores * heavy[:, 0], rcond=None)[0])
 
 
 def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedLinearFit:
