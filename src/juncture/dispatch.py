@@ -92,3 +92,15 @@ def signature_mismatch(
         unknown = [option for option in options if option not in known]
         return f"{what} has no option {unknown[0]!r}; {hint(unknown[0], known)}" if unknown else f"{what}: {error}"
     return None
+
+
+def refuse_model(verb: str, model: Any) -> Unsupported:
+    """The error of a verb that does not take this object, with another way where there is one."""
+    name = type(model).__name__
+    if isinstance(model, type) or not (hasattr(model, "with_policy") or hasattr(model, "predict")):
+        return Unsupported(f"{verb} takes a model; got {name}")
+    if hasattr(model, "with_policy"):
+        way = "its decisions are open: take model.with_policy(jt.optimal_policy(model)), a Bayesian network"
+    else:
+        way = "it predicts a target and is no joint distribution: ask it with predict"
+    return Unsupported(f"{verb} does not take a {name}; {way}")

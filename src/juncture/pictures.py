@@ -25,6 +25,14 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "MaximumMargin": ("juncture.plotting.linear_classifiers",),
     "InformationValues": ("juncture.plotting.decisions",),
     "DecisionRegions": ("juncture.plotting.decisions",),
+    "LinearRegression": ("juncture.plotting.regression",),
+    "GaussianWeights": ("juncture.plotting.regression",),
+    "GeneralizedLinearModel": ("juncture.plotting.regression",),
+    "LinearFit": ("juncture.plotting.regression",),
+    "GeneralizedLinearFit": ("juncture.plotting.regression",),
+    "EvidenceFit": ("juncture.plotting.regression",),
+    "RidgePath": ("juncture.plotting.regression",),
+    "Descent": ("juncture.plotting.regression",),
     "FriedmanTest": ("juncture.plotting.comparison",),
     "LearnerComparison": ("juncture.plotting.comparison",),
     "BayesianComparison": ("juncture.plotting.comparison",),
@@ -41,8 +49,9 @@ def plot(value: Any, **options: Any) -> Any:
     Parameters
     ----------
     value
-        A distribution, the beliefs of a mixture about rows, draws, principal components, factors, a dendrogram, or
-        a result of `jt.evaluation` or `jt.supervised` that has a picture. Networks are drawn by `jt.draw`.
+        A distribution, the beliefs of a mixture about rows, draws, principal components, factors, a dendrogram, a
+        regression of one input (with `inputs` and `targets`, or `between`), a descent, or another result of
+        `jt.evaluation` or `jt.supervised` that has a picture. Networks and trees are drawn by `jt.draw`.
     **options
         `ax`, the axes to draw in, by default those of a new figure; and the options of the function that draws the
         class, such as `plot_density` or `plot_trace`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from juncture.dispatch import lazy_dispatch
+from juncture.dispatch import lazy_dispatch, refuse_model
 from juncture.errors import Unsupported
 
 # class → the modules that register what the verbs do with it
@@ -103,7 +103,7 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     >>> round(beliefs["lung"]["yes"], 4)
     0.4887
     """
-    raise Unsupported(f"infer takes a model; got {type(model).__name__}")
+    raise refuse_model("infer", model)
 
 
 @lazy_dispatch(KINDS)
@@ -156,7 +156,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     >>> jt.most_probable(model, {"xray": "yes"}, targets=["lung", "bronc"]).assignment
     {'lung': 'no', 'bronc': 'no'}
     """
-    raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
+    raise refuse_model("most_probable", model)
 
 
 @lazy_dispatch(KINDS)
@@ -192,7 +192,7 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
     >>> jt.sample(jt.example("asia"), 1000, given={"xray": "yes"}, rng=0)
     Dataset(1,000 rows of 8 variables: asia, tub, smoke, lung, bronc, either, xray, dysp)
     """
-    raise Unsupported(f"sample takes a model; got {type(model).__name__}")
+    raise refuse_model("sample", model)
 
 
 @lazy_dispatch(KINDS)
@@ -225,7 +225,7 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     >>> jt.log_prob(model, {"xray": ["yes", "no"], "lung": ["no", None]}).round(4)
     array([-2.8755, -0.1169])
     """
-    raise Unsupported(f"log_prob takes a model; got {type(model).__name__}")
+    raise refuse_model("log_prob", model)
 
 
 @lazy_dispatch(KINDS)

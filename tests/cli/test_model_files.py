@@ -61,7 +61,7 @@ def test_info_describes_parts_that_vary(tmp_path):
         ("sample", "FILE", "5"),
         ("fit", "FILE", "rows.csv", "--out", "-"),
         ("predict", "FILE", "rows.csv", "--target", "a"),
-        ("draw", "FILE", "-"),
+        ("draw", "FILE", "-", "--beliefs"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -88,3 +88,26 @@ def test_convert_to_a_format_of_networks_is_refused(weather, tmp_path):
     assert (run.returncode, run.out) == (1, "")
     assert "BIF holds Bayesian networks, not a HiddenMarkovModel; write it as .json" in run.err
     assert not (tmp_path / "weather.bif").exists()
+
+
+def test_draw_takes_a_decision_tree(tmp_path):
+    tree = jt.supervised.learn_tree({"a": [1, 2, 3, 4], "b": ["x", "x", "y", "y"]}, "b")
+    jt.write(tree, tmp_path / "tree.json")
+    run = juncture("draw", str(tmp_path / "tree.json"), "-")
+    assert (run.returncode, run.out) == (0, jt.draw(tree).svg)
+    refused = juncture("draw", str(tmp_path / "tree.json"), "-", "--beliefs")
+    assert refused.returncode != 0
+    assert "holds a DecisionTree" in refused.err
+
+
+def test_sample_takes_models_of_rows(tmp_path):
+    models = {
+        "topics": jt.LatentDirichletAllocation([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], [1.0, 1.0]),
+        "mixture": jt.Mixture([0.5, 0.5], jt.Gaussian([0.0, 1.0], 1.0)),
+        "factors": jt.FactorAnalysis.standard(2, 1),
+    }
+    for name, model in models.items():
+        jt.write(model, tmp_path / f"{name}.json")
+        run = juncture("sample", str(tmp_path / f"{name}.json"), "3", "--seed", "1")
+        assert (run.returncode, run.err, len(run.out.splitlines())) == (0, "", 4)
+        assert "takes a network" in juncture("sample", str(tmp_path / f"{name}.json"), "3", "--given", "x=1").err

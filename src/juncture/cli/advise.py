@@ -68,9 +68,10 @@ def load_decisions(network: str, *, normalize: bool) -> Any:
 
     model = load_model(network, normalize=normalize)
     if not isinstance(model, DecisionNetwork):
+        way = "ask it with juncture query" if hasattr(model, "factors") else "see it with juncture info"
         raise Unsupported(
             f"advise takes a decision network, and {network} holds a {type(model).__name__} without decisions and"
-            f" utilities; ask it with juncture query {network}"
+            f" utilities; {way} {network}"
         )
     return model
 

@@ -1,4 +1,4 @@
-"""`juncture draw`: a network, or a graph that is written out, as a picture."""
+"""`juncture draw`: a network, another model with a diagram, or a graph that is written out, as a picture."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
     method: Method = "auto",
     normalize: Normalize = False,
 ) -> None:
-    """Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.
+    """Draw a network, a decision tree or a graph; with evidence or --beliefs, each node shows its posterior marginal.
 
     Example: juncture draw asia asia.svg --given xray=yes
     """
@@ -61,7 +61,7 @@ def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
         picture = draw_graph(network, has_evidence=bool(given or likelihood or beliefs or strengths))
     else:
         is_plain = not (given or likelihood or beliefs or strengths)
-        model = load(network, normalize=normalize, decisions=is_plain)
+        model = load(network, normalize=normalize, takes=lambda each: is_plain and hasattr(each, "to_diagram"))
         picture = draw_network(model, given, likelihood, beliefs, strengths, method)
     if path == "-":
         DataStream().write(picture.svg)

@@ -14,6 +14,10 @@ Rows = Annotated[int, typer.Argument(parser=whole_number(), metavar="ROWS", help
 Out = Annotated[
     str, typer.Option("--out", "-o", metavar="FILE", help="A CSV or Parquet file, or - for standard output.")
 ]
+ROW_MODELS = (
+    "Mixture", "FactorAnalysis", "ProbabilisticPCA", "LatentDirichletAllocation", "RestrictedBoltzmannMachine",
+    "DeepBeliefNetwork", "DeepBoltzmannMachine",
+)  # fmt: skip
 
 
 def sample(
@@ -25,14 +29,15 @@ def sample(
     out: Out = "-",
     normalize: Normalize = False,
 ) -> None:
-    """Draw rows from a network, or from its posterior given evidence.
+    """Draw rows from a network or another model of rows, or from the posterior of a network given evidence.
 
     Example: juncture sample asia 1000 --seed 1 --out rows.csv
     """
     from juncture.verbs import sample as draw_rows
 
     check_target(out, ROWS)
-    model = load(network, normalize=normalize)
-    findings = evidence(model, given, likelihood)
-    dataset = draw_rows(model, rows, given=findings or None, rng=seed)
+    is_plain = not (given or likelihood)
+    model = load(network, normalize=normalize, takes=lambda each: is_plain and type(each).__name__ in ROW_MODELS)
+    findings = evidence(model, given, likelihood) if not is_plain else None
+    dataset = draw_rows(model, rows, rng=seed) if findings is None else draw_rows(model, rows, given=findings, rng=seed)
     save_rows(dataset, out)

@@ -31,8 +31,17 @@ def has_names(X: Any) -> bool:
         return True
     if isinstance(X, Sequence):
         return bool(X) and isinstance(X[0], Mapping)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)
+    frame = as_frame(X)
+    return frame is not None and all(isinstance(name, str) for name in frame.columns)
+
+
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of pandas, Polars and their like; None for anything else."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidData(f"the names of columns must differ: {' '.join(str(error).split())}") from error
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def default_names(number: int) -> list[str]:
@@ -59,6 +68,8 @@ def class_variable(column: Column, name: str) -> Variable:
     """The class with its labels as states: those that were declared, else those that were seen, sorted."""
     levels = column.levels
     labels: Any = label_array(levels.labels)
+    if not len(levels.codes):
+        raise InvalidData("there are no rows to learn from")
     if not len(labels):
         raise InvalidData(f"no row says its class {name!r}: it has holes only")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -96,29 +107,79 @@ def row_weights(weights: Any, X: Any) -> np.ndarray | None:
     return array
 
 
-def check_known_columns(names: Iterable[str], known: set[str], target: str) -> None:
+def check_known_columns(names: Iterable[str], known: set[str], target: str, *, may_lack: bool = True) -> None:
     """As scikit-learn says it; the class may be a column, but is not one of those that are missed."""
     unknown = [name for name in names if name not in known]
     if unknown:
         features = sorted(known - {target})
         drop = f"X.drop(columns=[{few(map(repr, unknown))}]) of pandas"
+        rule = "a column of fit may be missing, but others" if may_lack else "columns that fit has not seen"
         raise InvalidData(
-            f"the column {unknown[0]!r} was unseen at fit time; {hint(unknown[0], features)} (a column of fit may be"
-            f" missing, but others must be left out, as {drop} does)"
+            f"the column {unknown[0]!r} was unseen at fit time; {hint(unknown[0], features)} ({rule} must be left out,"
+            f" as {drop} does)"
         )
 
 
 def validate_table(estimator: Any, X: Any, **limits: Any) -> Any:
-    """The plain table after the checks of scikit-learn; the error of a cell that is no number names X."""
+    """The plain table after the checks of scikit-learn; the error of a cell that is no number names its column."""
+    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        raise InvalidData(
+            "X must be a table of numbers; rows that are mappings go into a frame first: pandas.DataFrame(X)"
+        )
+    frame = as_frame(X)
+    if frame is not None and not frame.columns:
+        raise InvalidData("X has no columns: give at least 1")
     given = keep_types(X) if limits.get("dtype", "numeric") is None else X
     try:
         return validate_data(estimator, given, **limits)
     except TypeError as error:
-        raise Unsupported(f"X must be a table of numbers: {error}") from error
+        raise Unsupported(f"X must be a table of numbers; {find_text(frame) or error}") from error
     except ValueError as error:
         if any(words in str(error) for words in ("could not convert", "setting an array element")):
-            raise InvalidData(f"X must be a table of numbers, with as many cells in each row: {error}") from error
+            raise InvalidData(
+                f"X must be a table of numbers, with as many cells in each row; {find_text(frame) or error}"
+            ) from error
+        if str(error).startswith("Input X contains NaN"):
+            raise InvalidData(
+                f"X contains NaN{find_hole(frame)}: {type(estimator).__name__} takes complete rows; leave the row out,"
+                " or fill the hole"
+            ) from error
+        if str(error).startswith("Input y contains NaN"):
+            raise InvalidData("y contains NaN: leave the rows out whose target is missing") from error
         raise
+
+
+def find_text(frame: nw.DataFrame[Any] | None) -> str:
+    """The first column of a frame that is not of numbers, and what to do with it."""
+    for name in () if frame is None else frame.columns:
+        column = frame[name]  # type: ignore[index]
+        if column.dtype.is_temporal():
+            return f"the column {name!r} holds dates or times: make a number of it, such as the days since a date"
+        cells = column.drop_nulls().to_list()
+        wrong = [cell for cell in cells if not isinstance(cell, int | float | np.number | np.bool_)]
+        if wrong:
+            return f"the column {name!r} holds {shown(wrong[0])}: encode it as numbers, or leave it out"
+    return ""
+
+
+def find_hole(frame: nw.DataFrame[Any] | None) -> str:
+    """Where the first hole of a frame is."""
+    for name in () if frame is None else frame.columns:
+        column = frame[name]  # type: ignore[index]
+        holes = (column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()).to_numpy()
+        if holes.any():
+            return f", in row {int(holes.argmax())} of the column {name!r}"
+    return ""
+
+
+def check_seen(rows: np.ndarray, names: Sequence[str]) -> None:
+    """Refuse columns without any number."""
+    if not len(rows):
+        return
+    suspects = np.flatnonzero(np.isnan(rows[0]))
+    for column in suspects.tolist():
+        if np.isnan(rows[:, column]).all():
+            raise InvalidData(f"the column {names[column]!r} has no observed cell to learn from; leave it out")
 
 
 def keep_types(X: Any) -> Any:

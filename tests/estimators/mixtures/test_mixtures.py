@@ -9,7 +9,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.mixture import GaussianMixture as TheirGaussianMixture
 
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, UnseenStatesWarning
 from juncture.estimators import BernoulliMixture, GaussianMixture, MixedMixture
 
 
@@ -72,7 +72,8 @@ def test_text_numbers_and_counts_in_one_table():
     assert found.categories_[1] == ["no", "yes"]
     drawn, components = found.sample(5)
     assert set(drawn[:, 1]) <= {"no", "yes"}
-    assert found.predict([[0.0, "maybe", 1]]).shape == (1,)  # an unknown label is a hole
+    with pytest.warns(UnseenStatesWarning, match="x1 1"):
+        assert found.predict([[0.0, "maybe", 1]]).shape == (1,)  # an unknown label is a hole
     with pytest.raises(InvalidData, match="poisson"):
         MixedMixture(2, kinds=["poison"]).fit(rows)
     assert len(components) == 5

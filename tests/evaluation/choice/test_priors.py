@@ -40,9 +40,9 @@ def test_the_evidence_with_a_hyperprior_on_alpha():
 def test_a_narrow_hyperprior_is_a_fixed_prior():
     rows = [0, 2, 1, 1, 0, 0]
     statistics = jt.Categorical.statistics(rows, num_states=3)
-    narrow = evaluation.HierarchicalPrior(lambda a: jt.Dirichlet([a, a, a]), jt.Gamma(4e6, 2e6))  # variance 1e-6
+    narrow = evaluation.HierarchicalPrior(lambda a: jt.Dirichlet([a, a, a]), jt.Gamma(4e4, 2e4))  # variance 1e-4
     fixed = jt.Dirichlet([2.0, 2.0, 2.0]).log_evidence(statistics)
-    assert narrow.log_evidence(statistics) == pytest.approx(fixed, abs=2e-6)
+    assert narrow.log_evidence(statistics) == pytest.approx(fixed, abs=2e-4)
 
 
 def test_quadrature_is_the_closed_form_of_a_conjugate_prior():

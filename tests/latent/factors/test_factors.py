@@ -228,3 +228,15 @@ def test_mistakes_are_explained():
         jt.ProbabilisticPCA([[1.0], [1.0]], [0.0, 0.0], 0.0)
     with pytest.raises(jt.InvalidModel, match="1 to 2 factors"):
         jt.FactorAnalysis.standard(2, 3)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_factor_analysis_does_not_depend_on_units(share):
+    """Columns of any scale beside each other: the log-likelihood changes by the logarithms of the scales."""
+    rng = np.random.default_rng(3)
+    scales = np.array([1e9, 1.0, 1e-6, 1e4, 1.0])
+    rows = with_holes(rng, rng.normal(size=(80, 1)) @ np.ones((1, 5)) + rng.normal(size=(80, 5)), share)
+    plain, scaled = (jt.fit(jt.FactorAnalysis.standard(5, 1), each) for each in (rows, rows * scales))
+    shift = (~np.isnan(rows)).sum(axis=0) @ np.log(scales)
+    assert scaled.log_likelihood + shift == pytest.approx(plain.log_likelihood, abs=1e-4)
+    assert scaled.model.noise / scales**2 == pytest.approx(plain.model.noise, rel=1e-2)

@@ -6,7 +6,7 @@ import glob
 import math
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,10 +82,9 @@ Budget = Annotated[
 ]
 
 
-def load(network: str, *, normalize: bool = False, decisions: bool = False) -> Any:
-    """The network that an argument names; a model of another kind is refused, also one with decisions unless asked."""
+def load(network: str, *, normalize: bool = False, takes: Callable[[Any], bool] | None = None) -> Any:
+    """The network that an argument names; a model of another kind is refused unless the command takes it."""
     from juncture.networks.bayesian_network import BayesianNetwork
-    from juncture.networks.decision_network import DecisionNetwork
     from juncture.networks.factor_product import FactorProduct
 
     if is_table(network):
@@ -94,9 +93,7 @@ def load(network: str, *, normalize: bool = False, decisions: bool = False) -> A
             f" learn a network from it with juncture learn {network}"
         )
     model = load_model(network, normalize=normalize)
-    if not isinstance(model, BayesianNetwork | FactorProduct) and not (
-        decisions and isinstance(model, DecisionNetwork)
-    ):
+    if not isinstance(model, BayesianNetwork | FactorProduct) and not (takes is not None and takes(model)):
         raise Unsupported(
             f"this command takes a network, and {network} holds a {type(model).__name__}: see it with juncture info,"
             f" and ask it {other_way(model)}"

@@ -130,13 +130,3 @@ def families_by_name(families: Any, names: Sequence[str]) -> dict[str, Any]:
     if len(listed) != len(names):
         raise InvalidData(f"families are as many as columns: X has {len(names)}, got {len(listed)}")
     return dict(zip(names, listed, strict=True))
-
-
-def check_seen(rows: np.ndarray, names: Sequence[str]) -> None:
-    """Refuse columns without any number."""
-    if not len(rows):
-        return
-    suspects = np.flatnonzero(np.isnan(rows[0]))
-    for column in suspects.tolist():
-        if np.isnan(rows[:, column]).all():
-            raise InvalidData(f"the column {names[column]!r} has no observed cell to learn from; leave it out")

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture.components.contract import Emissions
-from juncture.estimators.classifiers.cell_columns import check_seen
 from juncture.estimators.classifiers.generative import GenerativeEstimator
-from juncture.estimators.tables import default_names, validate_table
+from juncture.estimators.tables import check_seen, default_names, validate_table
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.estimation import Estimation
 from juncture.supervised.generative.gaussian_classes import equal_gaussians, num_shared_parameters, restriction

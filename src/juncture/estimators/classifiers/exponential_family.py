@@ -11,9 +11,8 @@ from juncture.checks import check_flag
 from juncture.components.contract import Emissions
 from juncture.components.repeated import RepeatedEmissions
 from juncture.errors import Unsupported
-from juncture.estimators.classifiers.cell_columns import check_seen
 from juncture.estimators.classifiers.generative import GenerativeEstimator
-from juncture.estimators.tables import default_names, validate_table
+from juncture.estimators.tables import check_seen, default_names, validate_table
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, column_density, equal_classes

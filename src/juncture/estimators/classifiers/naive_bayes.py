@@ -14,17 +14,24 @@ from juncture.data.entries import as_table
 from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
 from juncture.data.tables.table import Table
+from juncture.errors import InvalidData
 from juncture.estimators.classifiers.cell_columns import (
     AUTO,
     CellColumns,
-    check_seen,
     families_by_name,
     find_columns,
     guess_numbers,
     is_auto,
 )
 from juncture.estimators.classifiers.generative import GenerativeEstimator
-from juncture.estimators.tables import check_known_columns, default_names, find_class, has_names, validate_table
+from juncture.estimators.tables import (
+    check_known_columns,
+    check_seen,
+    default_names,
+    find_class,
+    has_names,
+    validate_table,
+)
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
 from juncture.supervised.generative.estimation import Estimation
 from juncture.variables import Variable
@@ -122,6 +129,8 @@ class NaiveBayes(GenerativeEstimator):
     def _read_named(self, table: Table, *, reset: bool) -> np.ndarray:
         if reset:
             names = [name for name in table.cells if name != self.target]
+            if not names:
+                raise InvalidData("X has no columns: give at least 1")
             self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
             table = table.only(names)
         else:

@@ -11,7 +11,7 @@ from juncture.checks import check_count
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.estimators.mixtures.gaussian import GaussianMixture
-from juncture.estimators.tables import draw_seed, row_weights
+from juncture.estimators.tables import check_seen, default_names, draw_seed, row_weights
 from juncture.latent.mixtures.dirichlet_process import fit_dirichlet_process
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 
@@ -60,6 +60,7 @@ class BayesianGaussianMixture(GaussianMixture):
         weights = np.ones(len(rows)) if given is None else np.array(given)
         if np.isnan(rows[weights > 0]).all():
             raise InvalidData("nothing was observed: all values of all rows are missing")
+        check_seen(rows, list(getattr(self, "feature_names_in_", default_names(rows.shape[1]))))
         alpha = self.weight_concentration_prior
         rng = np.random.default_rng(draw_seed(self.random_state))
         method = ExpectationMaximization(self.tol, self.max_iter, starts - 1)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.checks import check_choice, check_count
 from juncture.components.contract import Emissions
 from juncture.components.mixture import Mixture, MixturePrior
-from juncture.estimators.tables import draw_seed, row_weights, validate_table
+from juncture.estimators.tables import check_seen, default_names, draw_seed, row_weights, validate_table
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.verbs import fit, infer, log_prob
@@ -43,6 +43,7 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         number, starts = int(check_count(self.n_components, "n_components", least=1)), self._num_starts()
         kind: Any = STARTS[check_choice(self.init_params, STARTS, "init_params")]
         rows = self._read(X, reset=True)
+        check_seen(rows, list(getattr(self, "feature_names_in_", default_names(rows.shape[1]))))
         template = Mixture(np.full(number, 1.0 / number), self._first_components(rows, number))
         method = ExpectationMaximization(self.tol, self.max_iter, starts - 1)
         self.fit_: Fit[Mixture] = fit(

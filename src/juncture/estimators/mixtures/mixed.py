@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isnan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +15,14 @@ from juncture.components.convert import of_batch
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixturePrior
+from juncture.data.tables.coding import warn_unseen
 from juncture.errors import InvalidData, Unsupported
 from juncture.estimators.mixtures.estimator import MixtureEstimator
 from juncture.estimators.mixtures.gaussian import column_moments
+from juncture.estimators.tables import default_names
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.poisson import Poisson
+from juncture.variables import is_missing
 
 
 def gaussian_column(mean: float, variance: float, number: int) -> Emissions:
@@ -90,7 +92,18 @@ class MixedMixture(MixtureEstimator):
             self.categories_ = [categories_of(each) if kind == "categorical" else None for each, kind in pairs]
         found = zip(columns, self.categories_, strict=True)
         coded = [as_numbers(each) if known is None else as_codes(each, known) for each, known in found]
+        if not reset:
+            self._warn_unseen(columns, coded)
         return np.stack(coded, axis=1)
+
+    def _warn_unseen(self, columns: list[np.ndarray], coded: list[np.ndarray]) -> None:
+        """Warn of categories that no row of `fit` had: they are taken as missing."""
+        names = getattr(self, "feature_names_in_", default_names(len(columns)))
+        unseen = {}
+        for name, cells, codes, known in zip(names, columns, coded, self.categories_, strict=True):
+            if known is not None and np.isnan(codes).any():
+                unseen[str(name)] = sum(not is_missing(cell) for cell in cells[np.isnan(codes)].tolist())
+        warn_unseen({name: number for name, number in unseen.items() if number})
 
     def _find_kinds(self, columns: list[np.ndarray]) -> list[str]:
         kinds = ["categorical" if is_text(column) else "gaussian" for column in columns]
@@ -130,10 +143,6 @@ class MixedMixture(MixtureEstimator):
         return cells
 
 
-def is_hole(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and isnan(cell))
-
-
 def is_text(column: np.ndarray) -> bool:
     """Whether a column holds something else than numbers."""
     if column.dtype.kind != "O":
@@ -144,14 +153,14 @@ def is_text(column: np.ndarray) -> bool:
 def categories_of(column: np.ndarray) -> list[Any]:
     """The labels that a column shows, sorted; a column of holes has one."""
     return sorted(
-        {cell for cell in column.tolist() if not is_hole(cell)}, key=lambda cell: (str(type(cell)), cell)
+        {cell for cell in column.tolist() if not is_missing(cell)}, key=lambda cell: (str(type(cell)), cell)
     ) or [""]
 
 
 def as_codes(column: np.ndarray, known: list[Any]) -> np.ndarray:
     """The number of each label; NaN for holes, and for labels that no row of `fit` had."""
     codes = {label: float(code) for code, label in enumerate(known)}
-    return np.array([np.nan if is_hole(cell) else codes.get(cell, np.nan) for cell in column.tolist()])
+    return np.array([np.nan if is_missing(cell) else codes.get(cell, np.nan) for cell in column.tolist()])
 
 
 def as_numbers(column: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from juncture.checks import check_flag, is_one_of
 from juncture.data.tables.labels import label_array
-from juncture.estimators.tables import row_weights, validate_table
+from juncture.estimators.tables import class_column, row_weights, validate_table
 from juncture.supervised.regression.laplace import laplace_logistic
 from juncture.supervised.regression.logistic import fit_logistic
 
@@ -72,7 +72,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from juncture.learning.undirected.penalties import L2
 
         table, labels = validate_table(self, X, y=y, dtype=np.float64)
-        check_classification_targets(labels)
+        check_classification_targets(label_array(class_column(labels, "y").levels.labels))
         kind = L2(1.0) if self.penalty is None else None if is_one_of(self.penalty, ["none"]) else self.penalty
         self.fit_ = fit_logistic(table, labels, penalty=kind, weights=row_weights(sample_weight, X))
         self.model_ = self.fit_.model

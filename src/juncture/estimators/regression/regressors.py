@@ -17,7 +17,7 @@ from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import fit_evidence
 from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
 from juncture.supervised.regression.linear import standardizing
-from juncture.supervised.regression.rows import read_weights
+from juncture.supervised.regression.rows import read_targets, read_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -66,7 +66,8 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         -------
         The estimator itself.
         """
-        table, targets = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
+        table, labels = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
+        targets = read_targets(labels, len(table))
         weights = read_weights(row_weights(sample_weight, X), len(table))
         total = weights.sum()
         self.center_, self.middle_ = weights @ table / total, float(weights @ targets / total)

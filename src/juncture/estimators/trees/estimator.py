@@ -75,7 +75,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             self.n_features_in_, self.feature_names_in_ = len(table.cells), np.array(list(table.cells), dtype=object)
         else:
             names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-            check_known_columns(table.cells, set(names), TARGET)
+            check_known_columns(table.cells, set(names), TARGET, may_lack=False)
         return table
 
     def __sklearn_tags__(self) -> Any:

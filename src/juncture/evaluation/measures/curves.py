@@ -115,6 +115,8 @@ def precision_recall_curve(truth: Any, scores: Any, *, weights: Any = None) -> S
 
 def check_scored(truth: Any, scores: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Truth values, scores, and weights, of both kinds of examples."""
+    if np.asarray(truth).dtype.kind in "US":
+        raise InvalidData("the truth is 0 or 1 for each example; of labels, compare them: labels == 'yes'")
     positive, values = check_array(truth, "the truth", ndim=1), check_array(scores, "the scores", ndim=1)
     if positive.shape != values.shape or not np.isin(positive, (0, 1)).all() or not np.isfinite(values).all():
         raise InvalidData("each example has a truth value, 0 or 1, and a finite score")

@@ -52,9 +52,16 @@ class FactorData:
 
     @property
     def floor(self) -> np.ndarray:
-        """The least variance of noise of each column: rounding hides what is smaller."""
+        """The least variance of noise of each column, in its own units: rounding hides what is smaller."""
         variances = np.diagonal(self.covariance)
-        return 1e-8 * np.where(variances > 1e-12 * variances.mean(), variances, variances.mean())
+        is_constant = variances <= 1e-24 * self.center**2
+        return 1e-8 * np.where(is_constant, variances.min(where=~is_constant, initial=variances.max()), variances)
+
+    @property
+    def shared_floor(self) -> float:
+        """The least variance of noise that all columns share."""
+        variances = np.diagonal(self.covariance)
+        return 1e-8 * float(variances.min(where=variances > 1e-12 * variances.mean(), initial=variances.mean()))
 
 
 def counted_rows(parts: RowParts) -> Iterator[tuple[np.ndarray, np.ndarray]]:

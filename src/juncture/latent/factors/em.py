@@ -104,8 +104,7 @@ class FactorProblem:
         return self.above_floor(kind._pool(squares, weights))
 
     def above_floor(self, noise: Any) -> Any:
-        floor = self.data.floor
-        return np.maximum(noise, floor if np.ndim(noise) else floor.min())
+        return np.maximum(noise, self.data.floor if np.ndim(noise) else self.data.shared_floor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +232,6 @@ def start_from(template: LinearFactors, data: FactorData) -> LinearFactors:
     scales = np.sqrt(variances) if np.ndim(template.noise) else np.full(len(variances), np.sqrt(variances.mean()))
     values = np.linalg.eigvalsh(data.covariance / (scales * scales[:, None]))[::-1]
     rest = min(max(float(values[factors:].mean()) if factors < len(values) else 0.0, 0.01), 1.0)
-    noise = rest * scales**2
+    noise = np.maximum(rest * scales**2, data.floor)
     loadings = best_loadings(data.covariance, noise, factors)
     return kind(loadings, data.center, kind._pool(noise, np.ones(len(noise))))

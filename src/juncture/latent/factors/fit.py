@@ -139,7 +139,8 @@ def as_prior(prior: Any) -> InverseGamma | None:
 
 def report_floor(model: LinearFactors, data: FactorData) -> None:
     """One warning where noise would have gone to 0."""
-    held = np.flatnonzero(model.variances <= data.floor * (1 + 1e-12))
+    floor = data.floor if np.ndim(model.noise) else data.shared_floor
+    held = np.flatnonzero(model.variances <= floor * (1 + 1e-12))
     if len(held):
         warn_user(
             f"the likelihood wants no noise in column {few(map(str, held.tolist()))}: its variance is held above 0;"

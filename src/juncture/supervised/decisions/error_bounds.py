@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from juncture import numerics
-from juncture.checks import check_kind, check_number
+from juncture.checks import check_count, check_kind, check_number
 from juncture.errors import Unsupported
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.information.grids import common_grid
@@ -126,6 +126,6 @@ def nearest_neighbor_bounds(bayes_error: float, num_classes: int = 2) -> tuple[f
     >>> nearest_neighbor_bounds(0.25)
     (0.25, 0.375)
     """
-    most = 1.0 - 1.0 / num_classes
+    most = 1.0 - 1.0 / check_count(num_classes, "num_classes", least=2)
     error = check_number(bayes_error, f"the Bayes error of {num_classes} classes", least=0, most=most)
     return error, error * (2.0 - error / most)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_array, check_number
+from juncture.checks import check_array, check_iterable, check_number
 from juncture.data.tables.labels import label_array
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, InvalidModel, Unsupported
@@ -88,7 +88,7 @@ class LossMatrix(Value):
 
     def align(self, classes: Iterable[Any]) -> LossMatrix:
         """The same losses with the classes in another order."""
-        wanted = Variable("class", list(classes))
+        wanted = Variable("class", check_iterable(classes, "classes"))
         own = Variable("class", list(self.classes))
         codes = [code for label in wanted.labels if (code := own.find(label)) is not None]
         if len(codes) != wanted.num_states or len(codes) != len(self.classes):

@@ -124,7 +124,8 @@ def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
     lacking = [variable.name for variable in inputs if variable.name not in table.cells]
     if lacking:
         raise InvalidData(
-            f"the table lacks the column {lacking[0]!r}, an input of the tree; {hint(lacking[0], table.cells)}"
+            f"the table lacks the column {lacking[0]!r}, an input of the tree; {hint(lacking[0], table.cells)} (a"
+            " column of which nothing is known is a column of holes, None in each row)"
         )
     coding = as_coding(inputs, None, "missing")
     columns = [coding.column(table, variable.name) for variable in inputs]

@@ -1,0 +1,139 @@
+"""Pictures of regressions and of descent: predictive bands, the ridge path, steps and the way that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.checks import check_array, check_flag, check_number
+from juncture.descent.descend import Descent
+from juncture.dispatch import register
+from juncture.errors import InvalidData, Unsupported
+from juncture.pictures import plot
+from juncture.plotting.panels import as_axes
+from juncture.supervised.regression.evidence import EvidenceFit
+from juncture.supervised.regression.gaussian_weights import GaussianWeights
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.linear import LinearFit, LinearRegression
+from juncture.supervised.regression.ridge import RidgePath
+from juncture.supervised.regression.rows import read_inputs, read_targets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NUM_POINTS = 200
+
+
+def plot_regression(
+    model: Any, inputs: Any = None, targets: Any = None, *, between: Any = None, level: float = 0.9, ax: Any = None
+) -> Axes:
+    """The mean of the target along one input, and the band that holds a share `level` of all targets.
+
+    `inputs` and `targets` are rows to mark. `between` holds the ends of the line, by default those of the inputs and a
+    tenth beyond them.
+    """
+    share = check_number(level, "level", above=0, below=1)
+    rows = None if inputs is None else read_inputs(inputs)
+    at = line_of(rows, between)
+    axes = as_axes(ax)
+    mean, low, high = band_of(model, at, share)
+    if low is not None:
+        axes.fill_between(at, low, high, alpha=0.2, linewidth=0, label=f"{100 * share:g} % of targets")
+    axes.plot(at, mean, label="mean")
+    if rows is not None and targets is not None:
+        axes.plot(rows[:, 0], read_targets(targets, len(rows)), "o", color="black", markersize=4)
+    axes.set(xlabel="input", ylabel="target")
+    axes.legend(frameon=False)
+    return axes
+
+
+def line_of(rows: np.ndarray | None, between: Any) -> np.ndarray:
+    """Points along the one input."""
+    if rows is not None and rows.shape[1] != 1:
+        raise Unsupported(
+            f"a regression is plotted along one input; these rows have {rows.shape[1]}: choose one of them"
+        )
+    if between is None and rows is None:
+        raise InvalidData("give inputs= (and targets=), the rows to mark, or between=(low, high), the ends of the line")
+    if between is None and rows is not None:
+        low, high = float(rows.min()), float(rows.max())
+        margin = 0.1 * (high - low) or 1.0
+        return np.linspace(low - margin, high + margin, NUM_POINTS)
+    ends = check_array(between, "between", ndim=1)
+    if ends.shape != (2,) or not np.isfinite(ends).all() or not ends[0] < ends[1]:
+        raise InvalidData(f"between holds two finite numbers, the lower one first; got {ends.tolist()}")
+    return np.linspace(ends[0], ends[1], NUM_POINTS)
+
+
+def band_of(model: Any, at: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """The mean at each point, and the quantiles about it; None for those of a model without noise."""
+    if isinstance(model, LinearRegression) and not model.noise_variance > 0:
+        return model.mean(at), None, None
+    predicted = model.predict(at)
+    low, high = (np.asarray(predicted.quantile(0.5 + sign * level / 2)) for sign in (-1, 1))
+    return np.asarray(predicted.mean), low, high
+
+
+def plot_fit(fit: LinearFit | GeneralizedLinearFit, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
+    """The regression that was learned, as `plot_regression` draws it."""
+    return plot_regression(fit.model, inputs, targets, **options)
+
+
+def plot_evidence(fit: EvidenceFit, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
+    """The posterior of the precisions with the largest evidence, as `plot_regression` draws it."""
+    return plot_regression(fit.posterior, inputs, targets, **options)
+
+
+def plot_path(path: RidgePath, ax: Any = None) -> Axes:
+    """Each coefficient along the strengths of the penalty; a line marks the least error of the rows left out."""
+    axes = as_axes(ax)
+    axes.plot(path.strengths, path.coefficients)
+    best = path.strengths[int(path.leave_one_out.argmin())]
+    axes.axvline(best, color="0.5", linestyle=":", label="least error left out")
+    axes.set_xscale("log" if (path.strengths > 0).all() else "symlog")
+    axes.set(xlabel="strength of the penalty", ylabel="coefficient")
+    axes.legend(frameon=False)
+    return axes
+
+
+def plot_descent(
+    course: Descent, function: Callable[[np.ndarray], Any] | None = None, *, path: bool = False, ax: Any = None
+) -> Axes:
+    """The value after each step; with `path`, the way through the plane of two parameters.
+
+    With `path` and the `function` that was minimised, its contours are drawn below the way.
+    """
+    axes = as_axes(ax)
+    if not check_flag(path, "path"):
+        axes.plot(np.arange(len(course.values)), course.values, ".-")
+        axes.set(xlabel="step", ylabel="value")
+        return axes
+    if course.points.shape[1] != 2:
+        raise Unsupported(f"a way is drawn in the plane of 2 parameters; this descent has {course.points.shape[1]}")
+    if function is not None:
+        draw_contours(axes, course.points, function)
+    axes.plot(*course.points.T, ".-", color="C1")
+    axes.plot(*course.points[-1], "o", color="black")
+    axes.set(xlabel="first parameter", ylabel="second parameter")
+    return axes
+
+
+def draw_contours(axes: Any, points: np.ndarray, function: Callable[[np.ndarray], Any]) -> None:
+    """The contours of a function about the points."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.15 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(points).max())))
+    grid = [np.linspace(first, last, 60) for first, last in zip(low - margin, high + margin, strict=True)]
+    values = [[float(function(np.array([first, second]))) for first in grid[0]] for second in grid[1]]
+    axes.contour(*grid, np.array(values), levels=12, colors="0.75", linewidths=0.8)
+
+
+register(plot, LinearRegression, plot_regression)
+register(plot, GaussianWeights, plot_regression)
+register(plot, GeneralizedLinearModel, plot_regression)
+register(plot, LinearFit, plot_fit)
+register(plot, GeneralizedLinearFit, plot_fit)
+register(plot, EvidenceFit, plot_evidence)
+register(plot, RidgePath, plot_path)
+register(plot, Descent, plot_descent)
