@@ -26,7 +26,7 @@ from juncture.values import few
 from juncture.variables import Variable
 from juncture.verbs import infer
 
-LARGE = 2**24  # bytes of files: from here on rows are predicted block by block
+LARGE = 2**21  # bytes of files: from here on rows are predicted block by block
 BLOCK_ROWS = 2**16
 
 
