@@ -137,5 +137,5 @@ def test_bad_input_is_refused_in_a_sentence(ask, words):
 
 
 def test_a_start_without_a_finite_value_is_refused():
-    with pytest.raises(InvalidData, match="nan at the start"):
+    with pytest.raises(jt.InvalidData, match="nan at the start"):
         descend(lambda w: np.nan, lambda w: 2 * w, [3.0, 4.0])
