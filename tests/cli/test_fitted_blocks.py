@@ -33,10 +33,8 @@ def test_a_folder_and_a_resumed_count_give_the_model_of_all_rows():
     assert folder.returncode == resumed.returncode == 0, folder.err + resumed.err
     texts = {name: Path(f"{name}.json").read_text() for name in ("whole", "folder", "resumed")}
     assert texts["whole"] == texts["folder"] == texts["resumed"]
-    for run in (folder, resumed):
-        assert [line.split() for line in run.out.splitlines()[1:-2]] == [
-            line.split() for line in whole.out.splitlines()[1:-2]
-        ] or "100, of which 100 are complete" in run.out
+    for run in (whole, folder, resumed):
+        assert "100, of which 100 are complete" in run.out
 
 
 def test_an_interrupted_count_goes_on_with_the_same_bits():
