@@ -21,7 +21,7 @@ from juncture.components.densities import weight_of_codes
 from juncture.components.members import members_of, take_members, with_members
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.conjugacy.pair import find_pair
-from juncture.families.constraints import SIMPLEX
+from juncture.families.constraints import POSITIVE_DEFINITE, SIMPLEX
 from juncture.families.family import Family
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.families.statistics.statistics import Statistics
@@ -205,8 +205,10 @@ class FamilyEmissions(Emissions):
 def num_free(family: Family, name: str) -> int:
     """How many numbers of one parameter may be chosen freely."""
     rule, array = family.parameters[name], family._given[name]
-    size = int(np.prod(array.shape[array.ndim - rule.axes :]))
-    return size - 1 if rule is SIMPLEX else size
+    shape = array.shape[array.ndim - rule.axes :]
+    if rule is POSITIVE_DEFINITE:
+        return shape[0] * (shape[0] + 1) // 2
+    return int(np.prod(shape)) - (rule is SIMPLEX)
 
 
 def check_not_points(family: Family) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture.components.family import num_free
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.evaluation.choice.facts import Candidate, Evidence, Facts, check_logs
 from juncture.evaluation.choice.priors import HierarchicalPrior, add_hierarchy, add_quadrature
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import pairs_of
-from juncture.families.constraints import POSITIVE_DEFINITE, SIMPLEX
 from juncture.families.family import Family
 from juncture.families.observations import as_rows
 from juncture.latent.rows import read_columns
@@ -128,15 +128,9 @@ def in_blocks(evidence_of: Any, weights: np.ndarray) -> np.ndarray:
 
 
 def num_parameters(member: Family, known: dict[str, Any]) -> int:
-    """The free numbers of the parameters that are learned: a simplex has one less, a symmetric matrix its triangle."""
-    total = 0
-    for name, rule in member.parameters.items():
-        if name in member.required or name in known:
-            continue
-        size = int(np.prod(member._given[name].shape))
-        width = round(size**0.5)
-        total += size - 1 if rule is SIMPLEX else width * (width + 1) // 2 if rule is POSITIVE_DEFINITE else size
-    return total
+    """The free numbers of the parameters that are learned."""
+    learned = (name for name in member.parameters if name not in member.required and name not in known)
+    return sum(num_free(member, name) for name in learned)
 
 
 def read_rows(data: Any, event_shape: tuple[int, ...], name: str) -> np.ndarray:
