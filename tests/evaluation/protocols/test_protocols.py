@@ -203,3 +203,14 @@ def test_pictures_show_the_scores():
 def test_wrong_protocols_are_refused_in_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_misspelt_scoring_is_refused_with_the_nearest_name():
+    calls = [
+        lambda: evaluation.cross_validate(LogisticRegression(), X, Y, scoring="acuracy"),
+        lambda: evaluation.learning_curve(LogisticRegression(), X, Y, scoring="acuracy"),
+        lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "C", [1.0], scoring="acuracy"),
+    ]
+    for call in calls:
+        with pytest.raises(jt.InvalidData, match="no scoring 'acuracy'; did you mean 'accuracy'"):
+            call()

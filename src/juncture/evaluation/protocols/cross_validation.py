@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.checks import check_array, check_iterable, check_mapping, check_tuples, shown
-from juncture.errors import InvalidData, JunctureError, Unsupported
+from juncture.errors import InvalidData, JunctureError, Unsupported, hint
 from juncture.evaluation.protocols.folds import Split, load_selection, make_folds
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.pictures import plot
@@ -132,6 +132,7 @@ def cross_validate(  # noqa: PLR0913 (one function, many options)
     """
     check_progress(progress)
     check_learner(learner)
+    check_scoring_name(scoring)
     number = count_rows(X)
     splits, shape = as_splits(folds, number, repeats, y if is_classifier(learner) else None, groups, rng)
     own = learner if grid is None else with_choice(learner, grid, inner_folds, scoring)
@@ -152,6 +153,14 @@ def check_learner(learner: Any) -> Any:
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
         raise Unsupported(f"a learner is an estimator of scikit-learn, with a method fit; got {shown(learner)}")
     return learner
+
+
+def check_scoring_name(scoring: Any) -> None:
+    """A text must name a scoring of scikit-learn."""
+    from sklearn.metrics import get_scorer_names
+
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        raise InvalidData(f"there is no scoring {scoring!r}; {hint(scoring, get_scorer_names())}")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from juncture.errors import InvalidData
 from juncture.evaluation.protocols.cross_validation import (
     as_splits,
     check_learner,
+    check_scoring_name,
     count_rows,
     is_classifier,
     reported_errors,
@@ -106,6 +107,7 @@ def learning_curve(
     (2, 4)
     """
     check_learner(learner)
+    check_scoring_name(scoring)
     given = check_array(sizes, "the sizes", ndim=1)
     if not len(given) or not (given > 0).all():
         raise InvalidData("sizes are shares of the training part up to 1, or numbers of rows")
@@ -155,6 +157,7 @@ def validation_curve(
     (1, 5)
     """
     check_learner(learner)
+    check_scoring_name(scoring)
     tried = check_iterable(values, "the values")
     if not tried or not isinstance(parameter, str) or parameter not in learner.get_params():
         raise InvalidData(
