@@ -105,3 +105,11 @@ def test_errors_of_numbers():
 def test_wrong_predictions_are_refused_in_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_curves_of_labels_say_how_to_compare_them():
+    for curve in (jt.evaluation.roc_curve, jt.evaluation.precision_recall_curve):
+        with pytest.raises(jt.InvalidData, match="labels == 'yes'"):
+            curve(["yes", "no"], [0.1, 0.2])
+        with pytest.raises(jt.InvalidData, match="the truth must be"):
+            curve([[1, 2], [3]], [0.1, 0.2])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.checks import check_array, is_iterable
 from juncture.errors import InvalidData, MissingExtra
 from juncture.pictures import plot
 
@@ -115,7 +115,7 @@ def precision_recall_curve(truth: Any, scores: Any, *, weights: Any = None) -> S
 
 def check_scored(truth: Any, scores: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Truth values, scores, and weights, of both kinds of examples."""
-    if np.asarray(truth).dtype.kind in "US":
+    if is_iterable(truth) and any(isinstance(label, str) for label in truth):
         raise InvalidData("the truth is 0 or 1 for each example; of labels, compare them: labels == 'yes'")
     positive, values = check_array(truth, "the truth", ndim=1), check_array(scores, "the scores", ndim=1)
     if positive.shape != values.shape or not np.isin(positive, (0, 1)).all() or not np.isfinite(values).all():
