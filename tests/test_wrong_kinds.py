@@ -9,6 +9,7 @@ import warnings
 from fractions import Fraction
 from random import Random
 
+import matplotlib.pyplot as plt
 import pytest
 
 import juncture as jt
@@ -26,6 +27,7 @@ CALLS = public_calls()
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some wrong objects are names of files
     yield
+    plt.close("all")  # of `plot` without axes
     jt.set_num_threads(None)
     jt.set_compilation(None)
 

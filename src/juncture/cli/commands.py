@@ -24,7 +24,7 @@ COMMANDS: dict[str, str] = {
     "separation": (
         "Test whether the graph separates A and B given other variables (d-separation); if not, show an active trail."
     ),
-    "sample": "Draw rows from a network, or from its posterior given evidence.",
+    "sample": "Draw rows from a network or another model of rows, or from the posterior of a network given evidence.",
     "fit": "Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.",
     "learn": "Learn a network from data: first its graph, then its parameters.",
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
@@ -33,7 +33,7 @@ COMMANDS: dict[str, str] = {
     "cluster": "Sort the rows of a table into clusters, the components of a mixture; values may be missing.",
     "advise": "Find the best decisions of a decision network, and what each further observation would be worth.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",
-    "draw": "Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.",
+    "draw": ("Draw a network, a tree or a graph; with evidence or --beliefs, each node shows its posterior marginal."),
     "warmup": "Compile the numerical kernels now, so that the first large question does not wait for them.",
 }
 

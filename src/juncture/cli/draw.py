@@ -52,7 +52,7 @@ def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
     method: Method = "auto",
     normalize: Normalize = False,
 ) -> None:
-    """Draw a network, a decision tree or a graph; with evidence or --beliefs, each node shows its posterior marginal.
+    """Draw a network, a tree or a graph; with evidence or --beliefs, each node shows its posterior marginal.
 
     Example: juncture draw asia asia.svg --given xray=yes
     """

@@ -12,7 +12,6 @@ from juncture.data.sources.frames import READ_ALREADY
 from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.export import import_package
-from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import as_column
 from juncture.errors import FormatError, InvalidData, JunctureError
@@ -23,7 +22,7 @@ TEXT_TYPES = {"string", "large_string"}
 
 
 class ArrowBatches(Protocol):
-    """What gives record batches: a new pass at each `open`, or one pass only."""
+    """What gives record batches: a new pass at each `start_pass`, or one pass only."""
 
     @property
     def name(self) -> str:
@@ -35,7 +34,7 @@ class ArrowBatches(Protocol):
     @property
     def names(self) -> Sequence[str]: ...
 
-    def open(self, names: Sequence[str], block_rows: int) -> AbstractContextManager[Any]:
+    def start_pass(self, names: Sequence[str], block_rows: int) -> AbstractContextManager[Any]:
         """The record batches, with a `schema`, of these columns; leaving it ends the pass."""
 
 
@@ -52,7 +51,7 @@ class ArrowReader:
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
         arrow, start = import_package("pyarrow", "arrow"), 0
         read = names or self.names[:1]  # rows without columns have no number
-        with self.batches.open(read, self.block_rows) as batches:
+        with self.batches.start_pass(read, self.block_rows) as batches:
             tables = (arrow.Table.from_batches([batch]) for batch in within_memory(batches))
             for rows in cut(tables, self.block_rows, arrow.concat_tables):
                 yield self._table(rows, names, start)
@@ -73,7 +72,7 @@ class RecordBatches:
         self.reader, self.names, self.is_read = reader, reader.schema.names, False
 
     @contextmanager
-    def open(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
+    def start_pass(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
         if self.is_read:
             raise InvalidData(READ_ALREADY.format("record-batch reader"))
         self.is_read = True
@@ -104,6 +103,8 @@ def arrow_cells(rows: Any, names: Iterable[str], texts: Iterable[str] = ()) -> d
 @as_column.register
 def _(cells: ArrowCells, name: str) -> Column:
     """Only a type that says dictionary declares an order of its labels."""
+    from juncture.data.tables.frames import arrow_levels, series_column
+
     cells.cells.validate(full=True)
     if not cells.is_text:
         return series_column(cells.cells, name)

@@ -23,7 +23,7 @@ class DatasetBatches:
         self.dataset, self.names, self.states = dataset, dataset.schema.names, file_states(dataset)
 
     @contextmanager
-    def open(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
+    def start_pass(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
         for file, state in self.states.items():
             state.check_unchanged(file)
         with arrow_errors(self.name):

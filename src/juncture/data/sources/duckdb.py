@@ -30,7 +30,7 @@ class RelationBatches:
         self.relation, self.names = relation, tuple(relation.columns)
 
     @contextmanager
-    def open(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
+    def start_pass(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
         with duckdb_errors(), arrow_errors(self.name):
             columns = ", ".join(map(quote, names))
             reader = self.relation.project(columns).to_arrow_reader(block_rows)
