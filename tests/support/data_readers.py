@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ from juncture.data.sources import as_source, collect
 from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.formats.uai.evidence import read_evidence, write_evidence
 from juncture.formats.uai.results import read_result, write_result
+from juncture.learning.networks.saved_counts import SavedCounts
 from support.csv_files import read_csv
 
 ASIA = jt.example("asia")
@@ -166,8 +168,34 @@ def use_result(result: Any, path: Path) -> None:
     assert read_result(path) == result
 
 
+def saved_counts_bytes() -> list[bytes]:
+    """Counts of an interrupted run, and those of a run that counted nothing yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.json"
+        found = []
+        for saved in (SavedCounts([]), SavedCounts([]).plus(NETWORK_STATISTICS[0])):
+            saved.save(str(path))
+            found.append(path.read_bytes())
+        return found
+
+
+def read_saved_counts(path: Path) -> Any:
+    """A file that is not there means a fresh run, which is not reading."""
+    if not path.exists():
+        raise FileNotFoundError(path)
+    return SavedCounts.load(str(path), [])
+
+
+def use_saved_counts(saved: Any, path: Path) -> None:
+    saved.save(str(path))
+    assert SavedCounts.load(str(path), []) == saved
+
+
 ROWS = (FormatError, InvalidData)
 READERS = {
+    "saved counts": Reader(
+        "learning.networks.saved_counts", ".json", saved_counts_bytes(), read_saved_counts, use_saved_counts, ROWS
+    ),
     "csv": Reader("data.files.csv_text", ".csv", CSV, read_csv, use_rows, ROWS),
     "csv by arrow": Reader("data.files.csv_arrow", ".csv", CSV, read_by_arrow, use_rows, ROWS),
     "packed csv": Reader(

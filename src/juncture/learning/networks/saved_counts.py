@@ -48,16 +48,24 @@ class SavedCounts(NamedTuple):
         """The counts that were saved for these files; none where there is no such file yet."""
         if not Path(path).exists():
             return cls(files)
-        document = parse_strictly(decode(read_bytes(path)), path)
+        try:
+            return cls.parse(decode(read_bytes(path)), path, files)
+        except FormatError as error:
+            raise error.in_file(path) from None
+
+    @classmethod
+    def parse(cls, text: str, path: str, files: list[list[Any]]) -> SavedCounts:
+        document = parse_strictly(text, path)
         if not isinstance(document, dict) or document.get("kind") != KIND:
-            raise FormatError("the file does not hold counts that can be resumed; give another name", file=path)
+            raise FormatError("the file does not hold counts that can be resumed; give another name")
         if document.get("files") != files:
             raise InvalidData(
                 f"{path} holds counts of other files, or the files have changed: remove it, to start anew"
             )
         number, counts = document.get("num_blocks"), document.get("statistics")
-        if not isinstance(number, int) or number < 0 or (counts is None) != (number == 0):
-            raise FormatError("the counts are not complete: remove the file, to start anew", file=path)
+        is_number = isinstance(number, int) and not isinstance(number, bool) and number >= 0
+        if not is_number or (counts is None) != (number == 0):
+            raise FormatError("the counts are not complete: remove the file, to start anew")
         return cls(files, number, None if counts is None else NetworkStatistics.from_dict(counts))
 
 
