@@ -63,8 +63,7 @@ class SavedCounts(NamedTuple):
                 f"{path} holds counts of other files, or the files have changed: remove it, to start anew"
             )
         number, counts = document.get("num_blocks"), document.get("statistics")
-        is_number = isinstance(number, int) and not isinstance(number, bool) and number >= 0
-        if not is_number or (counts is None) != (number == 0):
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0 or (counts is None) != (number == 0):
             raise FormatError("the counts are not complete: remove the file, to start anew")
         return cls(files, number, None if counts is None else NetworkStatistics.from_dict(counts))
 
