@@ -10,7 +10,6 @@ from juncture.data.sources.arrow import cut
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.export import import_package
-from juncture.data.tables.frames import frame_cells
 from juncture.errors import InvalidData, Unsupported
 
 NAME = "the Polars lazy frame"
@@ -41,6 +40,8 @@ class LazyFrameReader:
 
 
 def as_table(frame: Any, names: Sequence[str], start: int) -> SourceTable:
+    from juncture.data.tables.frames import frame_cells
+
     cells, num_rows = frame_cells(frame)
     return SourceTable({name: cells[name] for name in names}, num_rows, Origin(NAME, start))
 
