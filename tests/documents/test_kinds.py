@@ -65,6 +65,8 @@ def some_data(model):
     if isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest):
         inputs = model.inputs if isinstance(model, jt.supervised.DecisionTree) else model.trees[0].inputs
         return [[{one.name: 30.0 if one.is_real else one.labels[0] for one in inputs}, dict.fromkeys(inputs.names)]]
+    if isinstance(model, jt.Autoencoder | jt.VariationalAutoencoder):
+        return [np.eye(2, model.num_columns)]
     is_classifier = isinstance(model, jt.supervised.GenerativeClassifier)
     return [np.ones((3, *model.densities.event_shape)) if is_classifier else jt.sample(model, 5, rng=0)]
 
@@ -75,6 +77,10 @@ def outcome(model, data):
         with np.errstate(all="ignore"):  # the largest doubles are among the parameters
             if isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest):
                 return np.asarray(model.predict_values(data)).tobytes()
+            if isinstance(model, jt.Autoencoder):
+                return model.decode(model.encode(data)).tobytes()
+            if isinstance(model, jt.VariationalAutoencoder):
+                return model.log_ratios(data, 3, rng=0).tobytes()
             if isinstance(model, jt.supervised.GenerativeClassifier):
                 return model.log_joint(data).tobytes()
             return np.asarray(jt.log_prob(model, data)).tobytes()
