@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +14,20 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
+from support.partitions import as_partitions
+
 
 class SourceKind(NamedTuple):
-    """What users have: `make(table, folder)`; whether it can be read once only; whether cells are text."""
+    """What users have: `make(table, folder)`; whether it can be read once only; whether cells are text; the package."""
 
     make: Callable[[pa.Table, Path], Any]
     is_once: bool = False
     is_text: bool = False
+    package: str = "pyarrow"  # without which there is nothing to test
+
+    @property
+    def is_here(self) -> bool:
+        return find_spec(self.package) is not None
 
 
 def write_parquet(table: pa.Table, folder: Path) -> str:
@@ -79,8 +87,9 @@ SOURCES: dict[str, SourceKind] = {
     "folder": SourceKind(write_folder),
     "csv": SourceKind(write_csv, is_text=True),
     "function": SourceKind(lambda table, folder: lambda: iter(table.to_batches(max_chunksize=3) or [table])),
-    "duckdb": SourceKind(as_relation),
+    "duckdb": SourceKind(as_relation, package="duckdb"),
     "polars lazy": SourceKind(as_lazy_frame),
     "arrow reader": SourceKind(as_batches, is_once=True),
     "arrow dataset": SourceKind(as_dataset),
+    "partitions": SourceKind(as_partitions),
 }

@@ -20,8 +20,12 @@ MakeBlock = Callable[[], Block]
 def map_blocks(function: Callable[[Block], Result], source: RowSource) -> Iterator[Result]:
     """`function` of each block, in order.
 
-    A source may have `uncoded_blocks`, which gives functions that code a block: threads call them beside each other.
+    A source whose rows lie elsewhere has its own `map_blocks`, which calls the function there. A source may have
+    `uncoded_blocks`, which gives functions that code a block: threads call them beside each other.
     """
+    own: Callable[[Callable[[Block], Result]], Iterator[Result]] | None = getattr(source, "map_blocks", None)
+    if own is not None:
+        return own(function)
     return parallel.map_stream(lambda make: function(make()), make_blocks(source))
 
 
