@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from support.partitions import as_partitions
+from support.spark_frames import as_spark_frame
 
 
 class SourceKind(NamedTuple):
@@ -92,4 +93,5 @@ SOURCES: dict[str, SourceKind] = {
     "arrow reader": SourceKind(as_batches, is_once=True),
     "arrow dataset": SourceKind(as_dataset),
     "partitions": SourceKind(as_partitions),
+    "spark": SourceKind(as_spark_frame, package="pyspark"),
 }
