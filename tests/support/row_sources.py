@@ -81,6 +81,16 @@ def as_dataset(table: pa.Table, folder: Path) -> Any:
     return pa.dataset.dataset(write_parts(table, folder))
 
 
+def as_dask_frame(table: pa.Table, folder: Path) -> Any:
+    """Three partitions, of which one has no rows."""
+    dask = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    middle = len(table) // 2
+    parts = (table.slice(0, middle), table.slice(0, 0), table.slice(middle))
+    frames = [part.to_pandas(types_mapper=pandas.ArrowDtype) for part in parts]
+    return dask.from_map(lambda number: frames[number], range(3), meta=frames[1])
+
+
 SOURCES: dict[str, SourceKind] = {
     "memory": SourceKind(lambda table, folder: table),
     "parquet": SourceKind(write_parquet),
@@ -93,5 +103,6 @@ SOURCES: dict[str, SourceKind] = {
     "arrow reader": SourceKind(as_batches, is_once=True),
     "arrow dataset": SourceKind(as_dataset),
     "partitions": SourceKind(as_partitions),
+    "dask": SourceKind(as_dask_frame, package="dask"),
     "spark": SourceKind(as_spark_frame, package="pyspark"),
 }

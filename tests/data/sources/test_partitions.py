@@ -136,3 +136,57 @@ def test_weights_of_no_rows_and_of_one_partition():
     assert found[0]["a"].counts.tolist() == [0.5, 3.0]
     assert found[1].weight == 0
     assert reduce(add, found) == found[0]
+
+
+def with_holes(table: pa.Table) -> pa.Table:
+    rng = np.random.default_rng(5)
+    columns = {name: table.column(name).to_pandas().mask(rng.random(len(table)) < 0.2) for name in table.column_names}
+    return pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
+
+
+def test_em_runs_on_the_partitions_and_threads_give_the_same_bits(monkeypatch):
+    """Only statistics travel, and the model is that of the same blocks in memory, on one thread or two."""
+    monkeypatch.setattr("juncture.learning.networks.fit.FEW_DISTINCT", 10)
+    monkeypatch.setattr("juncture.learning.networks.fit.MAX_DISTINCT", 10)
+    rows = with_holes(ROWS.slice(0, 1200))
+    partitions = LocalPartitions(cut(rows, 4))
+    steps = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
+
+    def learn(data, graph=ASIA.graph):
+        with pytest.warns(jt.NotConvergedWarning):
+            return jt.fit(graph, data, 1.0, method=steps).model
+
+    found = learn(as_source(partitions))
+    assert max(partitions.bytes_sent) < 4 * 6000
+    states = as_source(partitions).variables
+    try:
+        for number in (1, 2):
+            jt.set_num_threads(number)
+            assert learn(as_source(lambda: iter(cut(rows, 4)), states)) == found
+    finally:
+        jt.set_num_threads(None)
+
+
+def test_lines_start_from_the_rows_of_all_partitions(monkeypatch):
+    monkeypatch.setattr("juncture.learning.networks.fit.FEW_DISTINCT", 10)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    table = pa.table({"x": x, "y": 2.0 * x + rng.normal(size=60), "z": ["a", "b"] * 30})
+    table = table.set_column(
+        1, "y", pa.array([None if row % 7 == 0 else y for row, y in enumerate(table["y"].to_pylist())])
+    )
+    graph = jt.DirectedGraph.parse("x -> y <- z")
+    found, whole = (jt.fit(graph, data) for data in (LocalPartitions(cut(table, 3)), table))
+    assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-9)
+    assert found.model["y"].coefficients == pytest.approx(whole.model["y"].coefficients, rel=1e-4)
+
+
+def test_markov_networks_are_counted_on_the_partitions():
+    table = with_holes(ROWS.slice(0, 200))
+    model = jt.MarkovNetwork([jt.Factor(part.scope, part.values) for part in ASIA.conditionals])
+    whole = jt.statistics(model, ROWS)
+    partitions = LocalPartitions(cut(ROWS, 4))
+    assert jt.statistics(model, partitions) == whole
+    assert max(partitions.bytes_sent) < 4 * 6000
+    with pytest.raises(jt.InvalidData, match="is missing in row 4 of partition 0"):
+        jt.statistics(model, LocalPartitions(cut(table, 2)))

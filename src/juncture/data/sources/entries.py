@@ -14,6 +14,7 @@ from juncture.data.files.files import expand_pattern
 from juncture.data.sources.arrow import ArrowReader, RecordBatches
 from juncture.data.sources.arrow_datasets import DatasetBatches
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
+from juncture.data.sources.dask import DaskPartitions
 from juncture.data.sources.duckdb import RelationBatches
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
@@ -143,6 +144,10 @@ def read_relation(relation: Any, block_rows: int | None) -> TableReader:
     return ArrowReader(RelationBatches(relation), block_rows)
 
 
+def read_dask(frame: Any, block_rows: int | None) -> TableReader:
+    return PartitionReader(DaskPartitions(frame), block_rows)
+
+
 def read_dataset(dataset: Any, block_rows: int | None) -> TableReader:
     return ArrowReader(DatasetBatches(dataset), block_rows)
 
@@ -158,6 +163,7 @@ def read_spark(frame: Any, block_rows: int | None) -> TableReader:
 ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
     ("duckdb", "DuckDBPyRelation", read_relation),
+    ("dask.dataframe", "DataFrame", read_dask),
     ("polars", "LazyFrame", LazyFrameReader),
     ("pyarrow.dataset", "Dataset", read_dataset),
     ("pyarrow", "RecordBatchReader", read_batches),
