@@ -91,7 +91,7 @@ $(VENV)-bench/.ready: $(SOURCES)
 
 $(VENV)-scale/.ready: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)-scale
-	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb,spark]"
+	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb,ibis,spark]" "ibis-framework[duckdb,sqlite]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo
