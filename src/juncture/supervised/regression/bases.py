@@ -34,6 +34,11 @@ class Basis(Value):
         """The functions of one input, (row, function), without the constant."""
         raise NotImplementedError
 
+    def num_inputs(self, num_features: int) -> int | None:
+        """The number of inputs that have so many features; None where no number is the only one."""
+        of_one = self.expand(np.zeros(1)).shape[1]
+        return (num_features - int(self.has_constant)) // of_one if of_one else None
+
 
 class LinearBasis(Basis):
     """The inputs themselves, behind a constant 1.
