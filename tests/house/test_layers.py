@@ -36,7 +36,8 @@ ORDERS = {
     ],
     "learning.networks": [
         "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "uncertain_beliefs",
-        "expectation", "line_starts", "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
+        "expectation", "seen_rows", "line_starts", "line_vectors", "problem", "free_tables", "gradient",
+        "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",

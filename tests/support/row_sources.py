@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +14,20 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
+from support.partitions import as_partitions
+
 
 class SourceKind(NamedTuple):
-    """What users have: `make(table, folder)`; whether it can be read once only; whether cells are text."""
+    """What users have: `make(table, folder)`; whether it can be read once only; whether cells are text; the package."""
 
     make: Callable[[pa.Table, Path], Any]
     is_once: bool = False
     is_text: bool = False
+    package: str = "pyarrow"  # without which there is nothing to test
+
+    @property
+    def is_here(self) -> bool:
+        return find_spec(self.package) is not None
 
 
 def write_parquet(table: pa.Table, folder: Path) -> str:
@@ -72,6 +80,16 @@ def as_dataset(table: pa.Table, folder: Path) -> Any:
     return pa.dataset.dataset(write_parts(table, folder))
 
 
+def as_dask_frame(table: pa.Table, folder: Path) -> Any:
+    """Three partitions, of which one has no rows."""
+    dask = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    middle = len(table) // 2
+    parts = (table.slice(0, middle), table.slice(0, 0), table.slice(middle))
+    frames = [part.to_pandas(types_mapper=pandas.ArrowDtype) for part in parts]
+    return dask.from_map(lambda number: frames[number], range(3), meta=frames[1])
+
+
 SOURCES: dict[str, SourceKind] = {
     "memory": SourceKind(lambda table, folder: table),
     "parquet": SourceKind(write_parquet),
@@ -79,8 +97,10 @@ SOURCES: dict[str, SourceKind] = {
     "folder": SourceKind(write_folder),
     "csv": SourceKind(write_csv, is_text=True),
     "function": SourceKind(lambda table, folder: lambda: iter(table.to_batches(max_chunksize=3) or [table])),
-    "duckdb": SourceKind(as_relation),
+    "duckdb": SourceKind(as_relation, package="duckdb"),
     "polars lazy": SourceKind(as_lazy_frame),
     "arrow reader": SourceKind(as_batches, is_once=True),
     "arrow dataset": SourceKind(as_dataset),
+    "partitions": SourceKind(as_partitions),
+    "dask": SourceKind(as_dask_frame, package="dask"),
 }

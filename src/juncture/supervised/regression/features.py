@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData
-from juncture.supervised.regression.bases import Basis
+from juncture.supervised.regression.bases import Basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_inputs, read_rows
 
 
@@ -25,7 +25,7 @@ class FeatureModel(NamedColumns):
     @property
     def num_columns(self) -> int | None:
         """The number of inputs; None for a constant, which takes any number."""
-        return self.basis.num_inputs(self.num_coefficients)
+        return count_inputs(self.basis, self.num_coefficients)
 
     def _features(self, inputs: Any) -> np.ndarray:
         """(row, feature): as many features as there are coefficients."""

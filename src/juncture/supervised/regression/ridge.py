@@ -9,7 +9,7 @@ import numpy as np
 from juncture.checks import check_array, check_flag
 from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData
-from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.linear import LinearRegression
 from juncture.supervised.regression.rows import read_rows
 from juncture.values import number_of, read_only
@@ -57,7 +57,7 @@ class RidgePath(NamedColumns):
     @property
     def num_columns(self) -> int | None:
         """The number of inputs; None for a constant, which takes any number."""
-        return self.basis.num_inputs(self.coefficients.shape[1])
+        return count_inputs(self.basis, self.coefficients.shape[1])
 
     @property
     def models(self) -> tuple[LinearRegression, ...]:

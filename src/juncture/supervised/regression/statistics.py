@@ -10,7 +10,7 @@ from juncture.checks import check_kind
 from juncture.data.feature_names import NamedColumns, agree
 from juncture.errors import InvalidData
 from juncture.parallel import block_rows, map_blocks
-from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_rows
 from juncture.values import number_of, read_only
 
@@ -46,7 +46,7 @@ class RegressionStatistics(NamedColumns):
     @property
     def num_columns(self) -> int | None:
         """The number of inputs; None for a constant, which takes any number."""
-        return self.basis.num_inputs(len(self.cross))
+        return count_inputs(self.basis, len(self.cross))
 
     def __add__(self, other: Any) -> Self:
         theirs = check_kind(other, RegressionStatistics, "what is added")
