@@ -37,7 +37,7 @@ LEAST_START = 2  # letters of a name that may stand for all of it
 NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
 MAX_MESSAGE = 600  # letters: names and values may have any length
 ONCE = {"default", "module", "once"}  # actions of filters that show a repeated warning once
-TOLD: set[tuple[type[Warning], str, int, str]] = set()  # which warnings, from which file and line, about which columns
+SHOWN: set[tuple[type[Warning], str, int, str]] = set()  # which warnings, from which file and line, about which columns
 LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too long
 
 
@@ -205,10 +205,10 @@ def warn_user(message: str, category: type[Warning], about: Iterable[str] = ()) 
     if frame is None:  # an interpreter without access to its stack
         warnings.warn(message, category, stacklevel=2)
         return
-    told = {(category, frame.f_code.co_filename, frame.f_lineno, name) for name in about}
-    if told and told <= TOLD and find_action(message, category, frame.f_globals.get("__name__", "")) in ONCE:
+    shown = {(category, frame.f_code.co_filename, frame.f_lineno, name) for name in about}
+    if shown and shown <= SHOWN and find_action(message, category, frame.f_globals.get("__name__", "")) in ONCE:
         return
-    TOLD.update(told)
+    SHOWN.update(shown)
     warnings.warn_explicit(
         message,
         category,
