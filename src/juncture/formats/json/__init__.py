@@ -83,8 +83,8 @@ def encode_model(model: Any) -> dict[str, Any]:
     if name not in kind_names() or load_kind(name).model is not type(model):
         names = ", ".join([*MODEL_NAMES, *MODULES])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
-    names = getattr(model, NAMES, None)
-    return load_kind(name).encode(model) | ({} if names is None else {NAMES: list(names)})
+    columns = getattr(model, NAMES, None)
+    return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})
 
 
 def render(value: Any, indent: str) -> str:
