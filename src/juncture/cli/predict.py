@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from juncture.cli.predicted_blocks import ReadOptions, Task, as_predicted, is_streamed, predict_blocks
+from juncture.cli.predicted_blocks import ReadOptions, Task, is_streamed, predict_blocks
 from juncture.cli.printing.output import ROWS, check_target, console, print_json, print_note, save_rows, table
-from juncture.cli.printing.real_answers import numbers_document, predicted_numbers, print_numbers
+from juncture.cli.printing.real_answers import numbers_document, print_numbers
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.reading.completion import complete_variable
 from juncture.cli.reading.kept_columns import check_kept, keep_columns, list_cells
@@ -32,6 +32,7 @@ from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import format_method
+from juncture.inference.predictions import predict_numbers, predict_states
 from juncture.values import few
 from juncture.variables import Variable
 from juncture.verbs import infer
@@ -82,7 +83,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows
         beliefs = infer(model, others, targets=[target], method=method)
     with_numbers, marginal = variable.is_real, beliefs[target]
-    predicted = predicted_numbers(variable, marginal) if with_numbers else as_predicted(variable, marginal.values)
+    predicted = predict_numbers(variable, marginal) if with_numbers else predict_states(variable, marginal.values)
     warn_impossible(beliefs, cells)
     if not json or out != "-":
         save_rows(keep_columns(predicted, cells.only(kept), out), out)

@@ -12,7 +12,6 @@ import numpy as np
 from juncture import parallel
 from juncture.cli.printing.output import console, print_note, table
 from juncture.cli.printing.progress import show_rows
-from juncture.cli.printing.real_answers import predicted_numbers
 from juncture.cli.reading.kept_columns import check_kept, keep_columns
 from juncture.cli.reading.rows import SHOWN, RowsOfFiles, encode_rows, note_columns
 from juncture.data.dataset import Dataset
@@ -22,6 +21,7 @@ from juncture.data.sources.files import read_files
 from juncture.data.sources.tables import SourceTable
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnseenStatesWarning, hint
 from juncture.inference.engines.display import format_method
+from juncture.inference.predictions import predict_numbers, predict_states
 from juncture.values import few
 from juncture.variables import Variable
 from juncture.verbs import infer
@@ -108,7 +108,7 @@ def predict_block(task: Task, options: ReadOptions, kept: Sequence[str], block: 
     name = task.variable.name
     others = data.only(other for other in data.columns if other != name)
     beliefs = infer(task.model, others, targets=[name], method=task.method)
-    make = predicted_numbers if task.variable.is_real else as_predicted
+    make = predict_numbers if task.variable.is_real else predict_states
     values = beliefs[name] if task.variable.is_real else beliefs[name].values
     predicted = make(task.variable, values)
     tally = tally_numbers if task.variable.is_real else tally_states
@@ -116,13 +116,6 @@ def predict_block(task: Task, options: ReadOptions, kept: Sequence[str], block: 
     rows = keep_columns(predicted, block.only(kept), task.out)
     impossible = [block.describe_row(row) for row in beliefs.impossible[:SHOWN]]
     return Predicted(rows, numbers, impossible, format_method(beliefs))
-
-
-def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
-    """The most probable state and a probability for each, empty where a row is impossible."""
-    codes = np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1))
-    numbers = {f"P({variable.name}={label})": values[:, code] for code, label in enumerate(variable.labels)}
-    return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
 
 
 def tally_states(variable: Variable, predicted: Dataset, data: Dataset) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 import platform
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -50,6 +49,19 @@ class Partitions(ABC):
         here; its result pickles. A partition without rows may have batches without rows, or none.
         """
 
+    @abstractmethod
+    def add_columns(self, work: Callable[[int, int, Any], Any], schema: Any) -> Any:
+        """The frame with further columns of an Arrow schema, which are computed on the workers when the frame is.
+
+        `work(number of the partition, number of the first row, Arrow table of all columns)` gives the further columns
+        of these rows, as an Arrow table.
+        """
+
+    def pickle(self, given: Any) -> bytes:
+        """What goes to the workers, functions by their content."""
+        content: bytes = import_package("cloudpickle", "dask").dumps(given)
+        return content
+
 
 class PartitionReader:
     """The tables of partitions, each partition cut into blocks of at most so many rows."""
@@ -63,7 +75,7 @@ class PartitionReader:
 
     def map_tables(self, function: Callable[[SourceTable], Result], names: Sequence[str]) -> Iterator[Result]:
         """`function` of each table, called where its rows are; a partition without rows has no table."""
-        work = PartitionWork.of(function, names, self.partitions.name, self.block_rows)
+        work = PartitionWork.of(function, names, self.partitions, self.block_rows)
         for found in self.partitions.map(work, names or self.names[:1]):  # rows without columns have no number
             yield from found.give()
 
@@ -155,8 +167,11 @@ class PartitionWork:
     content: bytes
 
     @classmethod
-    def of(cls, function: Callable[[SourceTable], Any], names: Sequence[str], name: str, size: int) -> PartitionWork:
-        return cls(Versions.of_this_process(), find_pickler().dumps((function, tuple(names), name, size)))
+    def of(
+        cls, function: Callable[[SourceTable], Any], names: Sequence[str], partitions: Partitions, block_rows: int
+    ) -> PartitionWork:
+        content = partitions.pickle((function, tuple(names), partitions.name, block_rows))
+        return cls(Versions.of_this_process(), content)
 
     def __call__(self, number: int, batches: Iterable[Any]) -> Found:
         results: list[Any] = []
@@ -175,11 +190,6 @@ class PartitionWork:
 def load(content: bytes) -> Any:
     """What was pickled: once in each process, so that plans that a model keeps serve all of its partitions."""
     return pickle.loads(content)  # noqa: S301 (made by the process that gave this one its work)
-
-
-def find_pickler() -> Any:
-    """What pickles functions by their content: Dask needs cloudpickle, PySpark has a copy of it."""
-    return sys.modules.get("pyspark.cloudpickle") or import_package("cloudpickle", "dask")
 
 
 def same(given: Other) -> Other:
