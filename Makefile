@@ -90,7 +90,7 @@ $(VENV)-bench/.ready: $(SOURCES)
 
 $(VENV)-scale/.ready: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)-scale
-	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb]"
+	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb,ibis]" "ibis-framework[duckdb,sqlite]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo

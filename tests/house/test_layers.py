@@ -35,9 +35,9 @@ ORDERS = {
         "incomplete_numbers", "gaussian_graphs", "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "uncertain_beliefs",
-        "expectation", "seen_rows", "line_starts", "line_vectors", "problem", "free_tables", "gradient",
-        "standard_errors", "fit",
+        "templates", "document", "statistics", "scope_groups", "complete_rows", "saved_counts", "estimation",
+        "posterior", "uncertain_beliefs", "expectation", "seen_rows", "line_starts", "line_vectors", "problem",
+        "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",

@@ -18,6 +18,8 @@ from juncture.data.sources.dask import DaskPartitions
 from juncture.data.sources.duckdb import RelationBatches
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
+from juncture.data.sources.groups import QuerySource
+from juncture.data.sources.ibis import IbisReader
 from juncture.data.sources.partitions import ClusterSource, PartitionReader, Partitions
 from juncture.data.sources.polars import LazyFrameReader
 from juncture.data.sources.source import MemorySource, TableSource
@@ -43,9 +45,10 @@ def as_source(
     data
         The path of a CSV or Parquet file, a pattern ("rows/*.parquet") or a list of paths, for files with the same
         columns, or a folder of such files, where parts of paths such as "year=2024" are columns too. A DuckDB relation,
-        a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A function without arguments that
-        returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow record-batch reader,
-        which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
+        an Ibis table, a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A function without
+        arguments that returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow
+        record-batch reader, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A
+        source.
     variables
         The variables that code the columns. Without them, the first use that needs states reads all rows once and
         finds the variables that a `Dataset` of all rows would have.
@@ -83,8 +86,13 @@ def as_source(
     name = check_weights_name(weights, reader.names)
     check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
-    kind = ClusterSource if isinstance(reader, PartitionReader) else TableSource
-    return kind(reader, scope, name, missing)
+    return kind_of_source(reader)(reader, scope, name, missing)
+
+
+def kind_of_source(reader: Any) -> type[TableSource]:
+    if isinstance(reader, PartitionReader):
+        return ClusterSource
+    return QuerySource if hasattr(reader, "query") else TableSource
 
 
 STREAMED = 2**29  # bytes of files; rows of larger files are read block by block
@@ -95,8 +103,8 @@ def as_lazy_source(
 ) -> RowSource | None:
     """The source that a learner reads block by block; None for rows that it takes into memory.
 
-    These are sources, queries (DuckDB, Polars, PyArrow), functions and iterators of frames, folders, and files that are
-    large together. `weights` names a column of what is no source yet.
+    These are sources, queries (DuckDB, Ibis, Polars, PyArrow), functions and iterators of frames, folders, and files
+    that are large together. `weights` names a column of what is no source yet.
     """
     if is_source(data):
         return data if missing is None else as_source(data, missing=missing)
@@ -157,6 +165,7 @@ def read_batches(reader: Any, block_rows: int | None) -> TableReader:
 ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
     ("duckdb", "DuckDBPyRelation", read_relation),
+    ("ibis", "Table", IbisReader),
     ("dask.dataframe", "DataFrame", read_dask),
     ("polars", "LazyFrame", LazyFrameReader),
     ("pyarrow.dataset", "Dataset", read_dataset),

@@ -74,6 +74,10 @@ class BlockCoding:
     missing: Any
     hint: str
 
+    def of(self, variables: Iterable[Variable], **changes: Any) -> BlockCoding:
+        """The same coding of other variables."""
+        return replace(self, variables=tuple(variables), **changes)
+
     def __call__(self, table: SourceTable) -> Block:
         weights = self.weights if self.weights is not None else table.weights
         with table.origin.located(self.hint):

@@ -14,6 +14,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.groups import groups_rows
 from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
@@ -42,6 +43,10 @@ def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
 def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | None:
     """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
     merged: Dataset | None = None
+    grouped = source.group_rows(source.names, most) if groups_rows(source) else None
+    if grouped is not None:
+        rows, weights = merge_equal_rows(grouped.rows)
+        return Dataset.from_codes(rows.variables, rows.columns, weights)
     for part in map_blocks(partial(merge_block, most), source):
         if part is None:
             return None
