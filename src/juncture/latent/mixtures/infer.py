@@ -41,7 +41,7 @@ def infer_component(
     """The beliefs about the component of one row, or of each of many: numbers, vectors, a frame or a `Dataset`."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, model.event_shape)
+    rows, is_single = rows_of(evidence, model.event_shape, model.feature_names)
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
@@ -106,9 +106,9 @@ def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
     resolve_method(model, "infer", method)
     if is_source(rows) or find_query(rows) is not None:
-        parts = as_parts(rows, None, model.event_shape)()
+        parts = as_parts(rows, None, model.event_shape, model.feature_names)()
         return np.concatenate([model.log_prob(values) for values, _ in parts])
-    values, is_single = rows_of(rows, model.event_shape)
+    values, is_single = rows_of(rows, model.event_shape, model.feature_names)
     found = model.log_prob(values)
     return float(found[0]) if is_single else found
 
