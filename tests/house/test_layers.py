@@ -57,7 +57,7 @@ ORDERS = {
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
         "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
-        "sequences", "sources",
+        "sequences", "sources", "feature_names",
     ],
 }  # fmt: skip
 

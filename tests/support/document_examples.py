@@ -81,7 +81,8 @@ def state_spaces() -> list[Any]:
 def mixtures() -> list[Any]:
     rng = np.random.default_rng(6)
     kinds = [jt.Mixture([0.25, 0.5, 0.25], EMISSIONS[kind](rng, 3)) for kind in EMISSIONS]
-    return [*sequence_kinds.mixtures(), *kinds, jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])]
+    odd = jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])
+    return [*sequence_kinds.mixtures(), *kinds, odd, odd.with_feature_names(["é😀\n"])]
 
 
 def families() -> list[Any]:
@@ -101,6 +102,7 @@ def linear_factors() -> list[Any]:
         jt.FactorAnalysis(loadings, mean, rng.gamma(2.0, size=4)),
         jt.ProbabilisticPCA(loadings, mean, SMALLEST),
         jt.FactorAnalysis([[0.0]], [1.0], [2.0]),
+        jt.FactorAnalysis([[0.0]], [1.0], [2.0]).with_feature_names(["größe"]),
     ]
 
 
