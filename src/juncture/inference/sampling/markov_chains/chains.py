@@ -167,8 +167,7 @@ class ChainSet:
 
     def run_round(self, num_sweeps: int, num_draws: int) -> np.ndarray:
         """Move every chain; an interruption leaves all of them where they were."""
-        rows = np.repeat(np.arange(len(self.transitions)), self.num_chains)
-        parts = [(chain, self.transitions[row]) for chain, row in zip(self.chains, rows, strict=True)]
+        parts = [(chain, self.transitions[index // self.num_chains]) for index, chain in enumerate(self.chains)]
         move = partial(move_chain, num_sweeps, num_draws, self.dtype)
         is_long = self.work * num_sweeps > THREAD_WORK
         if has_workers() and is_long:
