@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from support.partitions import as_partitions
+from support.spark_frames import as_spark_frame
 
 
 class SourceKind(NamedTuple):
@@ -139,4 +140,5 @@ SOURCES: dict[str, SourceKind] = {
     "arrow dataset": SourceKind(as_dataset),
     "partitions": SourceKind(as_partitions),
     "dask": SourceKind(as_dask_frame, package="dask"),
+    "spark": SourceKind(as_spark_frame, package="pyspark"),
 }

@@ -23,6 +23,7 @@ from juncture.data.sources.ibis import IbisReader
 from juncture.data.sources.partitions import ClusterSource, PartitionReader, Partitions
 from juncture.data.sources.polars import LazyFrameReader
 from juncture.data.sources.source import MemorySource, TableSource
+from juncture.data.sources.spark import SparkPartitions
 from juncture.data.sources.tables import TableReader
 from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData
@@ -45,10 +46,10 @@ def as_source(
     data
         The path of a CSV or Parquet file, a pattern ("rows/*.parquet") or a list of paths, for files with the same
         columns, or a folder of such files, where parts of paths such as "year=2024" are columns too. A DuckDB relation,
-        an Ibis table, a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A function without
-        arguments that returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow
-        record-batch reader, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A
-        source.
+        an Ibis table, a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A Spark DataFrame or
+        a Dask frame: what a pass computes is computed on its partitions, by the workers. A function without arguments
+        that returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow record-batch
+        reader, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
     variables
         The variables that code the columns. Without them, the first use that needs states reads all rows once and
         finds the variables that a `Dataset` of all rows would have.
@@ -103,8 +104,8 @@ def as_lazy_source(
 ) -> RowSource | None:
     """The source that a learner reads block by block; None for rows that it takes into memory.
 
-    These are sources, queries (DuckDB, Ibis, Polars, PyArrow), functions and iterators of frames, folders, and files
-    that are large together. `weights` names a column of what is no source yet.
+    These are sources, queries (DuckDB, Ibis, Polars, PyArrow), frames on clusters (Dask, Spark), functions and
+    iterators of frames, folders, and files that are large together. `weights` names a column of what is no source yet.
     """
     if is_source(data):
         return data if missing is None else as_source(data, missing=missing)
@@ -162,6 +163,10 @@ def read_batches(reader: Any, block_rows: int | None) -> TableReader:
     return ArrowReader(RecordBatches(reader), block_rows)
 
 
+def read_spark(frame: Any, block_rows: int | None) -> TableReader:
+    return PartitionReader(SparkPartitions(frame), block_rows)
+
+
 ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
     ("duckdb", "DuckDBPyRelation", read_relation),
@@ -170,6 +175,7 @@ QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
     ("polars", "LazyFrame", LazyFrameReader),
     ("pyarrow.dataset", "Dataset", read_dataset),
     ("pyarrow", "RecordBatchReader", read_batches),
+    ("pyspark.sql", "DataFrame", read_spark),  # also the base of the frames of Spark Connect
 )
 
 
