@@ -84,11 +84,11 @@ def encode_machine(model: MaximumMargin) -> dict[str, Any]:
 
 def read_machine(document: Node, head: tuple[str, ...] = HEAD) -> MaximumMargin:
     fields = document.fields([*head, "points", "labels", "multipliers", "bias", "cost", "kernel"])
-    arrays = (fields[name].table() for name in ("points", "labels", "multipliers"))
+    points, labels, multipliers = (fields[name].table() for name in ("points", "labels", "multipliers"))
     cost, kernel = fields["cost"], read_kernel(fields["kernel"])
     price = math.inf if cost.value is None else cost.number()
     with document.locate_errors():
-        return MaximumMargin(*arrays, fields["bias"].number(), cost=price, kernel=kernel)
+        return MaximumMargin(points, labels, multipliers, fields["bias"].number(), cost=price, kernel=kernel)
 
 
 DISCRIMINANTS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[..., Any]]] = {
@@ -134,7 +134,8 @@ def encode_network(model: ThresholdNetwork) -> dict[str, Any]:
 
 def read_network(document: Node) -> ThresholdNetwork:
     fields = document.fields([*HEAD, *NETWORK, "bias"])
-    return ThresholdNetwork(*(fields[name].table() for name in NETWORK), fields["bias"].number())
+    hidden, biases, last = (fields[name].table() for name in NETWORK)
+    return ThresholdNetwork(hidden, biases, last, fields["bias"].number())
 
 
 register_kind(Hyperplane, encode_hyperplane, read_hyperplane)
