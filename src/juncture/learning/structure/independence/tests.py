@@ -64,7 +64,8 @@ class GSquaredTest:
     def on(self, data: Rows, rng: np.random.Generator) -> Tester:
         if isinstance(data, StreamedRows):
             check_complete(data)
-            return StreamedTester(data, KINDS.index(self.kind), self.on_rows(data.sample))
+            kind = KINDS.index(self.kind)
+            return data.keep(self.kind, lambda: StreamedTester(data, kind, self.on_rows(data.sample)))
         return self.on_rows(data)
 
     def on_rows(self, data: Dataset | SummedRows) -> TableTester:

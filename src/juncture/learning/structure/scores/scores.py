@@ -130,13 +130,15 @@ def as_local_scores(score: Any, data: Rows) -> LocalScores:
 
 def streamed_scores(wanted: Any, data: StreamedRows) -> LocalScores:
     """The local scores of rows past memory; estimates come from the same score of the sample."""
-    sample = as_local_scores(wanted, data.sample)
     if isinstance(wanted, NodeAverage):
         check_some_observed(data)
         cost = default_cost(data.weight, data.holes) if wanted.cost is None else wanted.cost
-        return StreamedObservedScores(data, sample, cost)
+        return data.keep(
+            ("node-average", cost), lambda: StreamedObservedScores(data, as_local_scores(wanted, data.sample), cost)
+        )
     check_complete(data)
-    return StreamedDiscreteScores(data, sample, *counting_rule(wanted, data.weight))
+    rule = counting_rule(wanted, data.weight)
+    return data.keep(rule, lambda: StreamedDiscreteScores(data, as_local_scores(wanted, data.sample), *rule))
 
 
 def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:

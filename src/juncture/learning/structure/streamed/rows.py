@@ -9,7 +9,7 @@ decide how many passes there are, never what is found.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -64,6 +64,7 @@ class StreamedRows:
         self.num_passes = 0
         self.estimate: Any = None  # what the last run found that had to estimate some families
         self._tables: dict[Positions, Table] = {}
+        self._kept: dict[Hashable, Any] = {}
         self._missing: dict[Positions, int] = {}
         self._missing_cells = 0
 
@@ -77,6 +78,13 @@ class StreamedRows:
 
     def __len__(self) -> int:
         return self.num_rows
+
+    def keep(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """What was made for the key before, with the scores that it knows; else what is made now."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Result = self._kept[key]
+        return found
 
     def has_table(self, positions: Positions) -> bool:
         return positions in self._tables
