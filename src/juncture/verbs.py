@@ -86,11 +86,13 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     ChainBeliefs
         of a `HiddenMarkovModel` or a `MarkovChain`, for one sequence; a list for many. They hold `filtered`,
         `smoothed` and `predicted` distributions; `beliefs["state"]["wet"]` is (step,). The option `lengths` cuts one
-        stacked array into sequences; `targets` and `extra` are for networks. Of a `ConditionalRandomField` they hold
+        stacked array into sequences; `group` names the column of a table (a frame, a file, a query or a source) whose
+        cells say which sequence a row belongs to, `beliefs.key` is that cell. `targets` and `extra` are for networks.
+        Of a `ConditionalRandomField` they hold
         the distributions of the labels given all steps.
     StateSpaceBeliefs
-        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the option
-        `lengths`, too.
+        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the options
+        `lengths` and `group`, too.
     MixtureBeliefs
         of a `Mixture`, for rows: the responsibilities of the components, `beliefs["component"]`.
     BoltzmannBeliefs
@@ -139,9 +141,9 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
         of a network: the `assignment`, its `log_prob` given the evidence, and its `log_joint`.
     MostProbablePath
         of a chain or of labels given their steps: the `path` of states; a list for many sequences. The options are
-        `lengths`, `k`, and `trellis=True`, which keeps the trellis.
+        `lengths`, `group`, `k`, and `trellis=True`, which keeps the trellis.
     MostProbableStates
-        of a `LinearGaussianStateSpace`: the path of the smoothed means. The option is `lengths`.
+        of a `LinearGaussianStateSpace`: the path of the smoothed means. The options are `lengths` and `group`.
     MostProbable or MostProbableRows
         of a `Mixture`: the most probable component of each row.
 
@@ -206,8 +208,9 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     rows
         Of a network, a frame, a mapping of columns or a source gives an array and a mapping of states a float. Of a
         `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, a sequence gives a float and a list of
-        sequences an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`, an array of
-        rows.
+        sequences an array; the option `lengths` cuts one stacked array into sequences, and with `group`, the name of a
+        column, a table is read block by block, one number for each of its sequences in order. Of a `Mixture`, an array
+        of rows.
     method, extra
         As in `infer`; `extra` is for networks.
 

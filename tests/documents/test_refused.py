@@ -25,6 +25,7 @@ COUNTS = jt.Mixture([0.25, 0.75], jt.Poisson([2.0, 9.0]))
 PAIR = jt.HiddenMarkovModel([0.5, 0.5], np.eye(2), [jt.Gaussian(0.0, 4.0), jt.Laplace(1.0, 8.0)])
 SHARED = jt.HiddenMarkovModel([0.5, 0.5], np.eye(2), SharedEmissions(jt.GaussianEmissions([5.0], [3.0]), [0, 0]))
 POSTERIOR = jt.Gamma(2.0, 1.0).posterior(jt.Poisson.statistics([4]))
+NAMED = COUNTS.with_feature_names(["n"])
 
 EMISSIONS = '"emissions": {"kind": "CategoricalEmissions"'
 
@@ -77,6 +78,10 @@ EMISSIONS = '"emissions": {"kind": "CategoricalEmissions"'
         (WALK, "[1.0, 0.5]", "[1.0, 0.5, 0.5]", 1, "observation must have the shape n × 2"),
         (WALK, '"initial_mean"', '"input_to_state": [[]], "initial_mean"', 1, "input_to_state must have the shape"),
         (WALK, '"initial_mean"', '"mean": 1, "initial_mean"', 1, "has the unknown key 'mean'"),
+        (NAMED, '["n"]', '["n", "m"]', 7, "feature_names are as many as the columns, 1 here; got 2"),
+        (NAMED, '["n"]', "[1]", 7, "feature_names[0]: must be text; got 1"),
+        (NAMED, '["n"]', '"n"', 7, "feature_names: must be a list"),
+        (WEATHER, '"initial": ', '"feature_names": ["n"], "initial": ', 1, "has the unknown key 'feature_names'"),
         (COUNTS, "[0.25, 0.75]", "[0.25, 0.5]", 1, "the list of weights of a mixture has a row that sums to 0.75"),
         (COUNTS, "[0.25, 0.75]", "[1.0]", 1, "there are 1 weights, but 2 components"),
         (COUNTS, "[2.0, 9.0]", "[2.0, -9.0]", 6, "components.family: the rate of Poisson must be a finite"),

@@ -35,8 +35,9 @@ ORDERS = {
         "incomplete_numbers", "gaussian_graphs", "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "uncertain_beliefs",
-        "expectation", "line_starts", "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
+        "templates", "document", "statistics", "scope_groups", "complete_rows", "saved_counts", "estimation",
+        "posterior", "uncertain_beliefs", "expectation", "seen_rows", "line_starts", "line_vectors", "problem",
+        "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
@@ -56,7 +57,7 @@ ORDERS = {
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
         "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
-        "sequences", "sources",
+        "sequences", "sources", "feature_names",
     ],
 }  # fmt: skip
 

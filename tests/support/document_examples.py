@@ -81,7 +81,8 @@ def state_spaces() -> list[Any]:
 def mixtures() -> list[Any]:
     rng = np.random.default_rng(6)
     kinds = [jt.Mixture([0.25, 0.5, 0.25], EMISSIONS[kind](rng, 3)) for kind in EMISSIONS]
-    return [*sequence_kinds.mixtures(), *kinds, jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])]
+    odd = jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])
+    return [*sequence_kinds.mixtures(), *kinds, odd, odd.with_feature_names(["é😀\n"])]
 
 
 def families() -> list[Any]:
@@ -101,6 +102,7 @@ def linear_factors() -> list[Any]:
         jt.FactorAnalysis(loadings, mean, rng.gamma(2.0, size=4)),
         jt.ProbabilisticPCA(loadings, mean, SMALLEST),
         jt.FactorAnalysis([[0.0]], [1.0], [2.0]),
+        jt.FactorAnalysis([[0.0]], [1.0], [2.0]).with_feature_names(["größe"]),
     ]
 
 
@@ -155,6 +157,15 @@ def deep_models() -> list[Any]:
     return [kind.random([3, 2, 2], scale=1.0, rng=seed) for seed, kind in enumerate(kinds)]
 
 
+def autoencoders() -> list[Any]:
+    kinds = (jt.VariationalAutoencoder.random(3, 2, kind, hidden=[2], rng=0) for kind in ("gaussian", "bernoulli"))
+    return [jt.Autoencoder.random(3, 1, hidden=[4, 2], rng=0), jt.Autoencoder.random(1, 1, rng=1), *kinds]
+
+
+def helmholtz_machines() -> list[Any]:
+    return [jt.HelmholtzMachine.random(3, 2, scale=1.0, rng=0)]
+
+
 def topic_models() -> list[Any]:
     topics = np.random.default_rng(0).dirichlet(np.ones(3), 2)
     return [
@@ -183,6 +194,9 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "RestrictedBoltzmannMachine": boltzmann_machines,
     "DeepBeliefNetwork": deep_models,
     "DeepBoltzmannMachine": deep_models,
+    "Autoencoder": autoencoders,
+    "VariationalAutoencoder": autoencoders,
+    "HelmholtzMachine": helmholtz_machines,
     "LatentDirichletAllocation": topic_models,
     "GenerativeClassifier": classifier_kinds.documents,
     "DecisionTree": tree_kinds.documents,

@@ -100,7 +100,7 @@ def state_space(rng: np.random.Generator) -> tuple[StateSpaceProblem, list[Any]]
         [[0.9, 0.1], [0.0, 0.8]], [[1.0, 0.5]], np.eye(2) * 0.4, [[0.3]], np.zeros(2), np.eye(2)
     )
     sequences = model.sequences(jt.sample(model, [12, 9], rng=rng))
-    problem = StateSpaceProblem(model, sequences, StateSpaceOptions(frozenset(), {}), rng)
+    problem = StateSpaceProblem(model, lambda: iter([sequences]), StateSpaceOptions(frozenset(), {}), rng)
     return problem, [sequences.take(slice(0, 1)), sequences.take(slice(1, 2))]
 
 

@@ -232,7 +232,7 @@ def test_priors_of_classes():
 def test_frames_and_datasets():
     frame = pd.DataFrame({"u": [0.5, 1.5, 1.0, 4.0, 5.5], "v": [1.0, np.nan, 2.0, 3.0, 2.5]})
     labels = pd.Series(["a", "a", "a", "b", "b"])
-    expected = fit_classifier("gaussian", frame.to_numpy(), labels.tolist()).model
+    expected = fit_classifier("gaussian", frame.to_numpy(), labels.tolist()).model.with_feature_names(["u", "v"])
     assert fit_classifier("gaussian", frame, labels).model == expected
     assert fit_classifier("gaussian", pl.from_pandas(frame), pl.Series(labels.tolist())).model == expected
     assert fit_classifier("gaussian", jt.Dataset(frame), labels).model == expected

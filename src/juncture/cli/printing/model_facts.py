@@ -99,6 +99,21 @@ def facts_of_decisions(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_autoencoder(model: Any) -> dict[str, Any]:
+    widths = " – ".join(str(len(bias)) for _, bias in model.encoder[:-1])
+    visible = {"visible": model.visible} if hasattr(model, "visible") else {}
+    return {
+        "columns": model.num_columns,
+        "codes": len(model.decoder[0][0]),
+        "hidden layers": widths or "none",
+        **visible,
+    }
+
+
+def facts_of_helmholtz(model: Any) -> dict[str, Any]:
+    return {"visible units": model.num_visible, "hidden units": model.num_hidden}
+
+
 def facts_of_tree(model: Any) -> dict[str, Any]:
     return {
         "inputs": few(model.inputs.names, most=SHOWN),
@@ -148,5 +163,8 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "RandomForest": facts_of_forest,
     "DeepBeliefNetwork": facts_of_layers,
     "DeepBoltzmannMachine": facts_of_layers,
+    "Autoencoder": facts_of_autoencoder,
+    "VariationalAutoencoder": facts_of_autoencoder,
+    "HelmholtzMachine": facts_of_helmholtz,
     "LatentDirichletAllocation": facts_of_topics,
 }

@@ -65,6 +65,26 @@ class MemorySource:
         return f"MemorySource({self.data!r})"
 
 
+@dataclass(frozen=True, eq=False)
+class BlockCoding:
+    """How the cells of a table become codes; it holds nothing of the source."""
+
+    variables: tuple[Variable, ...]
+    weights: str | None
+    missing: Any
+    hint: str
+
+    def of(self, variables: Iterable[Variable], **changes: Any) -> BlockCoding:
+        """The same coding of other variables."""
+        return replace(self, variables=tuple(variables), **changes)
+
+    def __call__(self, table: SourceTable) -> Block:
+        weights = self.weights if self.weights is not None else table.weights
+        with table.origin.located(self.hint):
+            rows = Dataset(table, self.variables, weights, missing=self.missing)
+        return Block(rows, table.origin)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TableSource:
     """The tables of a reader, coded block by block, by declared variables or by those of a first pass."""
@@ -105,16 +125,18 @@ class TableSource:
 
     def uncoded_blocks(self) -> Iterator[Callable[[], Block]]:
         """For each block a function that codes it, so that threads code some while others are read."""
-        variables, hint = self.variables, "" if self.given is not None else CHANGED
-        columns = self.names if self.weights is None else (*self.names, self.weights)
-        for table in self.reader.tables(columns):
-            yield partial(self._code, table, variables, hint)
+        coding = self.coding
+        for table in self.reader.tables(self.columns):
+            yield partial(coding, table)
 
-    def _code(self, table: SourceTable, variables: tuple[Variable, ...], hint: str) -> Block:
-        weights = self.weights if self.weights is not None else table.weights
-        with table.origin.located(hint):
-            rows = Dataset(table, variables, weights, missing=self.missing)
-        return Block(rows, table.origin)
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a pass reads."""
+        return self.names if self.weights is None else (*self.names, self.weights)
+
+    @property
+    def coding(self) -> BlockCoding:
+        return BlockCoding(self.variables, self.weights, self.missing, "" if self.given is not None else CHANGED)
 
     def only(self, names: Iterable[str]) -> TableSource:
         wanted = set(names)

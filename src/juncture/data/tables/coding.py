@@ -24,7 +24,7 @@ Decimal: TypeAlias = Literal[".", ","]
 class CodedColumn(NamedTuple):
     """A variable, its column, whether its states were taken from the rows, and how many cells were none of them.
 
-    What new text looks like, if it looks like something else, is told by `look`.
+    What new text looks like, if it looks like something else, is said by `look`.
     """
 
     variable: Variable

@@ -214,6 +214,13 @@ class DatasetColumn(Value):
 Column: TypeAlias = NumericColumn | Levels | DatasetColumn
 
 
+def no_cells(variable: Variable) -> np.ndarray:
+    """A coded column without rows."""
+    if not variable.is_real:
+        return np.empty(0, code_type(variable.num_states))
+    return np.empty(0 if variable.dimension == 1 else (0, variable.dimension))
+
+
 def code_type(num_states: int) -> type[np.signedinteger[Any]]:
     """The smallest signed integer type for the codes of so many states."""
     if num_states <= 127:

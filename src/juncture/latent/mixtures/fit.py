@@ -12,6 +12,7 @@ import numpy as np
 from juncture.checks import check_choice, check_flag
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
+from juncture.data.feature_names import keep_names
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
@@ -32,6 +33,7 @@ from juncture.learning.fit import Fit
 from juncture.options import as_generator
 
 
+@keep_names
 def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     model: Mixture,
     data: Any,
@@ -99,11 +101,11 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
 def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
     if as_lazy_source(data) is None:
-        rows, own = weighted_rows(data, weights, model.event_shape)
+        rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
         check_some_seen([(rows, own)])
         whole = Block(0, as_observations(model, rows), own)
         return lambda: iter([whole])
-    parts = as_parts(data, weights, model.event_shape)
+    parts = as_parts(data, weights, model.event_shape, model.feature_names)
     check_some_seen(parts())
     return lambda: number_blocks((as_observations(model, rows), own) for rows, own in parts())
 

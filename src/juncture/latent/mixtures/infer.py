@@ -39,7 +39,7 @@ def infer_component(
     """The beliefs about the component of one row, or of each of many: numbers, vectors, a frame or a `Dataset`."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, model.event_shape)
+    rows, is_single = rows_of(evidence, model.event_shape, model.feature_names)
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
@@ -103,7 +103,7 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
 def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
     resolve_method(model, "infer", method)
-    values, is_single = rows_of(rows, model.event_shape)
+    values, is_single = rows_of(rows, model.event_shape, model.feature_names)
     found = model.log_prob(values)
     return float(found[0]) if is_single else found
 

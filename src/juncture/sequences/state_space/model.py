@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.sequences.state_space.data import as_real_sequences
 from juncture.sequences.state_space.parts import as_covariance, as_part
@@ -169,6 +170,11 @@ class LinearGaussianStateSpace(Value):
         from juncture.sequences.state_space.unrolled import unroll
 
         return MultivariateGaussian(*unroll(self, length, covariates))
+
+    @property
+    def step_kind(self) -> StepKind:
+        """How rows of a table are read as steps."""
+        return StepKind(self.event_shape)
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data of any form as checked sequences of this model's observations, and inputs where it has any.

@@ -12,17 +12,18 @@ from juncture.checks import check_array, check_count, check_iterable, check_numb
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import NamedColumns
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
 from juncture.latent.rows import as_dataset, rows_of
 from juncture.options import as_generator
 from juncture.supervised.generative.linear_form import LinearForm, hyperplane, linear_form
-from juncture.values import Value, few
+from juncture.values import few
 from juncture.variables import State, Variable
 
 
-class GenerativeClassifier(Value):
+class GenerativeClassifier(NamedColumns):
     """Classes by Bayes' rule: p(class | row) = p(class) p(row | class) / p(row).
 
     The densities are given, or learned by `jt.supervised.fit_classifier`. What is missing in a row (NaN) is summed out.
@@ -70,6 +71,11 @@ class GenerativeClassifier(Value):
         return self.mixture.components
 
     @property
+    def num_columns(self) -> int:
+        """The number of columns of a row."""
+        return self.mixture.num_columns
+
+    @property
     def num_classes(self) -> int:
         return len(self.labels)
 
@@ -80,7 +86,7 @@ class GenerativeClassifier(Value):
 
     def with_prior(self, prior: Any) -> GenerativeClassifier:
         """The same densities with other probabilities of the classes."""
-        return GenerativeClassifier(prior, self.densities, self.labels)
+        return GenerativeClassifier(prior, self.densities, self.labels)._named(self.feature_names)
 
     def log_joint(self, rows: Any) -> np.ndarray:
         """log p(row, class), (row, class): the discriminant functions of the classes.
@@ -92,7 +98,7 @@ class GenerativeClassifier(Value):
     def _rows(self, rows: Any) -> Any:
         if hasattr(rows, "tocsr"):
             return rows.tocsr()
-        values, is_single = rows_of(rows, self.mixture.event_shape)
+        values, is_single = rows_of(rows, self.mixture.event_shape, self.feature_names)
         if is_single:
             raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
         return self.densities.check(as_one_sequence(values)).observations
@@ -153,7 +159,8 @@ class GenerativeClassifier(Value):
         count, generator = check_count(n, "n"), as_generator(rng)
         shares = self.prior / self.prior.sum() if given is None else self._one_hot(given)
         codes = generator.choice(self.num_classes, count, p=shares)
-        return as_dataset(self.densities.sample(codes, generator)), label_list(self.labels)[codes]
+        rows = as_dataset(self.densities.sample(codes, generator), self.feature_names)
+        return rows, label_list(self.labels)[codes]
 
     def _one_hot(self, label: Any) -> np.ndarray:
         return np.eye(self.num_classes)[self.code(label)]

@@ -4,18 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from juncture.checks import check_function
+from juncture.data.feature_names import NamedColumns, Names
 from juncture.errors import InvalidData
-from juncture.supervised.linear_classifiers.separability import check_points
+from juncture.supervised.linear_classifiers.separability import check_points, read_points
+from juncture.values import few, read_only
 
 Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`
 
 
-class OneVersusRest(NamedTuple):
+class BinaryDiscriminants(NamedColumns):
+    """Classes that are told apart by discriminants of two groups each."""
+
+    _fields = ("classes", "discriminants")
+    classes: np.ndarray
+    discriminants: tuple[Any, ...]
+
+    def __init__(self, classes: Any, discriminants: Any) -> None:
+        self._set(classes=read_only(classes), discriminants=tuple(discriminants))
+
+    @property
+    def num_columns(self) -> int | None:
+        """The number of coordinates; None where the discriminants do not say it."""
+        return getattr(self.discriminants[0], "num_columns", None)
+
+    def activations(self, points: Any) -> np.ndarray:
+        """(point, discriminant): the activation of each discriminant."""
+        places = check_points(points, self.feature_names)
+        return np.stack([part.activation(places) for part in self.discriminants], axis=1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}([{few(map(repr, self.classes.tolist()), most=6)}])"
+
+
+class OneVersusRest(BinaryDiscriminants):
     """A discriminant a class; the class is that of the largest activation.
 
     Attributes
@@ -26,19 +52,12 @@ class OneVersusRest(NamedTuple):
         One a class: positive for its points.
     """
 
-    classes: np.ndarray
-    discriminants: tuple[Any, ...]
-
-    def activations(self, points: Any) -> np.ndarray:
-        """(point, class): the activation of each discriminant."""
-        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
-
     def predict(self, points: Any) -> np.ndarray:
         """(point,): the class of the largest activation; of equal ones the first."""
         return np.asarray(self.classes[self.activations(points).argmax(axis=1)])
 
 
-class AllPairs(NamedTuple):
+class AllPairs(BinaryDiscriminants):
     """A discriminant for each pair of classes; the class is that with the most wins.
 
     Attributes
@@ -48,13 +67,6 @@ class AllPairs(NamedTuple):
     discriminants
         One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
     """
-
-    classes: np.ndarray
-    discriminants: tuple[Any, ...]
-
-    def activations(self, points: Any) -> np.ndarray:
-        """(point, pair): the activation of each discriminant."""
-        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
 
     def wins(self, points: Any) -> np.ndarray:
         """(point, class): how many of its pairs each class wins."""
@@ -103,9 +115,9 @@ def fit_one_versus_rest(learner: Learner, points: Any, labels: Any) -> OneVersus
     >>> fit_one_versus_rest(fit_least_squares, points, labels).predict([[0, 1], [9, 1], [1, 9]]).tolist()
     ['a', 'b', 'c']
     """
-    learn, places, classes, codes = read_classes(learner, points, labels)
+    learn, places, names, classes, codes = read_classes(learner, points, labels)
     parts = [check_discriminant(learn(places, codes == code)) for code in range(len(classes))]
-    return OneVersusRest(classes, tuple(parts))
+    return OneVersusRest(classes, parts)._named(names)
 
 
 def fit_all_pairs(learner: Learner, points: Any, labels: Any) -> AllPairs:
@@ -128,16 +140,19 @@ def fit_all_pairs(learner: Learner, points: Any, labels: Any) -> AllPairs:
     >>> len(pairs.discriminants), pairs.wins([[9, 1]]).tolist(), pairs.predict([[9, 1]]).tolist()
     (3, [[1, 2, 0]], ['b'])
     """
-    learn, places, classes, codes = read_classes(learner, points, labels)
+    learn, places, names, classes, codes = read_classes(learner, points, labels)
     parts = []
     for one, other in combinations(range(len(classes)), 2):
         chosen = (codes == one) | (codes == other)
         parts.append(check_discriminant(learn(places[chosen], codes[chosen] == other)))
-    return AllPairs(classes, tuple(parts))
+    return AllPairs(classes, parts)._named(names)
 
 
-def read_classes(learner: Any, points: Any, labels: Any) -> tuple[Learner, np.ndarray, np.ndarray, np.ndarray]:
-    learn, places = check_function(learner, "learner"), check_points(points)
+def read_classes(
+    learner: Any, points: Any, labels: Any
+) -> tuple[Learner, np.ndarray, Names | None, np.ndarray, np.ndarray]:
+    """The learner, the points with the names of their coordinates, the classes, and the code of each point's."""
+    learn, (places, names) = check_function(learner, "learner"), read_points(points)
     try:
         classes, codes = np.unique(np.asarray(labels), return_inverse=True)
     except (TypeError, ValueError):
@@ -147,7 +162,7 @@ def read_classes(learner: Any, points: Any, labels: Any) -> tuple[Learner, np.nd
             f"labels are one class a point, {len(places)} here, of at least two classes; got the shape {codes.shape}"
             f" and {len(classes)}"
         )
-    return learn, places, classes, codes
+    return learn, places, names, classes, codes
 
 
 def check_discriminant(found: Any) -> Any:

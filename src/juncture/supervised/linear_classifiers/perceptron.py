@@ -13,16 +13,17 @@ import numpy as np
 from juncture.checks import check_array, check_choice, check_count, check_flag, check_number
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.options import as_generator
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_coordinates
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points
+from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.separability import check_labels, check_points, read_points
 from juncture.supervised.regression.rows import read_weights
-from juncture.values import number_of
+from juncture.values import number_of, read_only
 
 NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
 BLOCK = 128  # points whose activations are computed ahead of the next update
 
 
-class PerceptronFit(NamedTuple):
+class PerceptronFit(LinearDiscriminant):
     """A hyperplane, and how the perceptron came to it.
 
     Attributes
@@ -37,20 +38,27 @@ class PerceptronFit(NamedTuple):
         The number of points that each pass found misclassified.
     """
 
-    weights: np.ndarray
-    bias: float
+    _fields = ("weights", "bias", "converged", "num_updates", "errors")
     converged: bool
     num_updates: int
     errors: tuple[int, ...]
 
+    def __init__(self, weights: Any, bias: float, errors: Any) -> None:
+        passes = tuple(errors)
+        self._set(
+            weights=read_only(weights, np.float64), bias=float(bias), converged=not passes[-1], num_updates=sum(passes),
+            errors=passes,
+        )  # fmt: skip
+
     @property
     def hyperplane(self) -> Hyperplane:
         """The boundary; weights that are all 0, as exclusive or may end with, have none."""
-        return Hyperplane(self.weights, self.bias)
+        return Hyperplane(self.weights, self.bias)._named(self.feature_names)
 
-    def activation(self, points: Any) -> np.ndarray:
-        """(point,): w·x + b."""
-        return np.asarray(check_coordinates(points, len(self.weights)) @ self.weights + self.bias)
+    def __repr__(self) -> str:
+        how = "converged" if self.converged else "not converged"
+        updates = number_of(self.num_updates, "update")
+        return f"PerceptronFit({number_of(len(self.weights), 'weight')}, {how} after {updates})"
 
 
 def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
@@ -103,7 +111,8 @@ def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
     >>> found.converged, found.hyperplane.predict(corners).tolist()
     (True, [False, False, False, True])
     """
-    signed, heavy = read_signed(points, labels, weights)
+    places, names = read_points(points)
+    signed, heavy = sign_points(places, labels, weights)
     run = apply_rule(
         signed,
         check_number(rate, "rate", above=0, finite=True) * heavy[:, None] * signed,
@@ -114,7 +123,7 @@ def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
         generator=as_generator(rng) if check_flag(shuffle, "shuffle") else None,
     )
     warn_not_converged(run.errors)
-    return PerceptronFit(run.weights[1:], float(run.weights[0]), not run.errors[-1], sum(run.errors), run.errors)
+    return PerceptronFit(run.weights[1:], run.weights[0], run.errors)._named(names)
 
 
 class Run(NamedTuple):
@@ -188,7 +197,7 @@ def perceptron_bound(points: Any, labels: Any) -> float:
     """
     from scipy.optimize import nnls
 
-    signed, _ = read_signed(points, labels, None)
+    signed, _ = sign_points(check_points(points), labels, None)
     unit = signed / np.sqrt((signed**2).sum(axis=1).max())
     # The shortest w with t w·x ≥ 1 by non-negative least squares (least distance programming, Lawson and Hanson).
     system = np.vstack([unit.T, np.ones(len(unit))])
@@ -200,9 +209,8 @@ def perceptron_bound(points: Any, labels: Any) -> float:
     return float(shortest @ shortest)
 
 
-def read_signed(points: Any, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def sign_points(places: np.ndarray, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """t (1, x) of each point, and its weight; points without a weight are left out."""
-    places = check_points(points)
     signs = np.where(check_labels(labels, len(places)), 1.0, -1.0)
     heavy = read_weights(weights, len(places))
     signed = signs[:, None] * np.column_stack([np.ones(len(places)), places])

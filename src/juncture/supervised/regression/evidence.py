@@ -162,7 +162,8 @@ def fit_evidence(
     if not trace.converged:
         warn_user(f"the precisions α and β {trace.reason}: raise max_steps", NotConvergedWarning)
     size = len(statistics.cross)
-    prior = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
+    before = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
+    prior = before._named(rows.names)
     after = prior.update_by(statistics)
     return EvidenceFit(prior, after, prior.log_evidence_of(statistics), ascent.determined(found), trace)
 
@@ -279,7 +280,7 @@ def weigh_basis(
     """The log-evidence and the posterior of one basis."""
     if precision is None or noise_precision is None:
         fit = fit_evidence(rows.inputs, rows.targets, basis, weights=rows.weights)
-        return fit.log_evidence, fit.posterior
+        return fit.log_evidence, fit.posterior._named(rows.names)
     statistics = add_up(basis, rows)
     prior = BayesianLinearRegression.standard(len(statistics.cross), precision, noise_precision, basis)
     return prior.log_evidence_of(statistics), prior.update_by(statistics)

@@ -11,14 +11,14 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.binomial import Binomial
 from juncture.numerics import as_numbers
 from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.linear import features_of
+from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.links import Link, as_link
 from juncture.supervised.regression.responses import Response, as_response
 from juncture.supervised.regression.rows import check_finite
 from juncture.values import Value, few, read_only
 
 
-class GeneralizedLinearModel(Value):
+class GeneralizedLinearModel(FeatureModel):
     """p(t | x) is a member of a family, with g(E[t | x]) = w·φ(x) + offset for a link g.
 
     Parameters
@@ -76,12 +76,17 @@ class GeneralizedLinearModel(Value):
         )  # fmt: skip
 
     @property
+    def num_coefficients(self) -> int:
+        """The number of features."""
+        return len(self.coefficients)
+
+    @property
     def response(self) -> Response:
         return as_response(self.family, self.successes)
 
     def mean(self, inputs: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """(row,): E[t | x]; of a binomial, the probability of success."""
-        features = features_of(self.basis, inputs, len(self.coefficients))
+        features = self._features(inputs)
         scores = features @ self.coefficients + read_offset(offset, exposure, len(features), self.link)
         with np.errstate(all="ignore"):
             means = np.asarray(self.link.inverse(scores))

@@ -12,7 +12,6 @@ from juncture.families.posteriors.laplace import laplace_evidence
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.numerics import LOG_TWO_PI, sigmoid, softmax
 from juncture.parallel import block_rows, map_blocks
-from juncture.supervised.regression.linear import features_of
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
 from juncture.values import Value, read_only
 
@@ -61,7 +60,7 @@ class LaplaceLogistic(Value):
             How many, and the source of random numbers.
         """
         chosen = check_choice(method, ("quadrature", "probit", "draws"), "method")
-        features = features_of(self.mode.basis, inputs, self.mode.coefficients.shape[1])
+        features = self.mode._features(inputs)
         if chosen == "draws":
             return self._average_draws(features, check_count(draws, "draws", least=1), rng)
         if len(self.mode.classes) > 2:

@@ -82,13 +82,12 @@ def declare_inputs(table: Table, categories: Any) -> tuple[Variable, ...]:
     if not table.cells:
         raise InvalidData("the table has no columns to split by")
     names = list(table.cells)
-    if isinstance(categories, str) and categories == "all":
-        told = set(names)
-    else:
-        told = {
-            find_name(each, names) for each in check_iterable(() if categories is None else categories, "categories")
-        }
-    return tuple(declare_input(table.column(name), name, is_category=name in told) for name in names)
+    chosen = set(names) if isinstance(categories, str) and categories == "all" else find_names(categories, names)
+    return tuple(declare_input(table.column(name), name, is_category=name in chosen) for name in names)
+
+
+def find_names(given: Any, names: list[str]) -> set[str]:
+    return {find_name(each, names) for each in check_iterable(() if given is None else given, "categories")}
 
 
 def find_name(given: Any, names: list[str]) -> str:
