@@ -21,8 +21,10 @@ from juncture.learning.structure.learn import SEARCHES, search_structure
 from juncture.learning.structure.scores.scores import SCORES
 from juncture.learning.structure.sets import member_of
 from juncture.learning.structure.streamed import counting, gathering
+from juncture.learning.structure.streamed.coded_copy import ClusterRows
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
+from support.partitions import LocalPartitions
 from support.structure_examples import random_reals, random_rows
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -207,6 +209,20 @@ def test_columns_with_states_and_numbers_are_summed_up_for_each_combination_of_s
         assert are_equivalent(jt.learn_structure(source, name), jt.learn_structure(rows, name)), name
 
 
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterministicRelationWarning")
+def test_rows_on_a_cluster_are_counted_there():
+    table = random_rows(np.random.default_rng(0), 300, SIZES).to_arrow()
+    source = as_source(LocalPartitions([table.slice(0, 100), table.slice(100, 0), table.slice(100)]))
+    assert isinstance(structure_data.as_rows(source, None, None).copy, ClusterRows)
+    for name in SEARCHES:
+        found = jt.learn_structure(source, name, **own_options(name))
+        assert found == jt.learn_structure(table, name, **own_options(name)), name
+    reals = random_reals(np.random.default_rng(0), 600, 3)
+    source = as_source(LocalPartitions([reals.take(slice(0, 400)).to_arrow(), reals.take(slice(400, 600)).to_arrow()]))
+    assert are_equivalent(jt.learn_structure(source), jt.learn_structure(reals))
+    assert isinstance(structure_data.as_rows(source, None, None), SummedRows)
+
+
 def test_posteriors_of_edges_are_those_in_memory():
     rows, source = draw_rows(1)
     options: dict[str, Any] = {"draws": 20, "warmup": 20, "chains": 2, "max_parents": 2, "rng": 0}
@@ -220,7 +236,7 @@ def test_what_needs_rows_in_memory_is_refused():
     with pytest.raises(jt.TooLarge, match="drawing bootstrap samples needs rows in memory"):
         jt.edge_strengths(source, samples=2)
     _, source = draw_rows(0, holes=0.1)
-    with pytest.raises(jt.TooLarge, match="structural EM draws the missing cells .* or with score='node-average'"):
+    with pytest.raises(jt.TooLarge, match=r"structural EM draws the missing cells .* or with score='node-average'"):
         jt.learn_structure(source)
     with pytest.raises(jt.InvalidData, match=r"'n\d' has missing values, the first in row \d+: drop these rows"):
         jt.learn_structure(source, "hill-climbing")
@@ -233,12 +249,12 @@ def test_what_needs_rows_in_memory_is_refused():
 def test_a_search_that_would_count_too_many_tables_is_refused(monkeypatch):
     _, source = draw_rows(0)
     monkeypatch.setattr("juncture.learning.structure.scores.streamed.MAX_SETS", 10)
-    with pytest.raises(jt.TooLarge, match="'n0' has 16 possible sets of parents, .*: set max_parents"):
+    with pytest.raises(jt.TooLarge, match=r"'n0' has 16 possible sets of parents, .*: set max_parents"):
         jt.learn_structure(source, "exact")
     assert jt.learn_structure(source, "exact", max_parents=1).nodes
-    rows, source = draw_reals(0, with_states=True)
+    _, source = draw_reals(0, with_states=True)
     monkeypatch.setattr("juncture.learning.structure.streamed.sums.MAX_NUMBERS", 100)
-    with pytest.raises(jt.TooLarge, match="have more than 3 combinations, .* moments of 4 columns of numbers"):
+    with pytest.raises(jt.TooLarge, match=r"have more than 4 combinations, .* moments of 4 columns of numbers"):
         jt.learn_structure(source)
 
 
@@ -250,7 +266,7 @@ def test_a_full_disk_is_said(monkeypatch):
         def close(self): ...
 
     monkeypatch.setattr("juncture.learning.structure.streamed.coded_copy.SpooledTemporaryFile", lambda **_: Full())
-    with pytest.raises(jt.TooLarge, match="do not fit into the folder of temporary files, .*set TMPDIR"):
+    with pytest.raises(jt.TooLarge, match=r"do not fit into the folder of temporary files, .*set TMPDIR"):
         jt.learn_structure(draw_rows(0)[1])
 
 

@@ -15,10 +15,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from juncture import parallel
 from juncture.errors import TooLarge
 from juncture.learning.structure.sets import Positions, members, set_of
-from juncture.learning.structure.streamed.coded_copy import Chunk, CodedCopy
+from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
 
 CODES = np.int32  # one type, so that the kernel is compiled once
 MAX_BASE_CELLS = 2**18  # of a base by the states of the others: more do not stay in the cache
@@ -167,7 +166,7 @@ def add_tables(one: Table, other: Table) -> Table:
     return SparseTable(cells, np.bincount(group, np.concatenate([one.weights, other.weights])))
 
 
-def count_sets(copy: CodedCopy, sizes: np.ndarray, sets: Iterable[Positions]) -> dict[Positions, Table]:
+def count_sets(copy: Passes, sizes: np.ndarray, sets: Iterable[Positions]) -> dict[Positions, Table]:
     """The table of each set, by one pass; where weights are not whole numbers, one set after the other."""
     plan = CountingPlan.of(sets, sizes)
     if not copy.has_whole_weights:
@@ -175,7 +174,7 @@ def count_sets(copy: CodedCopy, sizes: np.ndarray, sets: Iterable[Positions]) ->
         plan = CountingPlan(sizes, plan.starts, [], sorted([*map(sorted, everything), *plan.single]))
     total = np.zeros(sum(plan.num_counts))
     single: list[Table] = []
-    for counts, tables in parallel.map_stream(plan.count, copy.chunks()):
+    for counts, tables in copy.map(plan.count):
         total += counts
         single = [add_tables(*pair) for pair in zip(single, tables, strict=True)] if single else tables
     return plan.tables(total, single)

@@ -10,10 +10,11 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import Block, RowSource
-from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.groups import groups_rows
+from juncture.data.sources.passes import is_elsewhere, map_blocks
 from juncture.data.tables.columns import code_type
-from juncture.learning.networks.expectation import merge_equal_rows, merge_parts
-from juncture.learning.structure.streamed.coded_copy import CodedCopy
+from juncture.learning.networks.expectation import FEW_DISTINCT, collect_distinct, merge_equal_rows, merge_parts
+from juncture.learning.structure.streamed.coded_copy import ClusterRows, CodedCopy, Passes, are_whole
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.variables import Variable
 
@@ -22,23 +23,39 @@ LEAST_MERGED = 2**18  # rows that wait before they are merged with those before 
 FIRST_STEP = 8  # of the rows of a source of unknown length, one in so many is drawn at first
 
 
-class BlockSummary(NamedTuple):
-    """The distinct rows of a block and their weights, some of its rows, and where it has holes."""
+class Totals(NamedTuple):
+    """The number and the weight of rows, the weight of those in which each column is missing, and the first hole."""
 
-    rows: Dataset
-    weights: np.ndarray
-    sample: Dataset
     num_rows: int
+    weight: float
     holes: np.ndarray
     first_hole: tuple[str, str] | None
+    has_whole_weights: bool
+
+    def plus(self, other: Totals) -> Totals:
+        """Those of both."""
+        return Totals(
+            self.num_rows + other.num_rows,
+            self.weight + other.weight,
+            self.holes + other.holes,
+            self.first_hole or other.first_hole,
+            self.has_whole_weights and other.has_whole_weights,
+        )
 
 
-def summarise_block(step: int, block: Block) -> BlockSummary:
+class BlockSummary(NamedTuple):
+    """The totals of a block, some of its rows, and its distinct rows with their weights unless these stay away."""
+
+    totals: Totals
+    sample: Dataset
+    distinct: tuple[Dataset, np.ndarray] | None
+
+
+def summarise_block(step: int, is_away: bool, block: Block) -> BlockSummary:
     rows, weights = merge_equal_rows(block.rows)
-    missing = {name: has_hole(column) for name, column in rows.columns.items()}
-    holes = np.array([weights[own].sum() for own in missing.values()])
-    sample = block.rows.take(slice(None, None, step))
-    return BlockSummary(rows, weights, sample, len(block.rows), holes, find_hole(block))
+    holes = np.array([weights[has_hole(column)].sum() for column in rows.arrays])
+    totals = Totals(len(block.rows), float(weights.sum()), holes, find_hole(block), are_whole(weights))
+    return BlockSummary(totals, block.rows.take(slice(None, None, step)), None if is_away else (rows, weights))
 
 
 def find_hole(block: Block) -> tuple[str, str] | None:
@@ -106,17 +123,32 @@ class Sample:
 
 
 def gather_rows(source: RowSource, most: int) -> Dataset | StreamedRows:
-    """The distinct rows of a source whose columns have states: in memory up to `most`, else to be counted in passes."""
+    """The distinct rows of a source whose columns have states: in memory up to `most`, else to be counted in passes.
+
+    Where rows lie on a cluster, few distinct ones are brought here; more are counted there, and are never copied.
+    """
+    is_away = is_elsewhere(source) and not groups_rows(source)
+    known = collect_distinct(source, min(most, FEW_DISTINCT)) if is_away else group_rows(source, most)
+    if known is not None:
+        return known
     runs, sample = DistinctRuns(source.variables, most), Sample(source.num_rows)
-    holes, first_hole, num_rows, weight = np.zeros(len(source.variables)), None, 0, 0.0
-    for part in map_blocks(partial(summarise_block, sample.first_step), source):
-        runs.add(part.rows, part.weights)
+    totals = Totals(0, 0.0, np.zeros(len(source.variables)), None, True)
+    for part in map_blocks(partial(summarise_block, sample.first_step, is_away), source):
+        totals = totals.plus(part.totals)
         sample.add(part.sample)
-        holes = holes + part.holes
-        first_hole = first_hole or part.first_hole
-        num_rows, weight = num_rows + part.num_rows, weight + float(part.weights.sum())
+        if part.distinct is not None:
+            runs.add(*part.distinct)
+    if is_away:
+        passes: Passes = ClusterRows(source, totals.num_rows, totals.has_whole_weights)
+        return StreamedRows(source.variables, passes, sample.rows(), *totals[:4])
     runs.merge()
     if not runs.copy.num_rows and runs.merged is not None:
         return runs.merged
     runs.write()
-    return StreamedRows(source.variables, runs.copy, sample.rows(), num_rows, weight, holes, first_hole)
+    return StreamedRows(source.variables, runs.copy, sample.rows(), *totals[:4])
+
+
+def group_rows(source: RowSource, most: int) -> Dataset | None:
+    """The distinct rows that the engine of a source groups; None where it cannot, or where they are too many."""
+    grouped = source.group_rows(source.names, most) if groups_rows(source) else None
+    return None if grouped is None else merge_parts([merge_equal_rows(grouped.rows)])

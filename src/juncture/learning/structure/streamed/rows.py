@@ -17,7 +17,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.learning.structure.sets import Positions
-from juncture.learning.structure.streamed.coded_copy import CodedCopy
+from juncture.learning.structure.streamed.coded_copy import Passes
 from juncture.learning.structure.streamed.counting import Table, count_cells, count_sets
 from juncture.variables import Variable
 
@@ -51,7 +51,7 @@ class StreamedRows:
     def __init__(
         self,
         variables: tuple[Variable, ...],
-        copy: CodedCopy,
+        copy: Passes,
         sample: Dataset,
         num_rows: int,
         weight: float,

@@ -7,16 +7,18 @@ are centred, and those of blocks are merged in their order by Chan's formula.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import Block, RowSource
-from juncture.data.sources.passes import map_blocks
-from juncture.data.sources.source import join_rows
+from juncture.data.sources.passes import is_elsewhere, map_blocks
+from juncture.data.sources.source import collect, join_rows
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import TooLarge
+from juncture.learning.networks.expectation import FEW_DISTINCT
 from juncture.learning.structure.streamed.gathering import find_hole
 from juncture.numerics import Moments, grouped_moments, merge_moments
 from juncture.variables import Variable
@@ -66,6 +68,7 @@ class SummedRows:
         values = np.stack(real, axis=1)
         codes = np.array(states, dtype=np.int64).reshape(len(states), len(own))
         group, firsts = number_cells(codes)
+        check_cells(len(firsts), len(real))
         moments = one_group(values, own) if len(firsts) == 1 else grouped_moments(values, group, own, len(firsts))
         counts = np.bincount(group, minlength=len(firsts))
         ends = (values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf))
@@ -96,13 +99,7 @@ class SummedRows:
     def __add__(self, other: SummedRows) -> SummedRows:
         both = np.concatenate([self.codes, other.codes], axis=1)
         group, firsts = number_cells(both)
-        size = self.moments.center.shape[1]
-        if len(firsts) * (size + 1) ** 2 > MAX_NUMBERS:
-            raise TooLarge(
-                f"the columns with states have more than {len(firsts) - 1:,} combinations, and for each the moments of"
-                f" {size} columns of numbers are kept, which is too much: leave out columns with many states, put the"
-                " numbers into bins with jt.Discretizer, or learn from a sample of the rows"
-            )
+        check_cells(len(firsts), self.moments.center.shape[1])
         parts = np.split(group, [self.codes.shape[1]])
         mine, theirs = (
             spread_moments(one.moments, index, len(firsts)) for one, index in zip((self, other), parts, strict=True)
@@ -116,6 +113,16 @@ class SummedRows:
             np.maximum(self.highest, other.highest),
             self.num_rows + other.num_rows,
             self.first_hole or other.first_hole,
+        )
+
+
+def check_cells(num_cells: int, num_real: int) -> None:
+    most = MAX_NUMBERS // (num_real + 1) ** 2
+    if num_cells > most:
+        raise TooLarge(
+            f"the columns with states have more than {most:,} combinations, and for each the moments of {num_real}"
+            " columns of numbers are kept, which is too much: leave out columns with many states, put the numbers into"
+            " bins with jt.Discretizer, or learn from a sample of the rows"
         )
 
 
@@ -143,12 +150,19 @@ def spread_moments(moments: Moments, index: np.ndarray, num_cells: int) -> Momen
 
 
 def sum_rows(source: RowSource, most: int) -> Dataset | SummedRows:
-    """The rows of a source in memory if they are at most `most`, else their sums."""
+    """The rows of a source in memory if they are at most `most`, else their sums; of a cluster only few come here."""
+    if is_elsewhere(source):
+        sums = reduce(add, map_blocks(SummedRows.of, source))
+        return collect(source) if sums.num_rows <= min(most, FEW_DISTINCT) else sums
     blocks: list[Dataset] = []
     total: SummedRows | None = None
     num_rows = 0
-    for rows, sums in map_blocks(lambda block: (block.rows, SummedRows.of(block)), source):
+    for rows, sums in map_blocks(sum_block, source):
         num_rows += len(rows)
         blocks = [*blocks, rows] if num_rows <= most else []
         total = sums if total is None else total + sums
     return join_rows(source, blocks) if num_rows <= most or total is None else total
+
+
+def sum_block(block: Block) -> tuple[Dataset, SummedRows]:
+    return block.rows, SummedRows.of(block)
