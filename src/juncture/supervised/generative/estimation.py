@@ -13,7 +13,7 @@ from juncture.components.contract import Emissions
 from juncture.components.word_counts import BagOfWords, check_counts
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.errors import InvalidData, Unsupported
-from juncture.latent.mixtures.problem import MixtureStatistics
+from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
 from juncture.supervised.generative.columns import pseudo_rows

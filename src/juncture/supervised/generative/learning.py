@@ -22,7 +22,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.errors import RegularizedWarning, warn_user
 from juncture.inference.engines.options import check_data
 from juncture.iteration import Trace
-from juncture.latent.mixtures.problem import MixtureStatistics
+from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
