@@ -44,7 +44,7 @@ def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
 def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | None:
     """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
     merged: Dataset | None = None
-    grouped = source.group_rows(source.names, most) if groups_rows(source) else None
+    grouped = next(source.group_rows([source.names], most)) if groups_rows(source) else None
     if grouped is not None:
         return merge_parts([merge_equal_rows(grouped.rows)])
     for part in map_blocks(partial(merge_block, most), source):

@@ -81,9 +81,9 @@ def from_statistics(
 ) -> GenerativeClassifier:
     """The classifier that the statistics of labelled rows give."""
     if options.estimate == "bayes":
-        shares = as_class_prior(options.class_prior, template.labels, statistics.counts)
+        shares = as_class_prior(options.class_prior, template.classes, statistics.counts)
         densities = predictive_densities(template.densities, statistics.components, options.alpha)
-        return GenerativeClassifier(shares, densities, template.labels)
+        return GenerativeClassifier(shares, densities, template.classes)
     prior = pseudo_rows(template.densities, statistics.components, options.alpha)
     return estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
 
