@@ -44,8 +44,8 @@ ORDERS = {
         "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
-        "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
-        "order_chain", "edge_posteriors",
+        "sets", "constraints", "streamed", "data", "scores", "independence", "comparison", "searches", "learn",
+        "strength", "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",

@@ -172,7 +172,7 @@ def edge_strengths(
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)
-    dataset = as_dataset(data, variables, weights)
+    dataset = as_dataset(data, variables, weights, "drawing bootstrap samples")
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
