@@ -26,20 +26,22 @@ from juncture.variables import Variable
 LEVELS = {"5 %": 0.05, "95 %": 0.95}  # the ends of an interval that holds 90 % of the probability
 
 
-def predict_states(variable: Variable, values: np.ndarray) -> Dataset:
-    """The most probable state and a probability for each, empty where a row is impossible."""
-    codes = np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1))
+def predict_columns(variable: Variable, marginal: Any) -> Dataset:
+    """A state and a probability for each, or a number and its spread; empty where a row is impossible."""
+    cells = summarize_numbers(marginal) if variable.is_real else best_states(marginal.values)
     columns = predicted_variables(variable)
-    cells = zip((column.name for column in columns), [codes, *values.T], strict=True)
-    return Dataset.from_codes(columns, dict(cells))
+    return Dataset.from_codes(columns, dict(zip((column.name for column in columns), cells, strict=True)))
 
 
-def predict_numbers(variable: Variable, marginal: Any) -> Dataset:
-    """A column of means under the name of the variable, then standard deviations and the ends of an interval."""
+def summarize_numbers(marginal: Any) -> list[np.ndarray]:
+    """Means, standard deviations and the ends of an interval."""
     ends = [np.asarray(marginal.quantile(share)) for share in LEVELS.values()]
-    numbers = [np.asarray(marginal.mean), np.sqrt(marginal.variance), *ends]
-    columns = predicted_variables(variable)
-    return Dataset.from_codes(columns, dict(zip((column.name for column in columns), numbers, strict=True)))
+    return [np.asarray(marginal.mean), np.sqrt(marginal.variance), *ends]
+
+
+def best_states(values: np.ndarray) -> list[np.ndarray]:
+    """The codes of the most probable states, -1 where a row is impossible, and the probabilities of each state."""
+    return [np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1)), *values.T]
 
 
 def predicted_variables(variable: Variable) -> list[Variable]:
@@ -137,9 +139,6 @@ class Prediction:
         scope = [self.model.variable(name) for name in self.evidence]
         rows = Dataset(table, scope, unseen=self.unseen)
         beliefs = infer_factors(self.model, rows, targets=self.targets, method=self.method)
-        parts = [self._predict(self.model.variable(name), beliefs[name]) for name in self.targets]
+        parts = [predict_columns(self.model.variable(name), beliefs[name]) for name in self.targets]
         columns = [values for part in parts for values in part.columns.values()]
         return Dataset.from_codes(self.added, dict(zip((column.name for column in self.added), columns, strict=True)))
-
-    def _predict(self, variable: Variable, marginal: Any) -> Dataset:
-        return predict_numbers(variable, marginal) if variable.is_real else predict_states(variable, marginal.values)

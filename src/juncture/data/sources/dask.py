@@ -15,6 +15,7 @@ from juncture.data.sources.arrow import arrow_errors
 from juncture.data.sources.partitions import Partitions
 from juncture.data.tables.export import import_package
 from juncture.errors import Unsupported
+from juncture.workers import Found
 
 NAME = "the Dask frame"
 AT_ONCE = 8  # partitions whose results are here at once
@@ -38,7 +39,7 @@ class DaskPartitions(Partitions):
         client = find_client()
         return run_here(tasks) if client is None else run_on(client, tasks)
 
-    def add_columns(self, work: Callable[[int, int, Any], Any], schema: Any) -> Any:
+    def add_columns(self, work: Callable[[int, int, Any], Found], schema: Any) -> Any:
         dask, frames = import_package("dask", "dask"), import_package("dask.dataframe", "dask")
         add, sent = dask.delayed(add_to_partition, pure=False), dask.delayed(work, pure=False)
         parts = enumerate(self.frame.to_delayed(optimize_graph=False))
@@ -57,10 +58,11 @@ def run_partition(work: Work[Result], number: int, frame: Any, names: Sequence[s
     return work(number, record_batches(frame, number, names))
 
 
-def add_to_partition(work: Callable[[int, int, Any], Any], number: int, frame: Any, names: Sequence[str]) -> Any:
+def add_to_partition(work: Callable[[int, int, Any], Found], number: int, frame: Any, names: Sequence[str]) -> Any:
     """The pandas frame of one partition with further columns."""
     table = import_package("pyarrow", "arrow").Table.from_batches(record_batches(frame, number, names))
-    return join_columns(frame, work(number, 0, table))
+    [added] = work(number, 0, table).give()
+    return join_columns(frame, added)
 
 
 def join_columns(frame: Any, columns: Any) -> Any:

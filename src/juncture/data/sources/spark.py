@@ -20,6 +20,7 @@ from juncture.data.sources.partitions import Partitions
 from juncture.data.sources.spark_errors import check_types, intervals, spark_errors
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData
+from juncture.workers import Found
 
 Result = TypeVar("Result")
 Work = Callable[[int, Iterable[Any]], Result]
@@ -36,6 +37,7 @@ class SparkPartitions(Partitions):
     """The partitions of a DataFrame of PySpark, of a session with a JVM of its own or of Spark Connect."""
 
     name = "the Spark frame"
+    pickler = "pyspark.cloudpickle"  # the copy that PySpark has, and so its workers
 
     def __init__(self, frame: Any) -> None:
         with spark_errors():
@@ -51,7 +53,7 @@ class SparkPartitions(Partitions):
             for _, rows in groupby(pieces, key=lambda row: row.number):
                 yield pickle.loads(b"".join(row.content for row in rows))  # noqa: S301 (of our own workers)
 
-    def add_columns(self, work: Callable[[int, int, Any], Any], schema: Any) -> Any:
+    def add_columns(self, work: Callable[[int, int, Any], Found], schema: Any) -> Any:
         check_types(self.frame.schema, intervals(self.frame.schema))
         with spark_errors():
             numbered = self.frame.toDF(*map(str, range(len(self.names))))
@@ -60,11 +62,6 @@ class SparkPartitions(Partitions):
                 types = types.add(str(number), TYPES[str(field.type)])
             together = map_in_arrow(numbered, AddColumns(work, tuple(self.names)), types)
             return together.toDF(*self.names, *schema.names)
-
-    def pickle(self, given: Any) -> bytes:
-        """By the copy of cloudpickle that PySpark has, and so its workers."""
-        content: bytes = import_package("pyspark.cloudpickle", "spark").dumps(given)
-        return content
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class OnPartition:
 class AddColumns:
     """What Spark calls on a worker, with the record batches of a partition: they get further columns."""
 
-    work: Callable[[int, int, Any], Any]
+    work: Callable[[int, int, Any], Found]
     names: tuple[str, ...]
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -98,7 +95,8 @@ class AddColumns:
         number, start = context.get().partitionId(), 0
         tables = (arrow.Table.from_batches([batch]).rename_columns(self.names) for batch in batches)
         for rows in cut(tables, ADDED_ROWS, arrow.concat_tables):
-            columns = [*rows.columns, *self.work(number, start, rows).columns]
+            [added] = self.work(number, start, rows).give()
+            columns = [*rows.columns, *added.columns]
             yield from arrow.table(columns, names=list(map(str, range(len(columns))))).combine_chunks().to_batches()
             start += rows.num_rows
 
