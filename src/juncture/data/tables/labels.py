@@ -1,4 +1,4 @@
-"""Labels of states and symbols: as arrays, text as text and numbers as numbers; which may be labels, and their order."""
+"""Labels of states and symbols: as arrays, text as text and numbers as numbers; what may be a label, and the order."""
 
 from __future__ import annotations
 
