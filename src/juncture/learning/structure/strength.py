@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.checks import check_number
 from juncture.data.dataset import Dataset
+from juncture.data.sources.entries import as_lazy_source
 from juncture.drawing.diagram import Diagram, Node, Stroke
 from juncture.drawing.diagram import Edge as Line
 from juncture.drawing.notebook import diagram_html
@@ -154,7 +155,8 @@ def edge_strengths(
     method
         As in `learn_structure`; "auto" is hill climbing, and structural EM where rows have missing cells.
     samples
-        The number of bootstrap samples, each of as many rows as the data, drawn with replacement by their weights.
+        The number of bootstrap samples, each of as many rows as the data, drawn with replacement by their weights. Of
+        a source, whole weights count rows. A source past memory is refused.
 
     Returns
     -------
@@ -172,6 +174,7 @@ def edge_strengths(
     check_progress(progress)
     dataset = as_dataset(data, variables, weights, "drawing bootstrap samples")
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
+    num_rows = len(dataset) if as_lazy_source(data) is None else count_rows(dataset)
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
     total = np.zeros((len(names), len(names)))
@@ -179,20 +182,26 @@ def edge_strengths(
         with warnings.catch_warnings():
             if number > 1:  # once is enough
                 warnings.simplefilter("ignore", DeterministicRelationWarning)
-            graph = search.run(resample_rows(dataset, child), rng=child)
+            graph = search.run(resample_rows(dataset, num_rows, child), rng=child)
         total += edge_directions(graph, bounds)
         if progress is not None:
             progress(number, float(number) / samples)
     return EdgeStrengths(names, total / samples, bounds)
 
 
-def resample_rows(data: Dataset, rng: np.random.Generator) -> Dataset:
+def count_rows(data: Dataset) -> int:
+    """The number of rows of a source, of which the distinct ones are here with their total weights."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    return round(float(weights.sum())) if (weights == np.rint(weights)).all() else len(data)
+
+
+def resample_rows(data: Dataset, num_rows: int, rng: np.random.Generator) -> Dataset:
     """Rows drawn with replacement; where rows have weights, the same rows, weighed by how often they were drawn."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    times = rng.multinomial(len(data), weights / weights.sum())
+    times = rng.multinomial(num_rows, weights / weights.sum())
     if data.weights is None:
         return data.take(np.repeat(np.arange(len(data)), times))
-    return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / len(data)))
+    return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / num_rows))
 
 
 def edge_directions(graph: Any, bounds: EdgeConstraints) -> np.ndarray:
