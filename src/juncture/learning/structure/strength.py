@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from juncture.learning.structure.sets import find_paths
 from juncture.options import as_generator
 from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
+from juncture.workers import map_runs
 
 SHOWN = 5  # edges that the repr shows
 WEAKEST = 0.1  # edge that a picture shows
@@ -178,15 +180,21 @@ def edge_strengths(
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
     total = np.zeros((len(names), len(names)))
-    for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
-        with warnings.catch_warnings():
-            if number > 1:  # once is enough
-                warnings.simplefilter("ignore", DeterministicRelationWarning)
-            graph = search.run(resample_rows(dataset, num_rows, child), rng=child)
-        total += edge_directions(graph, bounds)
-        if progress is not None:
-            progress(number, float(number) / samples)
+    shares = map_runs(partial(run_sample, search, dataset, num_rows, bounds), as_generator(rng).spawn(samples))
+    with warnings.catch_warnings():
+        for number, share in enumerate(shares, start=1):
+            warnings.simplefilter("ignore", DeterministicRelationWarning)  # once is enough
+            total += share
+            if progress is not None:
+                progress(number, float(number) / samples)
     return EdgeStrengths(names, total / samples, bounds)
+
+
+def run_sample(
+    search: Any, data: Dataset, num_rows: int, bounds: EdgeConstraints, rng: np.random.Generator
+) -> np.ndarray:
+    """The edges learned from one bootstrap sample."""
+    return edge_directions(search.run(resample_rows(data, num_rows, rng), rng=rng), bounds)
 
 
 def count_rows(data: Dataset) -> int:
