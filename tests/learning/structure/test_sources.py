@@ -20,11 +20,11 @@ from juncture.learning.structure.independence.tests import TESTS
 from juncture.learning.structure.learn import SEARCHES, search_structure
 from juncture.learning.structure.scores.scores import SCORES
 from juncture.learning.structure.sets import member_of
-from juncture.learning.structure.strength import count_rows, resample_rows
 from juncture.learning.structure.streamed import counting, gathering
 from juncture.learning.structure.streamed.coded_copy import ClusterRows
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
+from juncture.learning.structure.strength import count_rows, resample_rows
 from support.partitions import LocalPartitions
 from support.structure_examples import random_reals, random_rows
 
