@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
-        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "kernels", "drawing", "intervals",
+        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "workers", "kernels", "drawing", "intervals",
         "variables", "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components",
         "information", "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup",
         "estimators", "formats", "plotting", "cli", "__main__",
@@ -24,7 +24,7 @@ ORDERS = {
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",
         "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
-        "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
+        "predictions", "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
@@ -44,8 +44,8 @@ ORDERS = {
         "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
-        "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
-        "order_chain", "edge_posteriors",
+        "sets", "constraints", "streamed", "data", "scores", "independence", "comparison", "searches", "learn",
+        "strength", "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",
