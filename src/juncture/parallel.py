@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from functools import cache
+from itertools import chain, islice
 from math import ceil, prod
 from pathlib import Path
 from threading import Condition, Lock, Semaphore, Thread, local
@@ -86,13 +87,14 @@ def map_stream(function: Callable[[Part], Result], parts: Iterable[Part]) -> Ite
     """`function` of each part, in order; while some threads work, one of them takes the next part.
 
     At most as many parts are in memory as threads work, and one more; of several errors, that of the first part is
-    raised.
+    raised. This thread takes the first part: connections of some databases serve only the thread that made them.
     """
     if num_threads() < 2 or is_one_of_many():
         for part in parts:  # not a generator expression: an error leaves the parts, which end their pass
             yield function(part)
         return
-    stream = Stream(function, iter(parts))
+    taken = iter(parts)
+    stream = Stream(function, chain(list(islice(taken, 1)), taken))
     try:
         yield from stream.results()
     finally:

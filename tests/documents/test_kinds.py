@@ -21,6 +21,9 @@ from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.formats.json import MODEL_NAMES, read_json, write_json
 from juncture.formats.rows import RowRepair
+from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
+from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
+from juncture.supervised.regression.features import FeatureModel
 from juncture.values import Value, content_key
 from support.document_examples import KINDS, posteriors
 
@@ -99,6 +102,24 @@ def _(model):
     return [np.eye(2, model.num_columns)]
 
 
+@some_data.register(FeatureModel)
+def _(model):
+    return [np.linspace(0.0, 1.0, 2 * model.num_columns).reshape(2, -1)]
+
+
+@some_data.register(jt.supervised.LaplaceLogistic)
+def _(model):
+    return [np.linspace(0.0, 1.0, 3)]
+
+
+@some_data.register(jt.supervised.ThresholdNetwork)
+@some_data.register(LinearDiscriminant)
+@some_data.register(BinaryDiscriminants)
+@some_data.register(jt.supervised.MaximumMargin)
+def _(model):
+    return [np.array([[0.0, 1.0], [2.0, -1.0]])]
+
+
 @singledispatch
 def answers(model, data):
     return jt.log_prob(model, data)
@@ -113,6 +134,34 @@ def _(model, data):
 @answers.register
 def _(model: jt.supervised.GenerativeClassifier, data):
     return model.log_joint(data)
+
+
+@answers.register(FeatureModel)
+def _(model, data):
+    if isinstance(model, jt.supervised.LogisticRegression):
+        return model.predict_proba(data)
+    return model.mean(data) if callable(model.mean) else model.predict(data).cdf(np.zeros(len(data)))
+
+
+@answers.register(jt.supervised.LaplaceLogistic)
+def _(model, data):
+    return model.predict_proba(data)
+
+
+@answers.register(jt.supervised.ThresholdNetwork)
+def _(model, data):
+    return model.predict(data)
+
+
+@answers.register(LinearDiscriminant)
+@answers.register(jt.supervised.MaximumMargin)
+def _(model, data):
+    return model.activation(data)
+
+
+@answers.register(BinaryDiscriminants)
+def _(model, data):
+    return model.activations(data)
 
 
 @answers.register
@@ -130,7 +179,7 @@ def outcome(model, data):
     try:
         with np.errstate(all="ignore"):  # the largest doubles are among the parameters
             return np.asarray(answers(model, data)).tobytes()
-    except jt.InvalidModel as error:
+    except (jt.InvalidModel, jt.InvalidData) as error:
         return str(error)
 
 

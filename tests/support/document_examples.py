@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from support import classifier_kinds, sequence_kinds, tree_kinds
+from support import classifier_kinds, linear_kinds, regression_kinds, sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
 
@@ -181,6 +182,21 @@ def decision_networks() -> list[Any]:
     return [jt.example("oil"), one]
 
 
+REGRESSIONS = (
+    "LinearRegression", "BayesianLinearRegression", "ConjugateLinearRegression", "LogisticRegression",
+    "LaplaceLogistic", "GeneralizedLinearModel",
+)  # fmt: skip
+LINEAR_CLASSIFIERS = (
+    "Hyperplane", "MaximumMargin", "OneVersusRest", "AllPairs", "OrderedClassifier", "ThresholdNetwork",
+)  # fmt: skip
+
+
+def supervised_models(name: str) -> list[Any]:
+    """The examples of one class."""
+    models = [*regression_kinds.documents(), *linear_kinds.documents()]
+    return [model for model in models if type(model).__name__ == name]
+
+
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "PairwiseNetwork": pairwise_networks,
@@ -199,6 +215,7 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "HelmholtzMachine": helmholtz_machines,
     "LatentDirichletAllocation": topic_models,
     "GenerativeClassifier": classifier_kinds.documents,
+    **{name: partial(supervised_models, name) for name in (*REGRESSIONS, *LINEAR_CLASSIFIERS)},
     "DecisionTree": tree_kinds.documents,
     "RandomForest": tree_kinds.random_forests,
     "decisions": decision_networks,

@@ -113,3 +113,16 @@ for kind in (type(kernel).__name__ for kernel in kernels()):
     CALLS[f"{kind}.__mul__"] = CALLS[f"{kind}.__rmul__"] = [{"other": 2.0}]
 
 ANSWERS = {"PerceptronFit", "OptimalityResiduals", "RiskFit", "OneVersusRest", "AllPairs", "OrderedClassifier"}
+
+
+def documents() -> list[Any]:
+    """Linear classifiers that a file can hold, each kernel among them."""
+    plain = [value for build in KINDS if build not in {kernels, perceptrons, risk_fits} for value in build()]
+    nested = supervised.LinearKernel() + 2.0 * (supervised.GaussianKernel(0.5) + supervised.PolynomialKernel(3, 0.5))
+    learn = supervised.fit_maximum_margin
+    return [
+        *plain,
+        *(supervised.MaximumMargin(POINTS, LABELS, [0.5, 5e-324, 1e300], 1.0, kernel=each) for each in kernels()),
+        supervised.MaximumMargin(POINTS, LABELS, [0.5, 0.25, 0.25], -1.0, cost=3.0, kernel=nested),
+        supervised.fit_all_pairs(learn, {"a": [0.0, 2.0, 5.0], "größe": [0.0, 2.0, 0.0]}, ["x", "y", "z"]),
+    ]

@@ -35,7 +35,7 @@ def ask_discriminant(model: Any, rows: Any) -> list[Any]:
 
 
 def ask_classes(model: Any, rows: Any) -> list[Any]:
-    codes = {label: code for code, label in enumerate(model.classes.tolist())}
+    codes = {label: code for code, label in enumerate(model.classes)}
     return [model.activations(rows), [codes[label] for label in model.predict(rows).tolist()]]
 
 
@@ -111,7 +111,7 @@ KINDS = [
     Named(
         "naive Bayes",
         lambda rows: sv.fit_classifier("gaussian", rows, GROUPS).model,
-        lambda m, rows: [m.posterior(rows), m.log_prob(rows)],
+        lambda m, rows: [m.predict_proba(rows), m.log_prob(rows)],
     ),
     Named("Mixture", fit_model(two_gaussians(), rng=0), lambda m, rows: [jt.infer(m, rows)["component"].values]),
     Named("Mixture.log_prob", fit_model(two_gaussians(), rng=0), ask_log_prob),

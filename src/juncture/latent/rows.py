@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from juncture.checks import shown
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import Names, as_frame, as_table, select_columns
+from juncture.data.feature_names import Names, as_frame, as_table, check_found, select_columns
 from juncture.data.sequences.steps import series_values, unwrap_frame
-from juncture.data.sources.entries import as_lazy_source
+from juncture.data.sources.contract import Block, Origin, RowSource, is_source
+from juncture.data.sources.entries import as_lazy_source, find_query
+from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.source import collect
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.families.observations import as_values
 from juncture.values import number_of
 from juncture.variables import Variable
 
+Result = TypeVar("Result")
 EventShape: TypeAlias = tuple[int, ...]
 RowParts: TypeAlias = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows and weights, part by part
 
@@ -32,7 +39,7 @@ def rows_of(
     Without the shape of a row, the rows are a table of any number of columns. Where rows are numbers, a table of one
     column will do. With names, tables are taken by name.
     """
-    rows = select_columns(given, names, extra=extra)
+    rows = select_columns(collect_rows(given), names, extra=extra)
     values = read_columns(rows, event_shape, names)
     if values is None:
         values = as_values(unwrap_frame(rows), (), name="a row")
@@ -48,6 +55,13 @@ def rows_of(
         values = values.astype(np.float64, copy=False)  # numbers may stay whole: they may be codes
     is_single = values.ndim == size
     return (values[None] if is_single else values), is_single
+
+
+def collect_rows(given: Any) -> Any:
+    """The rows of a source or a query in memory; all else as it is."""
+    is_lazy = is_source(given) or find_query(given) is not None or isinstance(given, str | os.PathLike)
+    source = as_lazy_source(given) if is_lazy else None
+    return given if source is None else collect(source.coded(map(Variable, source.names)))
 
 
 def check_shape(shape: tuple[int, ...], event_shape: EventShape | None) -> None:
@@ -132,11 +146,49 @@ def weighted_rows(
 def as_parts(given: Any, weights: Any, event_shape: EventShape, names: Names | None) -> RowParts:
     """A function that gives rows and weights: all in one part, or in the blocks of a source."""
     source = as_lazy_source(given)
-    if source is None:
-        part = weighted_rows(given, weights, event_shape, names)
-        return lambda: iter([part])
-    kept = source if weights is None else source.coded(source.variables, weights)
-    return lambda: (weighted_rows(block.rows, block.rows.weights, event_shape, names) for block in kept.blocks())
+    if source is not None:
+        return SourceRows.of(source, weights, event_shape, names)
+    part = weighted_rows(given, weights, event_shape, names)
+    return lambda: iter([part])
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The rows of a source as numbers, with their weights; a call reads them anew, part by part."""
+
+    source: RowSource
+    event_shape: EventShape
+    names: Names | None = None
+
+    @classmethod
+    def of(cls, source: RowSource, weights: Any, event_shape: EventShape, names: Names | None = None) -> SourceRows:
+        if names is not None:
+            check_found(source.names, names, "ignore")
+        kept = [name for name in source.names if name != weights] if names is None else names
+        return cls(source.coded(map(Variable, kept), weights), event_shape, names)
+
+    def __call__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Parts are coded on threads, while those before them are in use."""
+        return self.map(as_part)
+
+    def map(self, function: Callable[[np.ndarray, np.ndarray, Origin], Result]) -> Iterator[Result]:
+        """`function` of rows, weights and the place of each part, in order: on threads, or where the rows are."""
+        return map_blocks(partial(apply_to_rows, function, self.event_shape, self.names), self.source)
+
+
+def apply_to_rows(
+    function: Callable[[np.ndarray, np.ndarray, Origin], Result],
+    event_shape: EventShape,
+    names: Names | None,
+    block: Block,
+) -> Result:
+    with block.origin.located():
+        rows, weights = weighted_rows(block.rows, block.rows.weights, event_shape, names)
+        return function(rows, weights, block.origin)
+
+
+def as_part(rows: np.ndarray, weights: np.ndarray, origin: Origin) -> tuple[np.ndarray, np.ndarray]:
+    return rows, weights
 
 
 def column_names(event_shape: EventShape) -> list[str]:

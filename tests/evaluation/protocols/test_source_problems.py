@@ -71,7 +71,7 @@ def test_a_generative_classifier_is_bayes_rule():
     x = np.concatenate([rng.normal(0, 1, (50, 2)), rng.normal(2, 1, (30, 2))])
     model = fit_classifier("qda", x, np.repeat(["a", "b"], [50, 30])).model
     joint = np.exp(model.log_joint(x))
-    np.testing.assert_allclose(model.posterior(x), joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(x), joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
     drawn, labels = model.sample(4000, given="b", rng=0)
     assert set(labels) == {"b"}
     rows = np.stack(list(drawn.columns.values()), axis=1)

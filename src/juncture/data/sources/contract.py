@@ -22,13 +22,15 @@ from juncture.variables import Scope, Variable
 class Origin(NamedTuple):
     """Where the rows of a block come from: a file or a frame, the number of the first row, the ends of row groups.
 
-    `copies` has the number of rows that each row stands for, where an engine has grouped equal rows.
+    `copies` has the number of rows that each row stands for, where an engine has grouped equal rows. `line` is the line
+    of the first row in a file of text, if each row of the block is one line of it.
     """
 
     name: str = ""
     start: int = 0
     group_ends: tuple[int, ...] = ()
     copies: tuple[int, ...] = ()
+    line: int | None = None
 
     def describe_row(self, row: int) -> str:
         """How a message names a row of the block.

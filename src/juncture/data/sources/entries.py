@@ -15,11 +15,11 @@ from juncture.data.sources.arrow import ArrowReader, RecordBatches
 from juncture.data.sources.arrow_datasets import DatasetBatches
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
 from juncture.data.sources.dask import DaskPartitions
-from juncture.data.sources.duckdb import RelationBatches
+from juncture.data.sources.duckdb_codes import RelationReader
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
 from juncture.data.sources.groups import QuerySource
-from juncture.data.sources.ibis import IbisReader
+from juncture.data.sources.ibis import read_ibis
 from juncture.data.sources.partitions import ClusterSource, PartitionReader, Partitions
 from juncture.data.sources.polars import LazyFrameReader
 from juncture.data.sources.source import MemorySource, TableSource
@@ -147,10 +147,6 @@ def find_query(data: Any) -> ReadQuery | None:
     return None
 
 
-def read_relation(relation: Any, block_rows: int | None) -> TableReader:
-    return ArrowReader(RelationBatches(relation), block_rows)
-
-
 def read_dask(frame: Any, block_rows: int | None) -> TableReader:
     return PartitionReader(DaskPartitions(frame), block_rows)
 
@@ -169,8 +165,8 @@ def read_spark(frame: Any, block_rows: int | None) -> TableReader:
 
 ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
-    ("duckdb", "DuckDBPyRelation", read_relation),
-    ("ibis", "Table", IbisReader),
+    ("duckdb", "DuckDBPyRelation", RelationReader),
+    ("ibis", "Table", read_ibis),
     ("dask.dataframe", "DataFrame", read_dask),
     ("polars", "LazyFrame", LazyFrameReader),
     ("pyarrow.dataset", "Dataset", read_dataset),

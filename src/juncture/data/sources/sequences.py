@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -93,7 +93,9 @@ class SequenceSource:
         """Sequences, those that end in one block together; each call reads the rows anew."""
         source = self.source
         names = (*source.names, self.key) if source.weights is None else (*source.names, source.weights, self.key)
-        return self.join(parallel.map_stream(self.code, source.reader.tables(names)))
+        tables = iter(source.reader.tables(names))
+        first = list(islice(tables, 1))  # a query starts in this thread, to which connections of some engines are bound
+        yield from self.join(parallel.map_stream(self.code, chain(first, tables)))
 
     def code(self, table: SourceTable) -> KeyedRows:
         source, origin = self.source, table.origin

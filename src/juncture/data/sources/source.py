@@ -105,6 +105,10 @@ class TableSource:
 
     @cached_property
     def _survey(self) -> Survey:
+        return self.read_survey()
+
+    def read_survey(self) -> Survey:
+        """The variables and the number of rows, found by reading all rows."""
         return survey(self.reader.tables(self.names), self.names, as_markers(self.missing))
 
     @property
@@ -126,8 +130,13 @@ class TableSource:
     def uncoded_blocks(self) -> Iterator[Callable[[], Block]]:
         """For each block a function that codes it, so that threads code some while others are read."""
         coding = self.coding
-        for table in self.reader.tables(self.columns):
+        for table in self.read_tables():
             yield partial(coding, table)
+
+    def read_tables(self) -> Iterator[SourceTable]:
+        """The tables of a pass. A reader may have `coded_tables`, which makes use of the variables."""
+        coded = getattr(self.reader, "coded_tables", None)
+        return self.reader.tables(self.columns) if coded is None else coded(self.columns, self.variables)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -164,7 +173,11 @@ def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
 
 def collect(source: RowSource) -> Dataset:
     """All rows of a source in memory."""
-    blocks = list(map_blocks(lambda block: block.rows, source))
+    return join_rows(source, list(map_blocks(lambda block: block.rows, source)))
+
+
+def join_rows(source: RowSource, blocks: Sequence[Dataset]) -> Dataset:
+    """The rows of all blocks of a source, one after the other."""
     columns = {name: np.concatenate([rows.columns[name] for rows in blocks]) for name in source.names}
     weights = None
     if any(rows.weights is not None for rows in blocks):

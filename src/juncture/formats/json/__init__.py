@@ -83,7 +83,7 @@ def encode_model(model: Any) -> dict[str, Any]:
     if name not in kind_names() or load_kind(name).model is not type(model):
         names = ", ".join([*MODEL_NAMES, *MODULES])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
-    columns = getattr(model, NAMES, None)
+    columns = model.feature_names if isinstance(model, NamedColumns) else None
     return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})
 
 

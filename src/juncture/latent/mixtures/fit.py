@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Literal
 
@@ -13,12 +13,11 @@ from juncture.checks import check_choice, check_flag
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.feature_names import keep_names
-from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.iteration import ProgressCallback, check_progress
+from juncture.latent.mixtures.expectation import Block, SourceBlocks, as_observations
 from juncture.latent.mixtures.problem import (
-    Block,
     MixtureProblem,
     MixtureState,
     RowBlocks,
@@ -27,7 +26,7 @@ from juncture.latent.mixtures.problem import (
     excerpt,
 )
 from juncture.latent.mixtures.weak_prior import weak_prior
-from juncture.latent.rows import as_parts, weighted_rows
+from juncture.latent.rows import SourceRows, weighted_rows
 from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
@@ -100,23 +99,15 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
 
 def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
-    if as_lazy_source(data) is None:
+    source = as_lazy_source(data)
+    if source is None:
         rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
         check_some_seen([(rows, own)])
-        whole = Block(0, as_observations(model, rows), own)
+        whole = Block(as_observations(model.components, rows), own)
         return lambda: iter([whole])
-    parts = as_parts(data, weights, model.event_shape, model.feature_names)
+    parts = SourceRows.of(source, weights, model.event_shape, model.feature_names)
     check_some_seen(parts())
-    return lambda: number_blocks((as_observations(model, rows), own) for rows, own in parts())
-
-
-def number_blocks(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[Block]:
-    """Each part that has rows, with the number of rows before it."""
-    start = 0
-    for rows, weights in parts:
-        if len(rows):
-            yield Block(start, rows, weights)
-        start += len(rows)
+    return SourceBlocks(parts, model.components)
 
 
 def check_some_seen(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
@@ -130,11 +121,6 @@ def check_some_seen(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
     if not has_rows:
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
     raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
-
-
-def as_observations(model: Mixture, rows: np.ndarray) -> np.ndarray:
-    """Rows as the components take them."""
-    return model.components.check(as_one_sequence(rows)).observations
 
 
 def weak_prior_of(model: Mixture, parts: RowBlocks, rng: np.random.Generator) -> MixturePrior:

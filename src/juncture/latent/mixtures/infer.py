@@ -12,6 +12,8 @@ from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
+from juncture.data.sources.contract import is_source
+from juncture.data.sources.entries import find_query
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.options import (
@@ -23,7 +25,7 @@ from juncture.inference.engines.options import (
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.latent.rows import rows_of
+from juncture.latent.rows import as_parts, rows_of
 from juncture.values import number_of
 
 
@@ -103,6 +105,9 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
 def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
     resolve_method(model, "infer", method)
+    if is_source(rows) or find_query(rows) is not None:
+        parts = as_parts(rows, None, model.event_shape, model.feature_names)()
+        return np.concatenate([model.log_prob(values) for values, _ in parts])
     values, is_single = rows_of(rows, model.event_shape, model.feature_names)
     found = model.log_prob(values)
     return float(found[0]) if is_single else found

@@ -80,8 +80,9 @@ def count_groups(parts: Parts, source: GroupingSource, count: CountBlock) -> Net
     found: list[NetworkStatistics] = []
     num_rows: set[int] = set()
     left = set(range(len(parts)))
-    for group in group_scopes([Scope((*part.parents, part.child)) for part in parts]):
-        block = source.group_rows(group.scope.names, MOST_GROUPS)
+    groups = group_scopes([Scope((*part.parents, part.child)) for part in parts])
+    blocks = source.group_rows([group.scope.names for group in groups], MOST_GROUPS)
+    for group, block in zip(groups, blocks, strict=True):
         if block is None:
             continue
         counted = count([parts[position] for position in group.positions], block)

@@ -23,6 +23,11 @@ class LinearDiscriminant(NamedColumns):
         """The number of coordinates."""
         return len(self.weights)
 
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the weights, and the bias."""
+        return len(self.weights) + 1
+
     def activation(self, points: Any) -> np.ndarray:
         """(point,): w·x + b."""
         places = check_coordinates(points, len(self.weights), self.feature_names)

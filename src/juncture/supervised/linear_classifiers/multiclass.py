@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function
+from juncture.checks import check_function, check_iterable
 from juncture.data.feature_names import NamedColumns, Names
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, InvalidModel
 from juncture.supervised.linear_classifiers.separability import check_points, read_points
-from juncture.values import few, read_only
+from juncture.supervised.regression.classes import check_classes, decode_classes
+from juncture.values import few
+from juncture.variables import State, as_plain
 
 Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`
 
@@ -21,11 +23,26 @@ class BinaryDiscriminants(NamedColumns):
     """Classes that are told apart by discriminants of two groups each."""
 
     _fields = ("classes", "discriminants")
-    classes: np.ndarray
+    classes: tuple[State, ...]
     discriminants: tuple[Any, ...]
 
     def __init__(self, classes: Any, discriminants: Any) -> None:
-        self._set(classes=read_only(classes), discriminants=tuple(discriminants))
+        labels = tuple(as_plain(label) for label in check_classes(classes))
+        parts = tuple(check_discriminant(part) for part in check_iterable(discriminants, "discriminants"))
+        number = self._num_discriminants(len(labels))
+        if len(labels) < 2 or len(parts) != number:
+            raise InvalidModel(
+                f"there are at least 2 classes, and {number} discriminants for {len(labels)}; got {len(parts)}"
+            )
+        sizes = {size for part in parts if (size := getattr(part, "num_columns", None)) is not None}
+        if len(sizes) > 1:
+            raise InvalidModel(f"all discriminants take points with as many coordinates; got {sorted(sizes)}")
+        self._set(classes=labels, discriminants=parts)
+
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        """The number of discriminants of so many classes."""
+        raise NotImplementedError
 
     @property
     def num_columns(self) -> int | None:
@@ -38,7 +55,7 @@ class BinaryDiscriminants(NamedColumns):
         return np.stack([part.activation(places) for part in self.discriminants], axis=1)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}([{few(map(repr, self.classes.tolist()), most=6)}])"
+        return f"{type(self).__name__}([{few(map(repr, self.classes), most=6)}])"
 
 
 class OneVersusRest(BinaryDiscriminants):
@@ -47,14 +64,18 @@ class OneVersusRest(BinaryDiscriminants):
     Attributes
     ----------
     classes
-        (class,): the labels, sorted.
+        The labels, sorted.
     discriminants
         One a class: positive for its points.
     """
 
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        return num_classes
+
     def predict(self, points: Any) -> np.ndarray:
         """(point,): the class of the largest activation; of equal ones the first."""
-        return np.asarray(self.classes[self.activations(points).argmax(axis=1)])
+        return decode_classes(self.classes, self.activations(points).argmax(axis=1))
 
 
 class AllPairs(BinaryDiscriminants):
@@ -63,10 +84,14 @@ class AllPairs(BinaryDiscriminants):
     Attributes
     ----------
     classes
-        (class,): the labels, sorted.
+        The labels, sorted.
     discriminants
         One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
     """
+
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        return num_classes * (num_classes - 1) // 2
 
     def wins(self, points: Any) -> np.ndarray:
         """(point, class): how many of its pairs each class wins."""
@@ -80,7 +105,7 @@ class AllPairs(BinaryDiscriminants):
             sums[:, one] -= activations[:, place]
             sums[:, other] += activations[:, place]
         is_best = wins == wins.max(axis=1, keepdims=True)
-        return np.asarray(self.classes[np.where(is_best, sums, -np.inf).argmax(axis=1)])
+        return decode_classes(self.classes, np.where(is_best, sums, -np.inf).argmax(axis=1))
 
     def _wins(self, activations: np.ndarray) -> np.ndarray:
         wins = np.zeros((len(activations), len(self.classes)), dtype=np.int64)

@@ -14,6 +14,7 @@ from juncture.supervised.linear_classifiers.multiclass import (
     check_discriminant,
     read_classes,
 )
+from juncture.supervised.regression.classes import decode_classes
 
 
 class OrderedClassifier(BinaryDiscriminants):
@@ -22,10 +23,14 @@ class OrderedClassifier(BinaryDiscriminants):
     Attributes
     ----------
     classes
-        (class,): the labels in their order.
+        The labels in their order.
     discriminants
         One for each class but the last: positive for points of higher classes.
     """
+
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        return num_classes - 1
 
     def ranks(self, points: Any) -> np.ndarray:
         """(point,): how many boundaries a point lies above; 0 is the lowest class."""
@@ -33,7 +38,7 @@ class OrderedClassifier(BinaryDiscriminants):
 
     def predict(self, points: Any) -> np.ndarray:
         """(point,): the class of each rank."""
-        return np.asarray(self.classes[self.ranks(points)])
+        return decode_classes(self.classes, self.ranks(points))
 
 
 def fit_ordered(learner: Learner, points: Any, labels: Any, order: Any = None) -> OrderedClassifier:

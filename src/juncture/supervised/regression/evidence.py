@@ -16,6 +16,7 @@ from juncture.checks import check_iterable
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.iteration import Trace, check_stopping_rule, iterate
 from juncture.numerics import LOG_TWO_PI, log, softmax
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.rows import Rows, read_rows
@@ -114,6 +115,10 @@ class EvidenceFit(Value):
     def noise_precision(self) -> float:
         """β."""
         return self.prior.noise_precision
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         numbers = f"precision={self.precision:.4g}, noise_precision={self.noise_precision:.4g}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_inputs, read_rows
 
@@ -26,6 +27,10 @@ class FeatureModel(NamedColumns):
     def num_columns(self) -> int | None:
         """The number of inputs; None for a constant, which takes any number."""
         return count_inputs(self.basis, self.num_coefficients)
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction over one input, with its band or the probabilities of classes; `jt.plot`."""
+        return plot(self, **options)
 
     def _features(self, inputs: Any) -> np.ndarray:
         """(row, feature): as many features as there are coefficients."""

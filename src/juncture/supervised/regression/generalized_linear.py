@@ -10,6 +10,7 @@ from juncture.checks import check_array, check_number
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.binomial import Binomial
 from juncture.numerics import as_numbers
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.links import Link, as_link
@@ -79,6 +80,11 @@ class GeneralizedLinearModel(FeatureModel):
     def num_coefficients(self) -> int:
         """The number of features."""
         return len(self.coefficients)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the coefficients, and of some families the dispersion."""
+        return len(self.coefficients) + int(self.response.has_dispersion)
 
     @property
     def response(self) -> Response:
@@ -152,6 +158,10 @@ class GeneralizedLinearFit(Value):
     def standard_errors(self) -> np.ndarray:
         """(feature,): the standard deviation of each coefficient."""
         return np.sqrt(np.diag(self.covariance))
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         fitted = f"deviance {self.deviance:.6g} of {self.null_deviance:.6g}, dispersion {self.model.dispersion:.4g}"

@@ -15,6 +15,7 @@ from juncture.checks import check_array, check_flag, check_number
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.numerics import LOG_TWO_PI, as_numbers
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.rows import read_rows
@@ -55,6 +56,11 @@ class LinearRegression(FeatureModel):
     def num_coefficients(self) -> int:
         """The number of features."""
         return len(self.coefficients)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the coefficients, and the noise."""
+        return len(self.coefficients) + 1
 
     def mean(self, inputs: Any) -> np.ndarray:
         """E[t | x], (row,)."""
@@ -132,6 +138,10 @@ class LinearFit(Value):
     def rmse(self) -> float:
         """The root of the mean squared error of the rows, √(1/β) of the maximum likelihood."""
         return float(np.sqrt(self.model.noise_variance))
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         depend = f", features {list(self.dependent)} depend on others" if self.dependent else ""

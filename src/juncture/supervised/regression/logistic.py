@@ -17,12 +17,14 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.learning.conditionals.softmax import SoftmaxLikelihood, standardization
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
 from juncture.numerics import as_numbers, log_sum_exp, softmax
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, LinearBasis, check_basis
 from juncture.supervised.regression.classes import check_classes, decode_classes, read_classes
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.logistic_lasso import minimize_absolute
 from juncture.supervised.regression.rows import read_inputs, read_weights
 from juncture.values import Value, few, read_only
+from juncture.variables import as_plain
 
 
 class LogisticRegression(FeatureModel):
@@ -51,7 +53,7 @@ class LogisticRegression(FeatureModel):
     basis: Basis
 
     def __init__(self, classes: Any, coefficients: Any, basis: Basis | None = None) -> None:
-        labels = tuple(check_classes(classes))
+        labels = tuple(as_plain(label) for label in check_classes(classes))
         if len(labels) < 2:
             raise InvalidModel(f"a logistic regression has at least 2 classes; got {len(labels)}")
         found = np.atleast_2d(check_array(coefficients, "coefficients", error=InvalidModel))
@@ -67,6 +69,11 @@ class LogisticRegression(FeatureModel):
     def num_coefficients(self) -> int:
         """The number of features."""
         return int(self.coefficients.shape[1])
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters, the coefficients."""
+        return int(self.coefficients.size)
 
     def log_odds(self, inputs: Any) -> np.ndarray:
         """(row, class): log p(class | x) / p(first class | x)."""
@@ -148,6 +155,10 @@ class LogisticFit(Value):
     def standard_errors(self) -> np.ndarray:
         """(class but the first, feature): the standard deviation of each coefficient; without a penalty, Wald's."""
         return np.sqrt(np.diag(self.covariance)).reshape(self.model.coefficients.shape)
+
+    def plot(self, **options: Any) -> Any:
+        """The probability of each class over one input; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         return f"LogisticFit(log-likelihood {self.log_likelihood:.6g}, penalty={self.penalty!r})"

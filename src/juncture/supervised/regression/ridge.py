@@ -9,6 +9,7 @@ import numpy as np
 from juncture.checks import check_array, check_flag
 from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.linear import LinearRegression
 from juncture.supervised.regression.rows import read_rows
@@ -70,6 +71,10 @@ class RidgePath(NamedColumns):
     def best(self) -> LinearRegression:
         """The regression of least error left out."""
         return self.models[int(self.leave_one_out.argmin())]
+
+    def plot(self, **options: Any) -> Any:
+        """The coefficients and errors of all strengths; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         ends = f"{self.strengths.min():.3g} to {self.strengths.max():.3g}"

@@ -22,7 +22,7 @@ from juncture.supervised.trees.impurity import node_impurities, node_weights
 from juncture.supervised.trees.picture import tree_diagram
 from juncture.supervised.trees.rules import Rule, find_rules
 from juncture.values import Value, number_of, read_only
-from juncture.variables import Scope, Variable
+from juncture.variables import Scope, State, Variable
 
 FIELDS = ("split", "threshold", "num_children", "branch", "statistics")
 
@@ -95,6 +95,16 @@ class DecisionTree(Value):
         check_choice(missing, tuple(MISSING), "missing")
         self._set(inputs=scope, target=target, criterion=criterion, missing=missing)
         self._set(**{name: read_only(array) for name, array in zip(FIELDS, nodes, strict=True)})
+
+    @property
+    def classes(self) -> tuple[State, ...] | None:
+        """The classes, in the order of `predict_proba`; None for regression."""
+        return None if self.target.is_real else self.target.labels
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the inputs, by which tables are taken."""
+        return self.inputs.names
 
     @property
     def nodes(self) -> Nodes:
