@@ -24,7 +24,7 @@ ORDERS = {
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",
         "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
-        "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
+        "predictions", "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
