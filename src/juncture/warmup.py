@@ -14,6 +14,7 @@ import numpy as np
 
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.data.sources.entries import as_source
 from juncture.errors import JunctureError
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
@@ -50,9 +51,13 @@ from juncture.kernels.messages.schedules import FLOODING
 from juncture.kernels.structure.state_counts import MANY
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
+from juncture.learning.structure.data import settle
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.searches.pc import PC
+from juncture.learning.structure.searches.trees import ChowLiu
 from juncture.learning.structure.sets import find_paths
+from juncture.learning.structure.streamed.gathering import gather_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.networks.pairwise.ising import ising, potts
@@ -138,6 +143,9 @@ def learn_structures() -> None:
         learn_structure(data, "hill-climbing", restarts=1)
     learn_structure(rows, "exact")
     learn_structure(rows, "pc", test=PermutationTest(10))
+    past_memory = gather_rows(as_source(rows, block_rows=NUM_ROWS // 2), most=1)
+    for search in (ChowLiu(), PC()):
+        settle(past_memory, lambda: search.run(past_memory, rng=np.random.default_rng(0)))  # noqa: B023
     find_paths(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
 
 

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
-        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "kernels", "drawing", "intervals",
+        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "workers", "kernels", "drawing", "intervals",
         "variables", "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components",
         "information", "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup",
         "estimators", "formats", "plotting", "cli", "__main__",
@@ -45,8 +45,8 @@ ORDERS = {
         "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
-        "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
-        "order_chain", "edge_posteriors",
+        "sets", "constraints", "streamed", "data", "scores", "independence", "comparison", "searches", "learn",
+        "strength", "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",

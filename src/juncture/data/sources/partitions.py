@@ -7,19 +7,12 @@ bit for any number of workers, also where a worker was lost and others did its w
 
 from __future__ import annotations
 
-import pickle
-import platform
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from functools import cached_property, partial
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-import juncture
-from juncture import parallel
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv_text import check_names
 from juncture.data.sources.arrow import cut_batches
@@ -29,11 +22,9 @@ from juncture.data.sources.states import Survey, join_levels, levels_of
 from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.columns import no_cells
-from juncture.data.tables.export import import_package
-from juncture.errors import HeldWarning, JunctureError, Unsupported, hold_warnings, warn_user
+from juncture.workers import Remote, same
 
 Result = TypeVar("Result")
-Other = TypeVar("Other")
 
 
 class Partitions(ABC):
@@ -63,7 +54,7 @@ class PartitionReader:
 
     def map_tables(self, function: Callable[[SourceTable], Result], names: Sequence[str]) -> Iterator[Result]:
         """`function` of each table, called where its rows are; a partition without rows has no table."""
-        work = PartitionWork.of(function, names, self.partitions.name, self.block_rows)
+        work = Remote.of(partial(work_on_tables, function, tuple(names), self.partitions.name, self.block_rows))
         for found in self.partitions.map(work, names or self.names[:1]):  # rows without columns have no number
             yield from found.give()
 
@@ -112,75 +103,14 @@ class OfBlock(Generic[Result]):
         return self.function(self.coding(table))
 
 
-class Versions(NamedTuple):
-    """What must be the same here and on the workers for pickled functions, and the last bit of results, to be."""
-
-    juncture: str
-    numpy: str
-    python: str
-
-    @classmethod
-    def of_this_process(cls) -> Versions:
-        return cls(juncture.__version__, np.__version__, ".".join(platform.python_version_tuple()[:2]))
-
-    def check(self) -> None:
-        for name, wanted, found in zip(self._fields, self, Versions.of_this_process(), strict=True):
-            if wanted != found:
-                raise Unsupported(
-                    f"the workers have {name} {found} and this process has {name} {wanted}: install the same version"
-                    " on both sides"
-                )
-
-
-class Found(NamedTuple):
-    """What came of a partition: the results of its blocks, the warnings, and the error that ended the work."""
-
-    results: list[Any]
-    warnings: list[HeldWarning]
-    error: JunctureError | None
-
-    def give(self) -> Iterator[Any]:
-        for warning in dict.fromkeys(self.warnings):
-            warn_user(*warning)
-        yield from self.results
-        if self.error is not None:
-            raise self.error
-
-
-@dataclass(frozen=True)
-class PartitionWork:
-    """What goes to the workers: the versions, which are compared first, and a pickled function of tables."""
-
-    versions: Versions
-    content: bytes
-
-    @classmethod
-    def of(cls, function: Callable[[SourceTable], Any], names: Sequence[str], name: str, size: int) -> PartitionWork:
-        return cls(Versions.of_this_process(), find_pickler().dumps((function, tuple(names), name, size)))
-
-    def __call__(self, number: int, batches: Iterable[Any]) -> Found:
-        results: list[Any] = []
-        with hold_warnings() as held, parallel.within_one_thread():
-            try:
-                self.versions.check()
-                function, names, name, size = load(self.content)
-                for table in cut_batches(batches, names, size, f"partition {number} of {name}"):
-                    results.append(function(table))  # noqa: PERF401 (those before an error are kept)
-            except JunctureError as error:
-                return Found(results, held, error)
-        return Found(results, held, None)
-
-
-@lru_cache(maxsize=4)
-def load(content: bytes) -> Any:
-    """What was pickled: once in each process, so that plans that a model keeps serve all of its partitions."""
-    return pickle.loads(content)  # noqa: S301 (made by the process that gave this one its work)
-
-
-def find_pickler() -> Any:
-    """What pickles functions by their content: Dask needs cloudpickle, PySpark has a copy of it."""
-    return sys.modules.get("pyspark.cloudpickle") or import_package("cloudpickle", "dask")
-
-
-def same(given: Other) -> Other:
-    return given
+def work_on_tables(
+    function: Callable[[SourceTable], Result],
+    names: tuple[str, ...],
+    name: str,
+    block_rows: int,
+    number: int,
+    batches: Iterable[Any],
+) -> Iterator[Result]:
+    """What runs where a partition is."""
+    for table in cut_batches(batches, names, block_rows, f"partition {number} of {name}"):
+        yield function(table)

@@ -173,7 +173,11 @@ def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
 
 def collect(source: RowSource) -> Dataset:
     """All rows of a source in memory."""
-    blocks = list(map_blocks(lambda block: block.rows, source))
+    return join_rows(source, list(map_blocks(lambda block: block.rows, source)))
+
+
+def join_rows(source: RowSource, blocks: Sequence[Dataset]) -> Dataset:
+    """The rows of all blocks of a source, one after the other."""
     columns = {name: np.concatenate([rows.columns[name] for rows in blocks]) for name in source.names}
     weights = None
     if any(rows.weights is not None for rows in blocks):

@@ -5,6 +5,7 @@ Rows that are equal are counted once, with the sum of their weights.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -45,20 +46,24 @@ def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | N
     merged: Dataset | None = None
     grouped = next(source.group_rows([source.names], most)) if groups_rows(source) else None
     if grouped is not None:
-        rows, weights = merge_equal_rows(grouped.rows)
-        return Dataset.from_codes(rows.variables, rows.columns, weights)
+        return merge_parts([merge_equal_rows(grouped.rows)])
     for part in map_blocks(partial(merge_block, most), source):
         if part is None:
             return None
-        parts = [] if merged is None else [(merged, merged.weights)]
-        parts.append(part)
-        columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in source.names}
-        both = Dataset.from_codes(source.variables, columns, np.concatenate([weights for _, weights in parts]))
-        rows, weights = merge_equal_rows(both)
-        merged = Dataset.from_codes(rows.variables, rows.columns, weights)
+        merged = merge_parts([part] if merged is None else [(merged, np.asarray(merged.weights)), part])
         if len(merged) > most:
             return None
     return merged
+
+
+def merge_parts(parts: Sequence[tuple[Dataset, np.ndarray]]) -> Dataset:
+    """The distinct rows of several parts, each rows and their weights, with total weights."""
+    variables = parts[0][0].variables
+    names = [variable.name for variable in variables]
+    columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in names}
+    together = Dataset.from_codes(variables, columns, np.concatenate([weights for _, weights in parts]))
+    rows, weights = merge_equal_rows(together)
+    return Dataset.from_codes(variables, rows.columns, weights)
 
 
 def merge_block(most: int, block: Block) -> tuple[Dataset, np.ndarray] | None:

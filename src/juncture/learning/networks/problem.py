@@ -15,7 +15,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
-from juncture.data.sources.passes import add_up, map_blocks
+from juncture.data.sources.passes import add_up, is_elsewhere, map_blocks
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian
@@ -117,6 +117,11 @@ class NetworkProblem:
 
     def __post_init__(self) -> None:
         check_kinds(self.template)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows lie on a cluster, where each step runs."""
+        return not isinstance(self.data, Dataset) and is_elsewhere(self.data)
 
     @property
     def latent(self) -> list[str]:

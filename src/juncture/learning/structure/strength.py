@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from juncture.learning.structure.sets import find_paths
 from juncture.options import as_generator
 from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
+from juncture.workers import map_runs
 
 SHOWN = 5  # edges that the repr shows
 WEAKEST = 0.1  # edge that a picture shows
@@ -170,20 +172,24 @@ def edge_strengths(
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)
-    dataset = as_dataset(data, variables, weights)
+    dataset = as_dataset(data, variables, weights, "drawing bootstrap samples")
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
     total = np.zeros((len(names), len(names)))
-    for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
-        with warnings.catch_warnings():
-            if number > 1:  # once is enough
-                warnings.simplefilter("ignore", DeterministicRelationWarning)
-            graph = search.run(resample_rows(dataset, child), rng=child)
-        total += edge_directions(graph, bounds)
-        if progress is not None:
-            progress(number, float(number) / samples)
+    shares = map_runs(partial(run_sample, search, dataset, bounds), as_generator(rng).spawn(samples))
+    with warnings.catch_warnings():
+        for number, share in enumerate(shares, start=1):
+            warnings.simplefilter("ignore", DeterministicRelationWarning)  # once is enough
+            total += share
+            if progress is not None:
+                progress(number, float(number) / samples)
     return EdgeStrengths(names, total / samples, bounds)
+
+
+def run_sample(search: Any, data: Dataset, bounds: EdgeConstraints, rng: np.random.Generator) -> np.ndarray:
+    """The edges learned from one bootstrap sample."""
+    return edge_directions(search.run(resample_rows(data, rng), rng=rng), bounds)
 
 
 def resample_rows(data: Dataset, rng: np.random.Generator) -> Dataset:
