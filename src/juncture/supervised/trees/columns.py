@@ -10,8 +10,9 @@ import numpy as np
 from juncture.checks import check_array, check_iterable, shown
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import as_coding, warn_unseen
-from juncture.data.tables.columns import Column, sorting_key
+from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
+from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
