@@ -29,7 +29,8 @@ test: $(VENV)/.test kernels  ## run the tests, but for the slow ones
 test-all: $(VENV)/.test kernels  ## run all tests
 	$(PYTEST) -m "not fuzz"
 
-test-scale: $(VENV)-scale/.ready  ## run the tests of sources, DuckDB among them, in an environment of their own
+test-scale: $(VENV)-scale/.ready  ## run the tests of sources, also DuckDB, Dask and Spark, in an environment of their own
+	@command -v java > /dev/null || echo "no java: the tests of Spark are skipped (apt-get install default-jre-headless)"
 	OPENBLAS_NUM_THREADS=1 $(VENV)-scale/bin/python -m pytest -q -n 0 tests/data/sources
 
 check: $(VENV)/.demo  ## format, lint, types; meanwhile the kernels of the tests are compiled
@@ -90,7 +91,7 @@ $(VENV)-bench/.ready: $(SOURCES)
 
 $(VENV)-scale/.ready: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)-scale
-	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb]"
+	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb,dask,ibis,spark]" "ibis-framework[duckdb,sqlite]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo

@@ -38,6 +38,7 @@ TARGETS = {  # the slowest that each may be: a multiple of the seconds of anothe
     "posterior": ("read", 8.0),
     "count, DuckDB": ("count, Parquet", 1.5),
     "count, Polars": ("count, Parquet", 1.5),
+    "E-step, 2 workers": ("E-step, 1 worker", 1 / 1.6),
 }
 
 
@@ -62,11 +63,12 @@ def main() -> None:
 
 
 def print_versions(options: argparse.Namespace) -> None:
+    import dask
     import duckdb
     import polars as pl
     import pyarrow as pa
 
-    versions = {"juncture": jt, "NumPy": np, "PyArrow": pa, "DuckDB": duckdb, "Polars": pl}
+    versions = {"juncture": jt, "NumPy": np, "PyArrow": pa, "DuckDB": duckdb, "Polars": pl, "Dask": dask}
     print(", ".join(f"{name} {module.__version__}" for name, module in versions.items()))
     size = Path(options.file).stat().st_size / 2**20
     load = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores"
@@ -86,6 +88,8 @@ def compare(options: argparse.Namespace) -> None:
         print(f"{what:<18} {seconds:>8.2f} {num_rows / seconds:>12,.0f} {peak:>9,.0f}{judge(what, found)}", flush=True)
     counts = {total for what, (_, total) in found.items() if what.startswith("count")}
     print("the counts of all sources are equal" if len(counts) < 2 else "THE COUNTS OF SOURCES DIFFER")
+    expected = {total for what, (_, total) in found.items() if what.startswith("E-step")}
+    print("the E-steps have the same bits" if len(expected) < 2 else "THE BITS OF THE E-STEPS DIFFER")
 
 
 def judge(what: str, found: dict[str, tuple[float, str]]) -> str:
@@ -108,11 +112,13 @@ def measure(options: argparse.Namespace) -> None:
     jt.statistics(model, few)
     jt.log_prob(model, few)
     jt.infer(model, few.only(model.variables.names[1:]), targets=model.variables.names[:1])
+    if hasattr(run, "prepare"):
+        run.prepare(model, options.file)
     for _ in range(options.repeats):
         begin = time.perf_counter()
         result = run(model, options.file)
         seconds.append(time.perf_counter() - begin)
-    num_rows = pyarrow.parquet.ParquetFile(options.file).metadata.num_rows
+    num_rows = getattr(run, "num_rows", 0) or pyarrow.parquet.ParquetFile(options.file).metadata.num_rows
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps([median(seconds), num_rows, peak, str(result)]))
 
@@ -167,6 +173,39 @@ def score_holes(model, file):
     return sum(map_blocks(ask, source))
 
 
+class DaskExpectation:
+    """One E-step of EM on rows with holes, which lie in the memory of local workers of one thread each."""
+
+    num_rows, num_partitions = 160_000, 16
+
+    def __init__(self, workers):
+        self.workers = workers
+
+    def prepare(self, model, file):
+        """The workers, the rows on them, and a first step, which loads the kernels."""
+        import dask.dataframe as dd
+        import pyarrow.parquet
+        from dask.distributed import Client
+
+        from juncture.learning.em.steps import EMSteps
+        from juncture.learning.networks.estimation import EstimationOptions
+        from juncture.learning.networks.problem import NetworkProblem
+
+        self.client = Client(n_workers=self.workers, threads_per_worker=1, dashboard_address=None)
+        rows = next(pyarrow.parquet.ParquetFile(file).iter_batches(self.num_rows)).to_pandas()
+        rng = np.random.default_rng(0)
+        holes = {name: rows[name].astype("str").mask(rng.random(len(rows)) < HOLES) for name in rows}
+        frame = dd.from_pandas(rows.assign(**holes), npartitions=self.num_partitions).persist()
+        source = as_source(frame, model.variables)
+        options = EstimationOptions()
+        problem = NetworkProblem(model, source, options, frozenset(), True, np.random.default_rng(0))
+        self.steps = EMSteps(problem, model)
+        self(model, file)
+
+    def __call__(self, model, file):
+        return repr(self.steps.expect(model).log_likelihood)
+
+
 MEASURED = {
     "read": read,
     "count, Parquet": count,
@@ -175,6 +214,8 @@ MEASURED = {
     "log_prob": score,
     "posterior": predict,
     "log_prob, holes": score_holes,
+    "E-step, 1 worker": DaskExpectation(1),
+    "E-step, 2 workers": DaskExpectation(2),
 }
 
 

@@ -19,7 +19,7 @@ def warn_again(names, times=3):
 
 @pytest.mark.parametrize(("action", "shown"), [("default", 2), ("once", 2), ("always", 7), ("ignore", 0)])
 def test_once_for_each_column_unless_all_are_asked_for(action, shown, monkeypatch):
-    monkeypatch.setattr("juncture.errors.TOLD", set())
+    monkeypatch.setattr("juncture.errors.SHOWN", set())
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter(action)
         warn_again(["a"])
@@ -39,7 +39,7 @@ def test_errors_are_raised_again():
 def test_cross_validation_tells_of_a_column_once(monkeypatch):
     from sklearn.model_selection import cross_val_score
 
-    monkeypatch.setattr("juncture.errors.TOLD", set())
+    monkeypatch.setattr("juncture.errors.SHOWN", set())
     rows = {"key": [f"k{row}" for row in range(60)], "size": ["small", "large"] * 30}
     table = [list(row) for row in zip(*rows.values(), strict=True)]
     with warnings.catch_warnings(record=True) as told:
@@ -53,7 +53,7 @@ def test_cross_validation_tells_of_a_column_of_dates_once(monkeypatch):
     import pandas as pd
     from sklearn.model_selection import cross_val_score
 
-    monkeypatch.setattr("juncture.errors.TOLD", set())
+    monkeypatch.setattr("juncture.errors.SHOWN", set())
     days = pd.DataFrame({"day": [f"2021-01-{row % 28 + 1:02}" for row in range(60)], "size": ["small", "large"] * 30})
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")

@@ -8,9 +8,10 @@ import sys
 CALLED = {
     "local_search.conditional_modes": ("visit_nodes",),
     "structure.climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
-    "structure.contingency": ("test_pair", "permuted_statistics"),
+    "structure.contingency": ("test_pair", "permuted_statistics", "add_layers"),
     "tables.distinct": ("number_keys", "hash_words", "are_as_numbered"),
-    "structure.local_scores": ("number_parents", "score_extensions"),
+    "structure.local_scores": ("number_parents", "score_extensions", "score_table"),
+    "structure.set_counts": ("count_bases",),
     "tables.forward": ("draw_in_order",),
     "tables.network_counts": ("count_rows", "weigh_families", "add_cells"),
     "structure.subsets": ("best_within", "best_orders", "score_subsets"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
+from functools import cache
 from random import Random
 
 import matplotlib.pyplot as plt
@@ -14,13 +15,18 @@ import pytest
 
 import juncture as jt
 from support.bounded import bounded
-from support.public_arguments import INSTANCES
-from support.public_calls import ANSWERS, public_calls
 from support.wrong_objects import WRONG, leak_of
 
 NO_STATISTICS = ("BetaBinomial", "BetaNegativeBinomial", "DirichletMultinomial", "MultivariateStudentT")
 SECONDS = 20  # of processor time for one call; compiling kernels is among it
-CALLS = public_calls()
+
+
+@cache
+def all_calls():
+    """Their examples are fitted models by the hundred: they are made when a test asks for them, not by collecting."""
+    from support.public_calls import public_calls
+
+    return public_calls()
 
 
 @pytest.fixture(autouse=True)
@@ -81,8 +87,11 @@ def test_a_model_without_variables_has_one_assignment(model, method):
 
 
 def test_every_public_class_is_constructed_or_has_an_instance():
+    from support.public_arguments import INSTANCES
+    from support.public_calls import ANSWERS
+
     classes = [kind for name in jt.__all__ if isinstance(kind := getattr(jt, name), type)]
-    named = {call.name for call in CALLS}
+    named = {call.name for call in all_calls()}
     for kind in classes:
         if not issubclass(kind, BaseException) and kind is not jt.AnyConditional:
             assert kind.__name__ in named or kind.__name__ in INSTANCES, f"public_arguments has no {kind.__name__}"
@@ -92,7 +101,7 @@ def test_every_public_class_is_constructed_or_has_an_instance():
 def test_every_public_callable_takes_its_example():
     """Or says that what is asked does not exist for this kind; else the fuzz would prove little."""
     refused = []
-    for call in CALLS:
+    for call in all_calls():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -108,7 +117,7 @@ def test_every_public_callable_takes_its_example():
 def leaks(per_parameter):
     """What leaks where each parameter is given so many of the wrong objects, in turn."""
     chance, found = Random(0), []
-    for call in CALLS:
+    for call in all_calls():
         for parameter in call.replaceable:
             for name in chance.sample(list(WRONG), per_parameter):
                 with bounded(SECONDS):

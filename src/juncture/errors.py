@@ -25,17 +25,19 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
 LEAST_START = 2  # letters of a name that may stand for all of it
 NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
 MAX_MESSAGE = 600  # letters: names and values may have any length
 ONCE = {"default", "module", "once"}  # actions of filters that show a repeated warning once
-TOLD: set[tuple[type[Warning], str, int, str]] = set()  # which warnings, from which file and line, about which columns
+SHOWN: set[tuple[type[Warning], str, int, str]] = set()  # which warnings, from which file and line, about which columns
 LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too long
 
 
@@ -165,6 +167,28 @@ class RegularizedWarning(UserWarning):
     """The data do not determine an estimate, which was regularised; the message says by how much."""
 
 
+class HeldWarning(NamedTuple):
+    """A warning that is given later, elsewhere."""
+
+    message: str
+    category: type[Warning]
+    about: tuple[str, ...] = ()
+
+
+HELD: ContextVar[list[HeldWarning] | None] = ContextVar("HELD", default=None)
+
+
+@contextmanager
+def hold_warnings() -> Iterator[list[HeldWarning]]:
+    """A list that collects the warnings of `warn_user`, to be given in the process of the user."""
+    held: list[HeldWarning] = []
+    token = HELD.set(held)
+    try:
+        yield held
+    finally:
+        HELD.reset(token)
+
+
 def warn_user(message: str, category: type[Warning], about: Iterable[str] = ()) -> None:
     """Warn with the location of the first caller outside of this package.
 
@@ -172,16 +196,19 @@ def warn_user(message: str, category: type[Warning], about: Iterable[str] = ()) 
     forgets what it has shown whenever any library changes the filters for a moment, as in every fold of a
     cross-validation. Filters that show all warnings, or make them errors, get all.
     """
-    message, frame = shorten_message(message), inspect.currentframe()
+    message, frame, held = shorten_message(message), inspect.currentframe(), HELD.get()
+    if held is not None:
+        held.append(HeldWarning(message, category, tuple(about)))
+        return
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
         frame = frame.f_back
     if frame is None:  # an interpreter without access to its stack
         warnings.warn(message, category, stacklevel=2)
         return
-    told = {(category, frame.f_code.co_filename, frame.f_lineno, name) for name in about}
-    if told and told <= TOLD and find_action(message, category, frame.f_globals.get("__name__", "")) in ONCE:
+    shown = {(category, frame.f_code.co_filename, frame.f_lineno, name) for name in about}
+    if shown and shown <= SHOWN and find_action(message, category, frame.f_globals.get("__name__", "")) in ONCE:
         return
-    TOLD.update(told)
+    SHOWN.update(shown)
     warnings.warn_explicit(
         message,
         category,

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from functools import cache
+from itertools import chain, islice
 from math import ceil, prod
 from pathlib import Path
 from threading import Condition, Lock, Semaphore, Thread, local
@@ -65,22 +66,35 @@ WORKER = local()  # the stream of a thread that works on one
 
 
 def is_one_of_many() -> bool:
-    """Whether this thread works on one part of a stream beside others: it starts no further threads."""
+    """Whether this thread works on one part beside others: it starts no further threads."""
+    if getattr(WORKER, "is_alone", False):
+        return True
     stream = getattr(WORKER, "stream", None)
     return stream is not None and not (stream.has_ended and stream.num_taken < 2)
+
+
+@contextmanager
+def within_one_thread() -> Iterator[None]:
+    """Work that starts no threads, as other parts of it run beside this one, in other threads or processes."""
+    before, WORKER.is_alone = getattr(WORKER, "is_alone", False), True
+    try:
+        yield
+    finally:
+        WORKER.is_alone = before
 
 
 def map_stream(function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
     """`function` of each part, in order; while some threads work, one of them takes the next part.
 
     At most as many parts are in memory as threads work, and one more; of several errors, that of the first part is
-    raised.
+    raised. This thread takes the first part: connections of some databases serve only the thread that made them.
     """
-    if num_threads() < 2:
+    if num_threads() < 2 or is_one_of_many():
         for part in parts:  # not a generator expression: an error leaves the parts, which end their pass
             yield function(part)
         return
-    stream = Stream(function, iter(parts))
+    taken = iter(parts)
+    stream = Stream(function, chain(list(islice(taken, 1)), taken))
     try:
         yield from stream.results()
     finally:

@@ -6,7 +6,7 @@ of that kind: most programs use few kinds, and importing stays light.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from juncture.dispatch import lazy_dispatch, refuse_model
@@ -33,6 +33,22 @@ KINDS: dict[str, tuple[str, ...]] = {
     "DeepBoltzmannMachine": ("juncture.latent.deep.verbs",),
     "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
+
+BASES = {"FactorProduct": ("MarkovNetwork", "FactorGraph"), "LinearFactors": ("FactorAnalysis", "ProbabilisticPCA")}
+
+
+def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsupported:
+    """The error of a verb of learning that takes these kinds of the table, with another way where there is one."""
+    names = [name for kind in kinds for name in BASES.get(kind, (kind,))]
+    way = ""
+    if hasattr(structure, "consistent_extension"):
+        way = ": take consistent_extension() of it"
+    elif hasattr(structure, "predict"):
+        way = ": regressions and classifiers are learned by functions of jt.supervised, such as fit_linear"
+    return Unsupported(f"{verb} takes one of {', '.join(names)}; got {type(structure).__name__}{way}")
+
+
+COUNTED = ("BayesianNetwork", "DirectedGraph", "FactorProduct", "HiddenMarkovModel", "MarkovChain")
 
 
 @lazy_dispatch(KINDS)
@@ -86,11 +102,13 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     ChainBeliefs
         of a `HiddenMarkovModel` or a `MarkovChain`, for one sequence; a list for many. They hold `filtered`,
         `smoothed` and `predicted` distributions; `beliefs["state"]["wet"]` is (step,). The option `lengths` cuts one
-        stacked array into sequences; `targets` and `extra` are for networks. Of a `ConditionalRandomField` they hold
+        stacked array into sequences; `group` names the column of a table (a frame, a file, a query or a source) whose
+        cells say which sequence a row belongs to, `beliefs.key` is that cell. `targets` and `extra` are for networks.
+        Of a `ConditionalRandomField` they hold
         the distributions of the labels given all steps.
     StateSpaceBeliefs
-        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the option
-        `lengths`, too.
+        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the options
+        `lengths` and `group`, too.
     MixtureBeliefs
         of a `Mixture`, for rows: the responsibilities of the components, `beliefs["component"]`.
     BoltzmannBeliefs
@@ -139,9 +157,9 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
         of a network: the `assignment`, its `log_prob` given the evidence, and its `log_joint`.
     MostProbablePath
         of a chain or of labels given their steps: the `path` of states; a list for many sequences. The options are
-        `lengths`, `k`, and `trellis=True`, which keeps the trellis.
+        `lengths`, `group`, `k`, and `trellis=True`, which keeps the trellis.
     MostProbableStates
-        of a `LinearGaussianStateSpace`: the path of the smoothed means. The option is `lengths`.
+        of a `LinearGaussianStateSpace`: the path of the smoothed means. The options are `lengths` and `group`.
     MostProbable or MostProbableRows
         of a `Mixture`: the most probable component of each row.
 
@@ -206,8 +224,9 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     rows
         Of a network, a frame, a mapping of columns or a source gives an array and a mapping of states a float. Of a
         `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, a sequence gives a float and a list of
-        sequences an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`, an array of
-        rows.
+        sequences an array; the option `lengths` cuts one stacked array into sequences, and with `group`, the name of a
+        column, a table is read block by block, one number for each of its sequences in order. Of a `Mixture`, an array
+        of rows.
     method, extra
         As in `infer`; `extra` is for networks.
 
@@ -307,13 +326,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     >>> model["rain"].to_dict()
     {'no': 0.5, 'yes': 0.5}
     """
-    extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
-    raise Unsupported(
-        "fit takes a DirectedGraph, an UndirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a"
-        " HiddenMarkovModel, a MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField, a Mixture, a"
-        " FactorAnalysis or a ProbabilisticPCA;"
-        f" got {type(structure).__name__}{extension}"
-    )
+    raise refuse_structure("fit", KINDS, structure)
 
 
 @lazy_dispatch(KINDS)
@@ -342,11 +355,7 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     >>> jt.statistics(graph, rows) + jt.statistics(graph, rows)
     NetworkStatistics(2 families, weight 6)
     """
-    raise Unsupported(
-        "statistics takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
-        " MarkovChain;"
-        f" got {type(structure).__name__}"
-    )
+    raise refuse_structure("statistics", COUNTED, structure)
 
 
 @lazy_dispatch(KINDS)
@@ -377,7 +386,4 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     >>> jt.estimate(graph, jt.statistics(graph, rows), prior=1.0)["a"].values
     array([0.6, 0.4])
     """
-    raise Unsupported(
-        "estimate takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
-        f" MarkovChain; got {type(structure).__name__}"
-    )
+    raise refuse_structure("estimate", COUNTED, structure)

@@ -148,6 +148,8 @@ class LearningNeural(TypedDict, total=False):
 
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any
+    group: str | None
+    states: str | None
     fixed: Collection[str]
     tied: Any
     point: Point
@@ -156,11 +158,13 @@ class LearningHiddenMarkov(Learning, total=False):
 
 class LearningChains(Learning, total=False):
     lengths: Any
+    group: str | None
     point: Point
     on_unseen: OnUnseen
 
 class LearningStateSpace(Learning, total=False):
     lengths: Any
+    group: str | None
     fixed: Iterable[str]
 
 class LearningMachines(TypedDict, total=False):
@@ -187,6 +191,12 @@ class LearningFactors(Learning, total=False):
 @overload
 def infer(model: Network, evidence: Any = None, **options: Unpack[AskingNetworks]) -> Beliefs: ...
 @overload
+def infer(
+    model: HiddenMarkovModel, evidence: Any, *, group: str, states: str | None = None, **options: Unpack[Asking]
+) -> list[ChainBeliefs]: ...
+@overload
+def infer(model: MarkovChain, evidence: Any, *, group: str, **options: Unpack[Asking]) -> list[ChainBeliefs]: ...
+@overload
 def infer(model: Chain, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]) -> list[ChainBeliefs]: ...
 @overload
 def infer(model: Chain, evidence: Many, *, lengths: None = None, **options: Unpack[Asking]) -> list[ChainBeliefs]: ...
@@ -198,6 +208,8 @@ def infer(
 ) -> ChainBeliefs | list[ChainBeliefs]: ...
 @overload
 def infer(model: Chain, evidence: Sequences, *, lengths: None = None, **options: Unpack[Asking]) -> Any: ...
+@overload
+def infer(model: StateSpace, evidence: Any, *, group: str, **options: Unpack[Asking]) -> list[StateSpaceBeliefs]: ...
 @overload
 def infer(
     model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
@@ -281,6 +293,34 @@ def most_probable(
 def most_probable(model: Network, evidence: Any, *, k: int | None = None, **options: Unpack[AskingNetworks]) -> Any: ...
 @overload
 def most_probable(
+    model: HiddenMarkovModel,
+    evidence: Any,
+    *,
+    group: str,
+    k: int,
+    states: str | None = None,
+    **options: Unpack[AskingPaths],
+) -> list[list[MostProbablePath]]: ...
+@overload
+def most_probable(
+    model: HiddenMarkovModel,
+    evidence: Any,
+    *,
+    group: str,
+    k: None = None,
+    states: str | None = None,
+    **options: Unpack[AskingPaths],
+) -> list[MostProbablePath]: ...
+@overload
+def most_probable(
+    model: MarkovChain, evidence: Any, *, group: str, k: int, **options: Unpack[AskingPaths]
+) -> list[list[MostProbablePath]]: ...
+@overload
+def most_probable(
+    model: MarkovChain, evidence: Any, *, group: str, k: None = None, **options: Unpack[AskingPaths]
+) -> list[MostProbablePath]: ...
+@overload
+def most_probable(
     model: Chain, evidence: One, *, k: int, lengths: None = None, **options: Unpack[AskingPaths]
 ) -> list[MostProbablePath]: ...
 @overload
@@ -324,6 +364,10 @@ def most_probable(
     on_impossible: Literal["warn", "raise"] = "warn",
     rng: Any = None,
 ) -> MostProbable | MostProbableRows: ...
+@overload
+def most_probable(
+    model: StateSpace, evidence: Any, *, group: str, **options: Unpack[Asking]
+) -> list[MostProbableStates]: ...
 @overload
 def most_probable(
     model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
@@ -418,6 +462,12 @@ def sample(model: StateSpace, n: int, *, given: Any, **options: Unpack[DrawingSt
 def log_prob(model: Network, rows: Rows, *, method: Any = "auto", extra: Extra = "error") -> Numbers: ...
 @overload
 def log_prob(model: Network, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any: ...
+@overload
+def log_prob(
+    model: HiddenMarkovModel, rows: Any, *, group: str, states: str | None = None, method: Any = "auto"
+) -> Numbers: ...
+@overload
+def log_prob(model: SequenceModel, rows: Any, *, group: str, method: Any = "auto") -> Numbers: ...
 @overload
 def log_prob(model: SequenceModel, rows: Any, *, lengths: Lengths, method: Any = "auto") -> Numbers: ...
 @overload
@@ -583,11 +633,17 @@ def statistics(
 ) -> FactorStatistics: ...
 @overload
 def statistics(
-    structure: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None
+    structure: HiddenMarkovModel,
+    data: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
+    weights: Any = None,
 ) -> HiddenMarkovStatistics: ...
 @overload
 def statistics(
-    structure: MarkovChain, data: Any, *, lengths: Any = None, weights: Any = None
+    structure: MarkovChain, data: Any, *, lengths: Any = None, group: str | None = None, weights: Any = None
 ) -> MarkovChainStatistics: ...
 @overload
 def estimate(

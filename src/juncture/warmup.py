@@ -14,6 +14,7 @@ import numpy as np
 
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.data.sources.entries import as_source
 from juncture.errors import JunctureError
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
@@ -50,9 +51,13 @@ from juncture.kernels.messages.schedules import FLOODING
 from juncture.kernels.structure.state_counts import MANY
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
+from juncture.learning.structure.data import settle
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.searches.pc import PC
+from juncture.learning.structure.searches.trees import ChowLiu
 from juncture.learning.structure.sets import find_paths
+from juncture.learning.structure.streamed.gathering import gather_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.networks.pairwise.ising import ising, potts
@@ -60,6 +65,7 @@ from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.supervised.linear_classifiers.perceptron import fit_perceptron
 from juncture.supervised.trees.learn import learn_tree
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
@@ -138,6 +144,9 @@ def learn_structures() -> None:
         learn_structure(data, "hill-climbing", restarts=1)
     learn_structure(rows, "exact")
     learn_structure(rows, "pc", test=PermutationTest(10))
+    past_memory = gather_rows(as_source(rows, block_rows=NUM_ROWS // 2), most=1)
+    for search in (ChowLiu(), PC()):
+        settle(past_memory, lambda: search.run(past_memory, rng=np.random.default_rng(0)))  # noqa: B023
     find_paths(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
 
 
@@ -289,8 +298,9 @@ def warm_up_mixtures() -> None:
     fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), np.eye(3, 2), 1.0, method=one_step)
 
 
-def warm_up_trees() -> None:
-    """Grow a tree from a handful of rows, and ask it."""
+def warm_up_classifiers() -> None:
+    """Grow a tree from a handful of rows, and ask it; learn a perceptron."""
+    fit_perceptron([0.0, 1.0], [0, 1])
     rows = {"a": ["x", "y", None, "x"], "b": [1.0, 2.0, 3.0, None]}
     learn_tree(rows, [0, 1, 1, 0]).predict(rows)
 
@@ -328,6 +338,6 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "emissions of hidden Markov models": warm_up_emissions,
     "mixtures": warm_up_mixtures,
     "state spaces": warm_up_state_space,
-    "decision trees": warm_up_trees,
+    "classifiers": warm_up_classifiers,
     "pairwise models": ask_pairwise_network,
 }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 import juncture as jt
+from juncture.cli import fitted_blocks
+from juncture.cli.printing.progress import PassBar, show_passes
 from juncture.data.sources import as_source
 from juncture.learning.networks import saved_counts
 from juncture.learning.networks.saved_counts import count_resumably
@@ -86,3 +90,31 @@ def test_rows_with_holes_are_refused_with_resume_and_learned_without():
     run = juncture("fit", "asia", "rows", "--out", "out.json", "--prior", "1", "--max-steps", "500")
     assert run.returncode == 0
     assert "100, of which not all are complete" in run.out
+
+
+def test_a_bar_shows_the_rows_of_each_pass(monkeypatch):
+    """On a terminal; the source that tells of its rows gives the same model."""
+    table = jt.sample(ASIA, 50, rng=0).to_pandas()
+    table.loc[3, "xray"] = None
+    table.to_csv("rows/0.csv", index=False)
+    plain = juncture("fit", "asia", "rows", "--out", "plain.json", "--prior", "1")
+    told: list[object] = []
+    bar = PassBar(lambda: told.append("pass"), told.append, lambda step, objective: told.append((step,)))
+    monkeypatch.setattr(fitted_blocks, "show_passes", lambda *arguments: nullcontext(bar))
+    shown = juncture("fit", "asia", "rows", "--out", "shown.json", "--prior", "1")
+    assert shown.out.replace("shown", "plain") == plain.out
+    assert Path("plain.json").read_text() == Path("shown.json").read_text()
+    first, *passes = " ".join(map(str, told)).split("pass")
+    assert first == ""
+    assert set(passes[0].split()) == {"50"}  # complete rows would be counted: the first block has a hole
+    assert passes[1].split()[:2] == ["50", "50"]
+
+
+def test_a_bar_of_passes_is_drawn_on_a_terminal_only(monkeypatch):
+    with show_passes("learning", "log-likelihood", 100) as bar:
+        assert bar is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with show_passes("learning", "log-likelihood", 100, 2) as bar:
+        bar.begin()
+        bar.watch(50)
+        bar.show(1, -3.5)

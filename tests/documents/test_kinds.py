@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import singledispatch
 from itertools import chain
 
 import numpy as np
@@ -20,6 +21,9 @@ from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.formats.json import MODEL_NAMES, read_json, write_json
 from juncture.formats.rows import RowRepair
+from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
+from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
+from juncture.supervised.regression.features import FeatureModel
 from juncture.values import Value, content_key
 from support.document_examples import KINDS, posteriors
 
@@ -50,35 +54,132 @@ def test_a_file_gives_the_same_bits(kind, tmp_path):
         assert [document[key] for key in HEAD] == ["juncture", 1, type(model).__name__]
 
 
+@singledispatch
 def some_data(model):
     """Rows or sequences that the model can have, and some that it hardly can."""
-    if isinstance(model, jt.HiddenMarkovModel) and isinstance(model.emissions, jt.PrecomputedLogLikelihoods):
+    return [jt.sample(model, 5, rng=0)]
+
+
+@some_data.register
+def _(model: jt.HiddenMarkovModel):
+    if isinstance(model.emissions, jt.PrecomputedLogLikelihoods):
         return [np.log(np.random.default_rng(0).random((6, model.num_states)))]
-    if isinstance(model, jt.LinearGaussianStateSpace):
-        rng, steps = np.random.default_rng(0), min(3, model.max_length or 3)
-        covariates = rng.normal(size=(steps, model.num_inputs)) if model.num_inputs else None
-        return [jt.Sequence(rng.normal(size=(steps, model.observation_dimension)), covariates=covariates)]
-    if isinstance(model, jt.MarkovChain):
-        return [list(model.states)] if model.labels.length == 1 and model.initial is not None else []
-    if isinstance(model, jt.ConditionalRandomField):
-        return [([["x"]] * 3, [model.states[1]] * 3)]
-    if isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest):
-        inputs = model.inputs if isinstance(model, jt.supervised.DecisionTree) else model.trees[0].inputs
-        return [[{one.name: 30.0 if one.is_real else one.labels[0] for one in inputs}, dict.fromkeys(inputs.names)]]
-    is_classifier = isinstance(model, jt.supervised.GenerativeClassifier)
-    return [np.ones((3, *model.densities.event_shape)) if is_classifier else jt.sample(model, 5, rng=0)]
+    return [jt.sample(model, 5, rng=0)]
+
+
+@some_data.register
+def _(model: jt.LinearGaussianStateSpace):
+    rng, steps = np.random.default_rng(0), min(3, model.max_length or 3)
+    covariates = rng.normal(size=(steps, model.num_inputs)) if model.num_inputs else None
+    return [jt.Sequence(rng.normal(size=(steps, model.observation_dimension)), covariates=covariates)]
+
+
+@some_data.register
+def _(model: jt.MarkovChain):
+    return [list(model.states)] if model.labels.length == 1 and model.initial is not None else []
+
+
+@some_data.register
+def _(model: jt.ConditionalRandomField):
+    return [([["x"]] * 3, [model.states[1]] * 3)]
+
+
+@some_data.register(jt.supervised.DecisionTree)
+@some_data.register(jt.supervised.RandomForest)
+def _(model):
+    inputs = model.inputs if isinstance(model, jt.supervised.DecisionTree) else model.trees[0].inputs
+    return [[{one.name: 30.0 if one.is_real else one.labels[0] for one in inputs}, dict.fromkeys(inputs.names)]]
+
+
+@some_data.register
+def _(model: jt.supervised.GenerativeClassifier):
+    return [np.ones((3, *model.densities.event_shape))]
+
+
+@some_data.register(jt.Autoencoder)
+@some_data.register(jt.VariationalAutoencoder)
+def _(model):
+    return [np.eye(2, model.num_columns)]
+
+
+@some_data.register(FeatureModel)
+def _(model):
+    return [np.linspace(0.0, 1.0, 2 * model.num_columns).reshape(2, -1)]
+
+
+@some_data.register(jt.supervised.LaplaceLogistic)
+def _(model):
+    return [np.linspace(0.0, 1.0, 3)]
+
+
+@some_data.register(jt.supervised.ThresholdNetwork)
+@some_data.register(LinearDiscriminant)
+@some_data.register(BinaryDiscriminants)
+@some_data.register(jt.supervised.MaximumMargin)
+def _(model):
+    return [np.array([[0.0, 1.0], [2.0, -1.0]])]
+
+
+@singledispatch
+def answers(model, data):
+    return jt.log_prob(model, data)
+
+
+@answers.register(jt.supervised.DecisionTree)
+@answers.register(jt.supervised.RandomForest)
+def _(model, data):
+    return model.predict_values(data)
+
+
+@answers.register
+def _(model: jt.supervised.GenerativeClassifier, data):
+    return model.log_joint(data)
+
+
+@answers.register(FeatureModel)
+def _(model, data):
+    if isinstance(model, jt.supervised.LogisticRegression):
+        return model.predict_proba(data)
+    return model.mean(data) if callable(model.mean) else model.predict(data).cdf(np.zeros(len(data)))
+
+
+@answers.register(jt.supervised.LaplaceLogistic)
+def _(model, data):
+    return model.predict_proba(data)
+
+
+@answers.register(jt.supervised.ThresholdNetwork)
+def _(model, data):
+    return model.predict(data)
+
+
+@answers.register(LinearDiscriminant)
+@answers.register(jt.supervised.MaximumMargin)
+def _(model, data):
+    return model.activation(data)
+
+
+@answers.register(BinaryDiscriminants)
+def _(model, data):
+    return model.activations(data)
+
+
+@answers.register
+def _(model: jt.Autoencoder, data):
+    return model.decode(model.encode(data))
+
+
+@answers.register
+def _(model: jt.VariationalAutoencoder, data):
+    return model.log_ratios(data, 3, rng=0)
 
 
 def outcome(model, data):
-    """The bits of log p(data) or of the predictions, or the sentence of a model whose numbers overflow."""
+    """The bits of the answers, or the sentence of a model whose numbers overflow."""
     try:
         with np.errstate(all="ignore"):  # the largest doubles are among the parameters
-            if isinstance(model, jt.supervised.DecisionTree | jt.supervised.RandomForest):
-                return np.asarray(model.predict_values(data)).tobytes()
-            if isinstance(model, jt.supervised.GenerativeClassifier):
-                return model.log_joint(data).tobytes()
-            return np.asarray(jt.log_prob(model, data)).tobytes()
-    except jt.InvalidModel as error:
+            return np.asarray(answers(model, data)).tobytes()
+    except (jt.InvalidModel, jt.InvalidData) as error:
         return str(error)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 
 import numpy as np
@@ -25,6 +26,7 @@ COUNTS = jt.Mixture([0.25, 0.75], jt.Poisson([2.0, 9.0]))
 PAIR = jt.HiddenMarkovModel([0.5, 0.5], np.eye(2), [jt.Gaussian(0.0, 4.0), jt.Laplace(1.0, 8.0)])
 SHARED = jt.HiddenMarkovModel([0.5, 0.5], np.eye(2), SharedEmissions(jt.GaussianEmissions([5.0], [3.0]), [0, 0]))
 POSTERIOR = jt.Gamma(2.0, 1.0).posterior(jt.Poisson.statistics([4]))
+NAMED = COUNTS.with_feature_names(["n"])
 
 EMISSIONS = '"emissions": {"kind": "CategoricalEmissions"'
 
@@ -77,6 +79,10 @@ EMISSIONS = '"emissions": {"kind": "CategoricalEmissions"'
         (WALK, "[1.0, 0.5]", "[1.0, 0.5, 0.5]", 1, "observation must have the shape n × 2"),
         (WALK, '"initial_mean"', '"input_to_state": [[]], "initial_mean"', 1, "input_to_state must have the shape"),
         (WALK, '"initial_mean"', '"mean": 1, "initial_mean"', 1, "has the unknown key 'mean'"),
+        (NAMED, '["n"]', '["n", "m"]', 7, "feature_names are as many as the columns, 1 here; got 2"),
+        (NAMED, '["n"]', "[1]", 7, "feature_names[0]: must be text; got 1"),
+        (NAMED, '["n"]', '"n"', 7, "feature_names: must be a list"),
+        (WEATHER, '"initial": ', '"feature_names": ["n"], "initial": ', 1, "has the unknown key 'feature_names'"),
         (COUNTS, "[0.25, 0.75]", "[0.25, 0.5]", 1, "the list of weights of a mixture has a row that sums to 0.75"),
         (COUNTS, "[0.25, 0.75]", "[1.0]", 1, "there are 1 weights, but 2 components"),
         (COUNTS, "[2.0, 9.0]", "[2.0, -9.0]", 6, "components.family: the rate of Poisson must be a finite"),
@@ -172,3 +178,54 @@ def test_a_deep_file_is_refused():
         read_json(
             f'{{"format": "juncture", "version": 1, "model": "Independent", "families": [{deep}'.encode(), RowRepair()
         )
+
+
+def test_a_network_with_edges_has_tables_of_them():
+    text = write_json(jt.ising((2, 2), 0.5))
+    start = text.index('"log_pairwise": ') + len('"log_pairwise": ')
+    broken = text[:start] + "[]" + text[text.rindex("]") + 1 :]
+    with pytest.raises(FormatError, match=re.escape("log_pairwise must have the shape (2, 2), for all edges")):
+        read_json(broken.encode(), RowRepair())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            '"degree": 3',
+            '"degree": 1000000000',
+            "basis.degree: is more than the 4 coefficients of the regression allow",
+        ),
+        ('"degree": 3', '"degree": -3', "basis: degree must be a whole number of at least 0"),
+        ('"PolynomialBasis"', '"PolynomBasis"', "basis.kind: is \"PolynomBasis\"; did you mean 'PolynomialBasis'"),
+        ('"noise_variance": 0.5', '"noise_variance": -0.5', "noise_variance must be a finite number of at least 0"),
+        ("[1.0, 2.0, 3.0, 4.0]", "[[1.0]]", "coefficients must be a list of numbers"),
+    ],
+)
+def test_mistakes_in_a_regression_are_refused(old, new, message):
+    basis = jt.supervised.PolynomialBasis(3)
+    text = write_json(jt.supervised.LinearRegression([1.0, 2.0, 3.0, 4.0], 0.5, basis))
+    assert old in text
+    with pytest.raises(FormatError) as caught:
+        read_json(text.replace(old, new).encode(), RowRepair())
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"bias": 0.0', '"bias": 0.0, "extra": 1', "discriminants[0]: has the unknown key 'extra'"),
+        ('"kind": "Hyperplane"', '"kind": "Plane"', 'discriminants[0].kind: is "Plane"'),
+        ('["a", "b"]', '["a"]', "there are at least 2 classes"),
+        ('["a", "b"]', '["a", "a"]', "classes are different labels"),
+        ("[1.0, 0.0]", "[1.0]", "all discriminants take points with as many coordinates; got [1, 2]"),
+        ("[1.0, 0.0]", "[0.0, 0.0]", "discriminants[0]: the weights of a hyperplane are finite numbers, not all 0"),
+    ],
+)
+def test_mistakes_in_discriminants_are_refused(old, new, message):
+    planes = [jt.supervised.Hyperplane([1.0, 0.0], 0.0), jt.supervised.Hyperplane([0.0, 1.0], 0.0)]
+    text = write_json(jt.supervised.OneVersusRest(["a", "b"], planes))
+    assert old in text
+    with pytest.raises(FormatError) as caught:
+        read_json(text.replace(old, new, 1).encode(), RowRepair())
+    assert message in str(caught.value)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import subprocess
 import sys
+
+import juncture
 
 HEAVY = {"numba", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "networkx", "typer", "rich"}
 
@@ -61,3 +65,10 @@ def test_names_of_bundled_networks_are_completed_without_numpy():
         code = COMPLETE.format(words=words, last=len(words.split()))
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert run.stdout.splitlines() == [*proposals, "False"]
+
+
+def test_every_module_can_be_imported():
+    """Also one that no other imports; whatever is optional is imported by the function that needs it."""
+    for module in pkgutil.walk_packages(juncture.__path__, "juncture."):
+        if module.name != "juncture.__main__":  # which runs the command line
+            importlib.import_module(module.name)

@@ -16,15 +16,16 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
-        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "kernels", "drawing", "intervals",
+        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "workers", "kernels", "drawing", "intervals",
         "variables", "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components",
         "information", "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup",
         "estimators", "formats", "plotting", "cli", "__main__",
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",
-        "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
-        "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
+        "messages", "variational", "sampling", "approximation", "approximate_mode", "source_answers", "infer",
+        "most_probable", "predictions", "log_prob", "answer_blocks", "sample", "planning", "sensitivity",
+        "edge_information", "decisions", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",
@@ -35,16 +36,17 @@ ORDERS = {
         "incomplete_numbers", "gaussian_graphs", "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "uncertain_beliefs",
-        "expectation", "line_starts", "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
+        "templates", "document", "statistics", "scope_groups", "complete_rows", "saved_counts", "estimation",
+        "posterior", "uncertain_beliefs", "expectation", "seen_rows", "line_starts", "line_vectors", "problem",
+        "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
         "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
-        "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
-        "order_chain", "edge_posteriors",
+        "sets", "constraints", "streamed", "data", "scores", "independence", "comparison", "searches", "learn",
+        "strength", "order_chain", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",
@@ -56,7 +58,7 @@ ORDERS = {
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
         "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
-        "sequences", "sources",
+        "sequences", "sources", "feature_names",
     ],
 }  # fmt: skip
 

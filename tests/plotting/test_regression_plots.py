@@ -17,6 +17,8 @@ from juncture.supervised import (
     fit_evidence,
     fit_generalized_linear,
     fit_linear,
+    fit_logistic,
+    laplace_logistic,
     ridge_path,
 )
 
@@ -31,6 +33,20 @@ MODELS = {
     "evidence": (lambda: fit_evidence(X, T, CUBIC), lambda fit: fit.posterior),
     "poisson": (lambda: fit_generalized_linear(jt.Poisson, X, np.arange(12)), lambda fit: fit.model),
 }
+
+
+def test_probabilities_of_classes_along_an_input():
+    """The lines are the probabilities; the rows of each class are marked on the height 1."""
+    labels = np.where(X > 0.4, "high", "low")
+    fit = fit_logistic({"size": X}, labels, penalty=jt.L2(0.1))
+    for value, model in ((fit, fit.model), (fit.model, fit.model), (laplace_logistic(fit), laplace_logistic(fit))):
+        drawn = value.plot(inputs={"size": X}, targets=labels, ax=axes())
+        assert drawn.get_xlabel() == "size"
+        lines = [line for line in drawn.lines if len(line.get_xdata()) == 200]
+        at = lines[0].get_xdata()
+        np.testing.assert_array_equal(np.stack([line.get_ydata() for line in lines], axis=1), model.predict_proba(at))
+        marks = [line.get_xdata() for line in drawn.lines if len(line.get_xdata()) < 200]
+        assert [len(found) for found in marks] == [(labels == label).sum() for label in model.classes]
 
 
 def axes():

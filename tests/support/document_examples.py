@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from support import classifier_kinds, sequence_kinds, tree_kinds
+from support import classifier_kinds, linear_kinds, regression_kinds, sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
 
@@ -81,7 +82,8 @@ def state_spaces() -> list[Any]:
 def mixtures() -> list[Any]:
     rng = np.random.default_rng(6)
     kinds = [jt.Mixture([0.25, 0.5, 0.25], EMISSIONS[kind](rng, 3)) for kind in EMISSIONS]
-    return [*sequence_kinds.mixtures(), *kinds, jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])]
+    odd = jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])
+    return [*sequence_kinds.mixtures(), *kinds, odd, odd.with_feature_names(["é😀\n"])]
 
 
 def families() -> list[Any]:
@@ -101,6 +103,7 @@ def linear_factors() -> list[Any]:
         jt.FactorAnalysis(loadings, mean, rng.gamma(2.0, size=4)),
         jt.ProbabilisticPCA(loadings, mean, SMALLEST),
         jt.FactorAnalysis([[0.0]], [1.0], [2.0]),
+        jt.FactorAnalysis([[0.0]], [1.0], [2.0]).with_feature_names(["größe"]),
     ]
 
 
@@ -155,6 +158,15 @@ def deep_models() -> list[Any]:
     return [kind.random([3, 2, 2], scale=1.0, rng=seed) for seed, kind in enumerate(kinds)]
 
 
+def autoencoders() -> list[Any]:
+    kinds = (jt.VariationalAutoencoder.random(3, 2, kind, hidden=[2], rng=0) for kind in ("gaussian", "bernoulli"))
+    return [jt.Autoencoder.random(3, 1, hidden=[4, 2], rng=0), jt.Autoencoder.random(1, 1, rng=1), *kinds]
+
+
+def helmholtz_machines() -> list[Any]:
+    return [jt.HelmholtzMachine.random(3, 2, scale=1.0, rng=0)]
+
+
 def topic_models() -> list[Any]:
     topics = np.random.default_rng(0).dirichlet(np.ones(3), 2)
     return [
@@ -170,6 +182,21 @@ def decision_networks() -> list[Any]:
     return [jt.example("oil"), one]
 
 
+REGRESSIONS = (
+    "LinearRegression", "BayesianLinearRegression", "ConjugateLinearRegression", "LogisticRegression",
+    "LaplaceLogistic", "GeneralizedLinearModel",
+)  # fmt: skip
+LINEAR_CLASSIFIERS = (
+    "Hyperplane", "MaximumMargin", "OneVersusRest", "AllPairs", "OrderedClassifier", "ThresholdNetwork",
+)  # fmt: skip
+
+
+def supervised_models(name: str) -> list[Any]:
+    """The examples of one class."""
+    models = [*regression_kinds.documents(), *linear_kinds.documents()]
+    return [model for model in models if type(model).__name__ == name]
+
+
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "PairwiseNetwork": pairwise_networks,
@@ -183,8 +210,12 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "RestrictedBoltzmannMachine": boltzmann_machines,
     "DeepBeliefNetwork": deep_models,
     "DeepBoltzmannMachine": deep_models,
+    "Autoencoder": autoencoders,
+    "VariationalAutoencoder": autoencoders,
+    "HelmholtzMachine": helmholtz_machines,
     "LatentDirichletAllocation": topic_models,
     "GenerativeClassifier": classifier_kinds.documents,
+    **{name: partial(supervised_models, name) for name in (*REGRESSIONS, *LINEAR_CLASSIFIERS)},
     "DecisionTree": tree_kinds.documents,
     "RandomForest": tree_kinds.random_forests,
     "decisions": decision_networks,

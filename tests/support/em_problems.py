@@ -13,7 +13,8 @@ from juncture.factors.noisy import NoisyMax
 from juncture.latent.factors.data import FactorData, HoleBlock, moments_of
 from juncture.latent.factors.em import CompleteFactors, IncompleteFactors
 from juncture.latent.factors.posterior import Patterns
-from juncture.latent.mixtures.problem import Block, MixtureProblem
+from juncture.latent.mixtures.expectation import Block
+from juncture.latent.mixtures.problem import MixtureProblem
 from juncture.learning.conditionals.causes import causes_of
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
 from juncture.learning.conditionals.noisy import CauseProblem
@@ -100,7 +101,7 @@ def state_space(rng: np.random.Generator) -> tuple[StateSpaceProblem, list[Any]]
         [[0.9, 0.1], [0.0, 0.8]], [[1.0, 0.5]], np.eye(2) * 0.4, [[0.3]], np.zeros(2), np.eye(2)
     )
     sequences = model.sequences(jt.sample(model, [12, 9], rng=rng))
-    problem = StateSpaceProblem(model, sequences, StateSpaceOptions(frozenset(), {}), rng)
+    problem = StateSpaceProblem(model, lambda: iter([sequences]), StateSpaceOptions(frozenset(), {}), rng)
     return problem, [sequences.take(slice(0, 1)), sequences.take(slice(1, 2))]
 
 
@@ -110,8 +111,8 @@ def mixture(rng: np.random.Generator) -> tuple[MixtureProblem, list[Any]]:
     rows = np.asarray(model.sample(40, rng=rng))
     rows[rng.random(rows.shape) < 0.2] = np.nan
     weights = rng.random(40)
-    problem = MixtureProblem(model, lambda: iter([Block(0, rows, weights)]), MixturePrior(1.0), "given", rng)
-    return problem, [Block(0, rows[:13], weights[:13]), Block(13, rows[13:], weights[13:])]
+    problem = MixtureProblem(model, lambda: iter([Block(rows, weights)]), MixturePrior(1.0), "given", rng)
+    return problem, [Block(rows[:13], weights[:13]), Block(rows[13:], weights[13:])]
 
 
 def factor_rows(rng: np.random.Generator) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -36,7 +36,38 @@ def networks():
     return [supervised.threshold_network(table) for table in ([0, 1, 1, 0], [0, 0, 0, 1])]
 
 
-KINDS = [hyperplanes, kernels, machines, networks]
+def perceptrons():
+    return [supervised.fit_perceptron(POINTS, LABELS, start=start) for start in (None, [-1.0, 1.0, 0.0])]
+
+
+def risk_fits():
+    return [supervised.minimize_risk(POINTS, LABELS, strength=strength) for strength in (0.1, 1.0)]
+
+
+def one_against_rest():
+    return [supervised.fit_one_versus_rest(supervised.fit_least_squares, POINTS, labels) for labels in CLASSES]
+
+
+def all_pairs():
+    return [supervised.fit_all_pairs(supervised.fit_least_squares, POINTS, labels) for labels in CLASSES]
+
+
+def ordered_classifiers():
+    return [supervised.fit_ordered(supervised.fit_least_squares, POINTS, labels) for labels in CLASSES]
+
+
+CLASSES = (LABELS, ["b", "a", "c"])
+KINDS = [
+    hyperplanes,
+    kernels,
+    machines,
+    networks,
+    perceptrons,
+    risk_fits,
+    one_against_rest,
+    all_pairs,
+    ordered_classifiers,
+]
 
 ROWS: dict[str, Any] = {"points": POINTS, "labels": LABELS}
 SEEN: dict[str, Any] = {"points": POINTS}
@@ -66,8 +97,10 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "fit_ordered": [{"learner": supervised.fit_least_squares, **ROWS, "order": [0, 1]}],
     "fit_all_pairs": [{"learner": supervised.fit_least_squares, **ROWS}],
 }
-for kind in ("Hyperplane", "MaximumMargin"):
+for kind in ("Hyperplane", "MaximumMargin", "PerceptronFit", "RiskFit"):
     CALLS |= {f"{kind}.{method}": [SEEN] for method in ("activation", "predict")}
+for kind in ("OneVersusRest", "AllPairs", "OrderedClassifier"):
+    CALLS |= {f"{kind}.{method}": [SEEN] for method in ("activations", "predict", "wins", "ranks")}
 CALLS |= {f"Hyperplane.{method}": [SEEN] for method in ("signed_distance", "project")}
 for method in ("functional_margins", "geometric_margins", "margin"):
     CALLS[f"Hyperplane.{method}"] = [ROWS]
@@ -80,3 +113,16 @@ for kind in (type(kernel).__name__ for kernel in kernels()):
     CALLS[f"{kind}.__mul__"] = CALLS[f"{kind}.__rmul__"] = [{"other": 2.0}]
 
 ANSWERS = {"PerceptronFit", "OptimalityResiduals", "RiskFit", "OneVersusRest", "AllPairs", "OrderedClassifier"}
+
+
+def documents() -> list[Any]:
+    """Linear classifiers that a file can hold, each kernel among them."""
+    plain = [value for build in KINDS if build not in {kernels, perceptrons, risk_fits} for value in build()]
+    nested = supervised.LinearKernel() + 2.0 * (supervised.GaussianKernel(0.5) + supervised.PolynomialKernel(3, 0.5))
+    learn = supervised.fit_maximum_margin
+    return [
+        *plain,
+        *(supervised.MaximumMargin(POINTS, LABELS, [0.5, 5e-324, 1e300], 1.0, kernel=each) for each in kernels()),
+        supervised.MaximumMargin(POINTS, LABELS, [0.5, 0.25, 0.25], -1.0, cost=3.0, kernel=nested),
+        supervised.fit_all_pairs(learn, {"a": [0.0, 2.0, 5.0], "größe": [0.0, 2.0, 0.0]}, ["x", "y", "z"]),
+    ]

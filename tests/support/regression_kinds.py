@@ -177,3 +177,24 @@ ANSWERS = {
     "EvidenceFit",
     "BasisChoice",
 }
+
+
+def documents() -> list[Any]:
+    """Regressions that a file can hold, each basis and link among them."""
+    odd = supervised.LogisticRegression(["", 1, 2.5, float("inf")], [[5e-324], [-1.7e308], [0.0]], bases()[1])
+    weights = np.random.default_rng(0).normal(size=4)
+    spread = np.diag([0.5, 2.0, 1e-300, 1e300])
+    return [
+        *(supervised.LinearRegression([1.5] * 30, 0.0, basis) for basis in bases()),
+        linear_regressions()[0].with_feature_names(["größe"]),
+        supervised.BayesianLinearRegression(weights, spread, 1e-300),
+        supervised.ConjugateLinearRegression(weights, spread, 2.0, 3.0, CUBIC),
+        *logistic_regressions(),
+        odd,
+        *laplace_logistics(),
+        supervised.laplace_logistic(supervised.fit_logistic({"a": X}, CODES, penalty=jt.L2(1.0))),
+        *generalized_linear_models(),
+        supervised.GeneralizedLinearModel(jt.NegativeBinomial, [1.0], "square root", successes=2.5, basis=bases()[2]),
+        supervised.GeneralizedLinearModel(jt.Gamma, weights, "log", dispersion=0.5),
+        supervised.GeneralizedLinearModel(jt.Binomial, weights, "complementary log-log"),
+    ]

@@ -6,13 +6,15 @@ import datetime as dt
 import traceback
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
 
 import juncture as jt
-from support.public_calls import Call
+
+if TYPE_CHECKING:
+    from support.public_calls import Call
 
 WRITERS = tuple(str(Path(module.__file__).parent) for module in (jt, sklearn))  # whose `raise` is on purpose
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
 from typing import Annotated, Any, TextIO
 
 import typer
 
-from juncture.cli.fitted_blocks import FitTask, collect_block_facts, fit_blocks, is_streamed, open_source
+from juncture.cli.fitted_blocks import FitTask, collect_block_facts, fit_resumably, fit_source, is_streamed, open_source
 from juncture.cli.printing.output import check_target, console, print_json, save, table
 from juncture.cli.printing.progress import show_progress
 from juncture.cli.reading.arguments import AsJson, Network, Normalize, load
@@ -114,10 +113,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     task = FitTask(model, network, rows, prior, latent, method, seed)
     if is_streamed(rows, resume, decimal):
         source = open_source(task, missing, ignore)
-        with (
-            show_progress(f"learning from {rows}", objective, restarts + 1) if resume is None else nullcontext() as show
-        ):
-            fitted = fit_blocks(task, source, resume, show)
+        fitted = fit_source(task, source, objective) if resume is None else fit_resumably(task, source, resume)
         about_rows = collect_block_facts(fitted, source)
     else:
         data = read_rows(model, network, rows, missing, ignore, decimal)

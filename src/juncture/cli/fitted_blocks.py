@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from juncture.cli.printing.progress import show_rows
+from juncture.cli.printing.progress import show_passes, show_rows
 from juncture.cli.reading.rows import RowsOfFiles, as_decimal, note_columns
+from juncture.cli.reading.watched import WatchedSource
 from juncture.data.files.files import expand_pattern
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source, as_source
 from juncture.data.sources.folders import find_files
 from juncture.data.sources.tables import FileState
 from juncture.errors import InvalidData, Unsupported, hint
-from juncture.iteration import ProgressCallback
 from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.fit import Fit
 from juncture.learning.networks.estimation import resolve_prior
@@ -59,13 +59,16 @@ def open_source(task: FitTask, missing: list[str], ignore: list[str]) -> RowSour
     return source.coded(variables)
 
 
-def fit_blocks(
-    task: FitTask, source: RowSource, resume: str | None, progress: ProgressCallback | None = None
-) -> Fit[Any]:
-    """The fit; with a file to resume from, that of complete rows."""
-    if resume is None:
-        more = {"latent": task.latent, "method": task.method, "rng": task.seed, "progress": progress}
-        return fit(task.model, source, task.prior, **more)
+def fit_source(task: FitTask, source: RowSource, objective: str) -> Fit[Any]:
+    """The fit, with a bar of the rows of each pass."""
+    with show_passes(f"learning from {task.rows}", objective, source.num_rows, task.method.restarts + 1) as bar:
+        rows = source if bar is None else WatchedSource(source, bar.begin, bar.watch)
+        more = {"latent": task.latent, "method": task.method, "rng": task.seed}
+        return fit(task.model, rows, task.prior, progress=None if bar is None else bar.show, **more)
+
+
+def fit_resumably(task: FitTask, source: RowSource, resume: str) -> Fit[Any]:
+    """The fit of complete rows, whose counts are saved to a file that an interrupted run goes on from."""
     if task.latent:
         raise Unsupported("--resume saves the counts of complete rows; a latent variable is learned without it, by EM")
     with show_rows(f"counting {task.rows}", source.num_rows) as show:

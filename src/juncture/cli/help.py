@@ -14,7 +14,7 @@ class Command(TyperCommand):
     """A command whose help names what an argument is, not its type."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments; a negative number, which looks like an option, is told as a number."""
+        """The arguments; a negative number, which looks like an option, is taken as a number."""
         negative = next((word for word in args if NEGATIVE_NUMBER.fullmatch(word)), None)
         try:
             return super().parse_args(ctx, args)

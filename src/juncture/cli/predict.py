@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from juncture.cli.predicted_blocks import ReadOptions, Task, as_predicted, is_streamed, predict_blocks
-from juncture.cli.printing.output import ROWS, check_target, console, print_json, print_note, save_rows, table
-from juncture.cli.printing.real_answers import numbers_document, predicted_numbers, print_numbers
+from juncture.cli.predicted_blocks import ReadOptions, Task, is_streamed, predict_blocks
+from juncture.cli.printing.output import ROWS, check_target, print_json, save_rows
+from juncture.cli.printing.predictions import note_impossible, tally_of
+from juncture.cli.printing.real_answers import numbers_document
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.reading.completion import complete_variable
 from juncture.cli.reading.kept_columns import check_kept, keep_columns, list_cells
@@ -32,7 +32,7 @@ from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import format_method
-from juncture.values import few
+from juncture.inference.predictions import predict_columns
 from juncture.variables import Variable
 from juncture.verbs import infer
 
@@ -81,27 +81,22 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows
         beliefs = infer(model, others, targets=[target], method=method)
-    with_numbers, marginal = variable.is_real, beliefs[target]
-    predicted = predicted_numbers(variable, marginal) if with_numbers else as_predicted(variable, marginal.values)
+    predicted = predict_columns(variable, beliefs[target])
     warn_impossible(beliefs, cells)
     if not json or out != "-":
         save_rows(keep_columns(predicted, cells.only(kept), out), out)
     if json:
-        document = (numbers_document if with_numbers else as_document)(predicted, variable, beliefs)
+        document = (numbers_document if variable.is_real else as_document)(predicted, variable, beliefs)
         print_json({**document, **({"kept": list_cells(cells.only(kept))} if kept else {})})
     elif out != "-":
-        show = print_numbers if with_numbers else print_summary
-        show(f"{target} predicted for {rows}", predicted, data, beliefs)
+        tally_of(variable, predicted, data).print(f"{target} predicted for {rows}", format_method(beliefs))
 
 
 def warn_impossible(beliefs: Beliefs, cells: Table) -> None:
     rows = beliefs.impossible
     if rows:
-        listed = few(map(cells.describe_row, rows), most=SHOWN)
-        print_note(
-            f"warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and get no"
-            f" prediction: {listed}; in the first of them, {explain(beliefs, rows[0])}"
-        )
+        named = [cells.describe_row(row) for row in rows[:SHOWN]]
+        note_impossible(len(rows), beliefs.findings.num_rows, named, explain(beliefs, rows[0]))
 
 
 def as_document(predicted: Dataset, variable: Variable, beliefs: Beliefs) -> dict[str, Any]:
@@ -116,24 +111,3 @@ def as_document(predicted: Dataset, variable: Variable, beliefs: Beliefs) -> dic
         "probabilities": [None if row in impossible else numbers for row, numbers in enumerate(values)],
         "impossible": list(beliefs.impossible),
     }
-
-
-def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Beliefs) -> None:
-    variable, *probabilities = predicted.variables
-    codes = predicted.columns[variable.name]
-    summary = table(title, "state", "rows", "mean probability", numeric=("rows", "mean probability"))
-    for code, (label, column) in enumerate(zip(variable.labels, probabilities, strict=True)):
-        mean = np.nanmean(predicted.columns[column.name]) if (codes >= 0).any() else np.nan
-        summary.add_row(str(label), f"{np.sum(codes == code):,}", f"{mean:.6f}")
-    out = console()
-    out.print(summary)
-    out.print(format_method(beliefs))
-    truth = data.columns.get(variable.name, np.empty(0))
-    known = truth >= 0
-    if known.any():
-        right = int(np.sum((truth == codes)[known]))
-        out.print(f"accuracy: {right:,} of {known.sum():,} rows with a known {variable.name} are predicted correctly")
-        counts = np.bincount(truth[known], minlength=variable.num_states)
-        out.print(
-            f"base rate: {counts.max():,} of them have the most frequent state, {variable.labels[counts.argmax()]}"
-        )

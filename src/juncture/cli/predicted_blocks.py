@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture import parallel
-from juncture.cli.printing.output import console, print_note, table
+from juncture.cli.printing.predictions import SHOWN, Tally, note_impossible, tally_of
 from juncture.cli.printing.progress import show_rows
-from juncture.cli.printing.real_answers import predicted_numbers
-from juncture.cli.reading.kept_columns import check_kept, keep_columns
-from juncture.cli.reading.rows import SHOWN, RowsOfFiles, encode_rows, note_columns
+from juncture.cli.reading.kept_columns import check_kept, find_kinds, keep_columns
+from juncture.cli.reading.rows import RowsOfBlock, RowsOfFiles, encode_rows, note_columns
 from juncture.data.dataset import Dataset
-from juncture.data.files.files import expand_pattern
+from juncture.data.files.files import expand_pattern, is_parquet
 from juncture.data.files.writers import open_rows
 from juncture.data.sources.files import read_files
 from juncture.data.sources.tables import SourceTable
-from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnseenStatesWarning, hint
+from juncture.data.tables.coding import as_markers, describe_unseen
+from juncture.data.tables.table import Table
+from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnseenStatesWarning, hint, warn_user
+from juncture.inference.engines.beliefs import explain
 from juncture.inference.engines.display import format_method
-from juncture.values import few
+from juncture.inference.predictions import predict_columns
 from juncture.variables import Variable
 from juncture.verbs import infer
 
@@ -53,11 +56,14 @@ class ReadOptions(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """One block: the rows to write, what they add to the summary, and rows that have probability zero."""
+    """One block: the rows to write, what they add to the summary, and what a note tells of them."""
 
     rows: Dataset
-    tally: dict[str, np.ndarray]
-    impossible: list[str]
+    tally: Tally
+    num_impossible: int
+    impossible: list[str]  # the first
+    explain_first: Callable[[], str]
+    unseen: dict[str, int]
     method: str
 
 
@@ -79,103 +85,87 @@ def predict_blocks(task: Task, options: ReadOptions) -> None:
     head = RowsOfFiles(dict.fromkeys(names, ()), 0)
     kept = check_kept(names if task.keep_all else task.keep, head, task.rows)
     note_columns(task.model, task.network, head, task.rows, kept)
+    kinds = find_kinds(reader.tables(kept)) if kept and is_parquet(task.out) else {}
     needed = [name for name in names if name in task.model.variables.names or name in kept]
-    total: dict[str, Any] = {}
-    impossible: list[str] = []
-    method = ""
+    run = partial(predict_block, task, options, kept, kinds)
+    summary = Summary()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with open_rows(task.out) as write, show_rows(f"predicting {task.variable.name}", reader.num_rows) as show:
-            for part in parallel.map_stream(
-                lambda block: predict_block(task, options, kept, block), reader.tables(needed)
-            ):
+            for part in parallel.map_stream(run, reader.tables(needed)):
                 write(part.rows)
                 show(len(part.rows))
-                total = {name: total.get(name, 0) + number for name, number in part.tally.items()}
-                impossible += part.impossible[: SHOWN - len(impossible)]
-                method = part.method
+                summary.add(part)
     report_warnings(caught)
-    if total["impossible"]:
-        print_note(
-            f"warning: {int(total['impossible']):,} of {int(total['rows']):,} rows have probability zero and get no"
-            f" prediction; the first are {few(impossible, most=SHOWN)}"
-        )
-    print_totals(task, total, method)
+    summary.print(f"{task.variable.name} predicted for {task.rows}")
 
 
-def predict_block(task: Task, options: ReadOptions, kept: Sequence[str], block: SourceTable) -> Predicted:
-    data = encode_rows(task.model, block, options.missing, options.unseen, options.decimal)
+def predict_block(
+    task: Task, options: ReadOptions, kept: Sequence[str], kinds: Mapping[str, Any], block: SourceTable
+) -> Predicted:
+    cells = RowsOfBlock(block.cells, block.num_rows, block.origin)
+    data = encode_rows(task.model, cells, options.missing, options.unseen, options.decimal)
     name = task.variable.name
     others = data.only(other for other in data.columns if other != name)
     beliefs = infer(task.model, others, targets=[name], method=task.method)
-    make = predicted_numbers if task.variable.is_real else as_predicted
-    values = beliefs[name] if task.variable.is_real else beliefs[name].values
-    predicted = make(task.variable, values)
-    tally = tally_numbers if task.variable.is_real else tally_states
-    numbers = {"rows": len(data), "impossible": len(beliefs.impossible), **tally(task.variable, predicted, data)}
-    rows = keep_columns(predicted, block.only(kept), task.out)
-    impossible = [block.describe_row(row) for row in beliefs.impossible[:SHOWN]]
-    return Predicted(rows, numbers, impossible, format_method(beliefs))
+    predicted, impossible = predict_columns(task.variable, beliefs[name]), beliefs.impossible
+    return Predicted(
+        keep_columns(predicted, cells.only(kept), task.out, kinds),
+        tally_of(task.variable, predicted, data),
+        len(impossible),
+        [cells.describe_row(row) for row in impossible[:SHOWN]],
+        lambda: explain(beliefs, impossible[0]),
+        count_unseen(cells, data, options) if options.unseen == "missing" else {},
+        format_method(beliefs),
+    )
 
 
-def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
-    """The most probable state and a probability for each, empty where a row is impossible."""
-    codes = np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1))
-    numbers = {f"P({variable.name}={label})": values[:, code] for code, label in enumerate(variable.labels)}
-    return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
+def count_unseen(cells: Table, data: Dataset, options: ReadOptions) -> dict[str, int]:
+    """How many cells of each column are no states of their variable, and were made holes."""
+    markers = as_markers(options.missing or None)
+    counts = {}
+    for variable in data.variables:
+        column = cells.column(variable.name)
+        levels = (column if markers is None else column.without(markers)).levels
+        counts[variable.name] = (
+            0 if variable.is_real else int(np.sum(data.columns[variable.name] < 0)) - levels.num_holes
+        )
+    return {name: count for name, count in counts.items() if count}
 
 
-def tally_states(variable: Variable, predicted: Dataset, data: Dataset) -> dict[str, Any]:
-    codes = predicted.columns[variable.name]
-    truth = data.columns.get(variable.name, np.full(len(codes), -1))
-    known, size = truth >= 0, variable.num_states
-    return {
-        "predicted": np.bincount(codes[codes >= 0], minlength=size),
-        "probabilities": np.array([np.nansum(predicted.columns[each.name]) for each in predicted.variables[1:]]),
-        "known": np.bincount(truth[known], minlength=size),
-        "right": np.sum((truth == codes) & known),
-    }
+class Summary:
+    """What all blocks come to."""
 
+    def __init__(self) -> None:
+        self.tally: Tally | None = None
+        self.num_rows, self.num_impossible, self.method = 0, 0, ""
+        self.impossible: list[str] = []
+        self.why = ""
+        self.unseen: dict[str, int] = {}
 
-def tally_numbers(variable: Variable, predicted: Dataset, data: Dataset) -> dict[str, Any]:
-    means = predicted.columns[variable.name]
-    truth = data.columns.get(variable.name, np.full(len(means), np.nan))
-    error = (truth - means)[~np.isnan(truth) & ~np.isnan(means)]
-    return {"sum": np.nansum(means), "known": np.array(len(error)), "squares": np.sum(error**2)}
+    def add(self, part: Predicted) -> None:
+        self.tally = part.tally if self.tally is None else self.tally + part.tally
+        self.num_rows += len(part.rows)
+        if part.num_impossible and not self.num_impossible:
+            self.why = part.explain_first()
+        self.num_impossible += part.num_impossible
+        self.impossible += part.impossible[: SHOWN - len(self.impossible)]
+        for name, count in part.unseen.items():
+            self.unseen[name] = self.unseen.get(name, 0) + count
+        self.method = part.method
 
-
-def print_totals(task: Task, total: dict[str, Any], method: str) -> None:
-    variable, out, name = task.variable, console(), task.variable.name
-    num_possible, num_known = int(total["rows"] - total["impossible"]), int(total["known"].sum())
-    title = f"{name} predicted for {task.rows}"
-    if variable.is_real:
-        summary = table(title, "rows", "mean", numeric=("rows", "mean"))
-        summary.add_row(f"{num_possible:,}", f"{total['sum'] / max(1, num_possible):.6g}")
-    else:
-        summary = table(title, "state", "rows", "mean probability", numeric=("rows", "mean probability"))
-        shares = total["probabilities"] / num_possible if num_possible else np.full(variable.num_states, np.nan)
-        for label, rows, share in zip(variable.labels, total["predicted"], shares, strict=True):
-            summary.add_row(str(label), f"{rows:,}", f"{share:.6f}")
-    out.print(summary)
-    out.print(method)
-    if num_known and variable.is_real:
-        error = np.sqrt(total["squares"] / num_known)
-        out.print(f"of {num_known:,} rows with a known {name}: root mean squared error {error:.6g}")
-    elif num_known:
-        most = int(total["known"].argmax())
-        out.print(f"accuracy: {total['right']:,} of {num_known:,} rows with a known {name} are predicted correctly")
-        out.print(f"base rate: {total['known'][most]:,} of them have the most frequent state, {variable.labels[most]}")
+    def print(self, title: str) -> None:
+        if self.unseen:
+            warn_user(describe_unseen(self.unseen), UnseenStatesWarning)
+        if self.num_impossible:
+            note_impossible(self.num_impossible, self.num_rows, self.impossible, self.why)
+        if self.tally is not None:
+            self.tally.print(title, self.method)
 
 
 def report_warnings(caught: Sequence[warnings.WarningMessage]) -> None:
-    """Each warning once; those of cells that are no states, of which each block has its own, as the first of them."""
-    unseen = [each for each in caught if issubclass(each.category, UnseenStatesWarning)]
-    if unseen:
-        more = f" (and in {len(unseen) - 1:,} further blocks of rows)" if len(unseen) > 1 else ""
-        print_note(f"warning: {unseen[0].message}{more}")
-    for text in dict.fromkeys(
-        str(each.message)
-        for each in caught
-        if not issubclass(each.category, UnseenStatesWarning | ImpossibleEvidenceWarning)
-    ):
-        print_note(f"warning: {text}")
+    """Each warning once, but for those that the summary has, of all blocks together."""
+    summed = UnseenStatesWarning | ImpossibleEvidenceWarning
+    others = {str(each.message): each.category for each in caught if not issubclass(each.category, summed)}
+    for text, category in others.items():
+        warn_user(text, category)

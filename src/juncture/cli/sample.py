@@ -16,7 +16,7 @@ Out = Annotated[
 ]
 ROW_MODELS = (
     "Mixture", "FactorAnalysis", "ProbabilisticPCA", "LatentDirichletAllocation", "RestrictedBoltzmannMachine",
-    "DeepBeliefNetwork", "DeepBoltzmannMachine",
+    "DeepBeliefNetwork", "DeepBoltzmannMachine", "VariationalAutoencoder", "HelmholtzMachine",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from juncture.components.contract import (
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
 from juncture.components.mixture_summaries import MixtureSummaries
+from juncture.data.feature_names import select_columns
 from juncture.data.sequences.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import Family, plain
@@ -75,13 +76,18 @@ class Mixture(MixtureSummaries):
         return self.components.event_shape
 
     @property
+    def num_columns(self) -> int:
+        """The number of columns of a row."""
+        return int(np.prod(self.event_shape))
+
+    @property
     def num_parameters(self) -> int:
         """The number of free parameters."""
         return self.num_components - 1 + self.components.num_parameters
 
     def component_log_prob(self, x: Any) -> np.ndarray:
         """log p(x | component): (*rows, component)."""
-        values = as_values(x, self.event_shape, name="Mixture")
+        values = as_values(select_columns(x, self.feature_names), self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
         rows = self.components.check(as_one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.family import plain
-from juncture.values import Value
 
 HALVINGS = 200  # of an interval: more than enough for two neighbours among the numbers
 GRID = 512  # points among which the search for the mode starts
@@ -18,7 +18,7 @@ TAIL = 1e-6  # of probability beyond the ends of that grid, in each component
 SHIFTS = 1000  # steps of the mean-shift
 
 
-class MixtureSummaries(Value):
+class MixtureSummaries(NamedColumns):
     """What is said of a mixture in a few numbers; those that need an order are of mixtures of numbers."""
 
     weights: np.ndarray

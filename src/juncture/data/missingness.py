@@ -152,7 +152,9 @@ def number_patterns(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     num_variables = masks.shape[1]
     if num_variables < BITS:
-        keys = masks @ (1 << np.arange(num_variables)[::-1])
+        keys = np.zeros(len(masks), np.int64)
+        for column in masks.T:
+            keys = 2 * keys + column
     else:
         bits = np.ascontiguousarray(np.packbits(masks, axis=1))
         keys = bits.view(f"V{bits.shape[1]}").reshape(-1)

@@ -109,6 +109,11 @@ class Node:
             raise self.kind_error("a whole number")
         return self.value
 
+    def flag(self) -> bool:
+        if type(self.value) is not bool:
+            raise self.kind_error("true or false")
+        return self.value
+
     def number(self) -> float:
         if type(self.value) not in NUMBER_TYPES:
             raise self.kind_error("a number")

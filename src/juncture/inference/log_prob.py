@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.missingness import group_by_pattern, has_hole
+from juncture.data.missingness import group_by_pattern, has_hole, number_patterns
 from juncture.data.sources.contract import RowSource, check_extra
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.sources.passes import map_blocks
@@ -35,10 +35,11 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method, questions=LOG_EVIDENCE, model=model)
     values = np.empty(len(dataset))
-    if is_gaussian(model) or (len(groups := group_by_observed(dataset)) > MANY_PATTERNS and is_discrete(model)):
+    known = find_known(dataset)
+    if is_gaussian(model) or (is_discrete(model) and len(number_patterns(known)[0]) > MANY_PATTERNS):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
-        for observed, indices in groups:
+        for observed, indices in group_by_observed(dataset, known):
             part = relevant_part(model, observed)
             values[indices] = log_evidence(engine, model, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
@@ -56,12 +57,17 @@ def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) ->
     return np.concatenate(list(map_blocks(lambda block: log_prob_factors(model, block.rows, method=method), coded)))
 
 
-def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
+def find_known(dataset: Dataset) -> np.ndarray:
+    """(row, variable): which cells are observed."""
+    known = np.empty((len(dataset), len(dataset.columns)), bool)
+    for index, column in enumerate(dataset.columns.values()):
+        np.logical_not(has_hole(column), out=known[:, index])
+    return known
+
+
+def group_by_observed(dataset: Dataset, known: np.ndarray) -> list[tuple[frozenset[str], np.ndarray]]:
     """Rows grouped by which of their cells are observed: the names observed, and the indices of the rows."""
-    columns = dataset.columns
-    holes = [has_hole(column) for column in columns.values()]
-    known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
-    return [(frozenset(compress(columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
+    return [(frozenset(compress(dataset.columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
 
 
 def log_evidence(engine: Engine, model: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:

@@ -4,35 +4,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from juncture.checks import shown
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import Names, as_frame, as_table, check_found, select_columns
 from juncture.data.sequences.steps import series_values, unwrap_frame
-from juncture.data.sources.entries import as_lazy_source
+from juncture.data.sources.contract import Block, Origin, RowSource, is_source
+from juncture.data.sources.entries import as_lazy_source, find_query
+from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.source import collect
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.families.observations import as_values
 from juncture.values import number_of
 from juncture.variables import Variable
 
+Result = TypeVar("Result")
 EventShape: TypeAlias = tuple[int, ...]
 RowParts: TypeAlias = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows and weights, part by part
 
 
-def rows_of(given: Any, event_shape: EventShape | None = None) -> tuple[np.ndarray, bool]:
+def rows_of(
+    given: Any, event_shape: EventShape | None = None, names: Names | None = None, *, extra: str = "error"
+) -> tuple[np.ndarray, bool]:
     """(row, *event) with NaN for holes, and whether one row was given and not a list of them.
 
     Without the shape of a row, the rows are a table of any number of columns. Where rows are numbers, a table of one
-    column will do.
+    column will do. With names, tables are taken by name.
     """
-    values = read_columns(given, event_shape)
+    rows = select_columns(collect_rows(given), names, extra=extra)
+    values = read_columns(rows, event_shape, names)
     if values is None:
-        values = as_values(unwrap_frame(given), (), name="a row")
+        values = as_values(unwrap_frame(rows), (), name="a row")
     if event_shape == () and values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     size = 1 if event_shape is None else len(event_shape)
@@ -47,6 +57,13 @@ def rows_of(given: Any, event_shape: EventShape | None = None) -> tuple[np.ndarr
     return (values[None] if is_single else values), is_single
 
 
+def collect_rows(given: Any) -> Any:
+    """The rows of a source or a query in memory; all else as it is."""
+    is_lazy = is_source(given) or find_query(given) is not None or isinstance(given, str | os.PathLike)
+    source = as_lazy_source(given) if is_lazy else None
+    return given if source is None else collect(source.coded(map(Variable, source.names)))
+
+
 def check_shape(shape: tuple[int, ...], event_shape: EventShape | None) -> None:
     if event_shape is None:
         if len(shape) != 2:
@@ -56,37 +73,35 @@ def check_shape(shape: tuple[int, ...], event_shape: EventShape | None) -> None:
         raise InvalidData(f"a row has {wanted}; got an array of the shape {shape}")
 
 
-def read_columns(given: Any, event_shape: EventShape | None = None) -> np.ndarray | None:
-    """The columns of a file, a `Dataset` or a frame side by side, each as numbers; None for anything else."""
-    column_of: Callable[[str], np.ndarray]
-    if isinstance(given, str | os.PathLike):
-        given = Dataset(given)
-    if isinstance(given, Dataset):
-        names, column_of = list(given.columns), lambda name: as_numbers(given, name)
-    elif isinstance(given, np.ndarray | list | tuple) or not hasattr(given, "__len__"):
-        return None
-    else:
-        import narwhals as nw
+def read_columns(given: Any, event_shape: EventShape | None = None, names: Names | None = None) -> np.ndarray | None:
+    """The columns of a file, a `Dataset` or a frame side by side, each as numbers; None for anything else.
 
-        frame = nw.from_native(given, eager_only=True, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
+    With names the columns are in their order.
+    """
+    column_of: Callable[[str], np.ndarray]
+    given = as_table(given)
+    if isinstance(given, Dataset):
+        found, column_of = list(given.columns), lambda name: as_numbers(given, name)
+    else:
+        frame = as_frame(given)
+        if frame is None:
             return None
-        names, column_of = list(frame.columns), lambda name: frame_column(frame, name)
-    order = names if event_shape is None else order_columns(names, event_shape)
+        found, column_of = list(frame.columns), lambda name: frame_column(frame, name)
+    order = found if event_shape is None else order_columns(found, event_shape, is_named=names is not None)
     columns = [column_of(name) for name in order]
     table = np.stack(columns, axis=1) if columns else np.zeros((len(given), 0))
     return table.reshape(len(table), *event_shape) if event_shape else table
 
 
-def order_columns(names: Sequence[str], event_shape: EventShape) -> list[str]:
-    """The columns by name if they have the names that `sample` gives, else as they come."""
+def order_columns(names: Sequence[str], event_shape: EventShape, *, is_named: bool) -> list[str]:
+    """The columns by name if they have the names that `sample` gives to columns without names, else as they come."""
     own = column_names(event_shape)
     if len(names) != len(own):
         raise InvalidData(
             f"a row has {number_of(len(own), 'number')}; there are {number_of(len(names), 'column')}:"
             " keep the right ones, a Dataset with only([…])"
         )
-    return own if set(own) == set(names) else list(names)
+    return own if set(own) == set(names) and not is_named else list(names)
 
 
 def frame_column(frame: Any, name: str) -> np.ndarray:
@@ -114,11 +129,13 @@ def as_numbers(data: Dataset, name: str) -> np.ndarray:
     return np.array([*variable.labels, np.nan], np.float64)[column]  # the code of a hole is -1
 
 
-def weighted_rows(given: Any, weights: Any, event_shape: EventShape | None = None) -> tuple[np.ndarray, np.ndarray]:
+def weighted_rows(
+    given: Any, weights: Any, event_shape: EventShape | None = None, names: Names | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Many rows, and the weight of each; by name the weights are a column of them."""
     if isinstance(weights, str):
         given, weights = Dataset(given, weights=weights), None
-    rows, is_single = rows_of(given, event_shape)
+    rows, is_single = rows_of(given, event_shape, names, extra="ignore")
     if is_single:
         raise InvalidData("a model is learned from many rows; got one")
     own = given.weights if weights is None and isinstance(given, Dataset) else weights
@@ -126,14 +143,52 @@ def weighted_rows(given: Any, weights: Any, event_shape: EventShape | None = Non
     return rows, np.ones(len(rows)) if found is None else found
 
 
-def as_parts(given: Any, weights: Any, event_shape: EventShape) -> RowParts:
+def as_parts(given: Any, weights: Any, event_shape: EventShape, names: Names | None) -> RowParts:
     """A function that gives rows and weights: all in one part, or in the blocks of a source."""
     source = as_lazy_source(given)
-    if source is None:
-        part = weighted_rows(given, weights, event_shape)
-        return lambda: iter([part])
-    kept = source if weights is None else source.coded(source.variables, weights)
-    return lambda: (weighted_rows(block.rows, block.rows.weights, event_shape) for block in kept.blocks())
+    if source is not None:
+        return SourceRows.of(source, weights, event_shape, names)
+    part = weighted_rows(given, weights, event_shape, names)
+    return lambda: iter([part])
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The rows of a source as numbers, with their weights; a call reads them anew, part by part."""
+
+    source: RowSource
+    event_shape: EventShape
+    names: Names | None = None
+
+    @classmethod
+    def of(cls, source: RowSource, weights: Any, event_shape: EventShape, names: Names | None = None) -> SourceRows:
+        if names is not None:
+            check_found(source.names, names, "ignore")
+        kept = [name for name in source.names if name != weights] if names is None else names
+        return cls(source.coded(map(Variable, kept), weights), event_shape, names)
+
+    def __call__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Parts are coded on threads, while those before them are in use."""
+        return self.map(as_part)
+
+    def map(self, function: Callable[[np.ndarray, np.ndarray, Origin], Result]) -> Iterator[Result]:
+        """`function` of rows, weights and the place of each part, in order: on threads, or where the rows are."""
+        return map_blocks(partial(apply_to_rows, function, self.event_shape, self.names), self.source)
+
+
+def apply_to_rows(
+    function: Callable[[np.ndarray, np.ndarray, Origin], Result],
+    event_shape: EventShape,
+    names: Names | None,
+    block: Block,
+) -> Result:
+    with block.origin.located():
+        rows, weights = weighted_rows(block.rows, block.rows.weights, event_shape, names)
+        return function(rows, weights, block.origin)
+
+
+def as_part(rows: np.ndarray, weights: np.ndarray, origin: Origin) -> tuple[np.ndarray, np.ndarray]:
+    return rows, weights
 
 
 def column_names(event_shape: EventShape) -> list[str]:
@@ -141,9 +196,9 @@ def column_names(event_shape: EventShape) -> list[str]:
     return [f"x{index}" for index in range(prod(event_shape))] if event_shape else ["x"]
 
 
-def as_dataset(rows: np.ndarray) -> Dataset:
+def as_dataset(rows: np.ndarray, feature_names: Names | None = None) -> Dataset:
     """Rows (row, *event) as real columns."""
-    names = column_names(rows.shape[1:])
+    names = list(feature_names or column_names(rows.shape[1:]))
     columns = np.asarray(rows, np.float64).reshape(len(rows), len(names)).T.copy()
     return Dataset.from_codes(map(Variable, names), dict(zip(names, columns, strict=True)))
 

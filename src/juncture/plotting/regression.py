@@ -13,10 +13,13 @@ from juncture.dispatch import register
 from juncture.errors import InvalidData, Unsupported
 from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
+from juncture.supervised.regression.classes import read_classes
 from juncture.supervised.regression.evidence import EvidenceFit
 from juncture.supervised.regression.gaussian_weights import GaussianWeights
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.laplace import LaplaceLogistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression
+from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
 from juncture.supervised.regression.ridge import RidgePath
 from juncture.supervised.regression.rows import read_inputs, read_targets
 
@@ -35,7 +38,7 @@ def plot_regression(
     tenth beyond them.
     """
     share = check_number(level, "level", above=0, below=1)
-    rows = None if inputs is None else read_inputs(inputs)
+    rows = None if inputs is None else read_inputs(inputs, model.feature_names)
     at = line_of(rows, between)
     axes = as_axes(ax)
     mean, low, high = band_of(model, at, share)
@@ -44,7 +47,34 @@ def plot_regression(
     axes.plot(at, mean, label="mean")
     if rows is not None and targets is not None:
         axes.plot(rows[:, 0], read_targets(targets, len(rows)), "o", color="black", markersize=4)
-    axes.set(xlabel="input", ylabel="target")
+    axes.set(xlabel=(model.feature_names or ["input"])[0], ylabel="target")
+    axes.legend(frameon=False)
+    return axes
+
+
+def plot_probabilities(
+    model: LogisticRegression | LaplaceLogistic,
+    inputs: Any = None,
+    targets: Any = None,
+    *,
+    between: Any = None,
+    ax: Any = None,
+) -> Axes:
+    """The probability of each class along one input.
+
+    `inputs` and `targets` are rows to mark, those of a class on its height 1. `between` holds the ends of the line, by
+    default those of the inputs and a tenth beyond them.
+    """
+    rows = None if inputs is None else read_inputs(inputs, model.feature_names)
+    at = line_of(rows, between)
+    codes = None if rows is None or targets is None else read_classes(targets, len(rows), model.classes)[1]
+    axes = as_axes(ax)
+    for code, (label, shares) in enumerate(zip(model.classes, model.predict_proba(at).T, strict=True)):
+        (line,) = axes.plot(at, shares, label=str(label))
+        if rows is not None and codes is not None:
+            own = rows[codes == code, 0]
+            axes.plot(own, np.ones(len(own)), "|", color=line.get_color(), markersize=8)
+    axes.set(xlabel=(model.feature_names or ["input"])[0], ylabel="probability")
     axes.legend(frameon=False)
     return axes
 
@@ -76,9 +106,11 @@ def band_of(model: Any, at: np.ndarray, level: float) -> tuple[np.ndarray, np.nd
     return np.asarray(predicted.mean), low, high
 
 
-def plot_fit(fit: LinearFit | GeneralizedLinearFit, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
-    """The regression that was learned, as `plot_regression` draws it."""
-    return plot_regression(fit.model, inputs, targets, **options)
+def plot_fit(fit: Any, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
+    """The regression that was learned, as `plot_regression` draws it, or `plot_probabilities` of classes."""
+    draw: Any = plot_probabilities if isinstance(fit, LogisticFit) else plot_regression
+    found: Axes = draw(fit.model, inputs, targets, **options)
+    return found
 
 
 def plot_evidence(fit: EvidenceFit, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
@@ -132,7 +164,10 @@ def draw_contours(axes: Any, points: np.ndarray, function: Callable[[np.ndarray]
 register(plot, LinearRegression, plot_regression)
 register(plot, GaussianWeights, plot_regression)
 register(plot, GeneralizedLinearModel, plot_regression)
+register(plot, LogisticRegression, plot_probabilities)
+register(plot, LaplaceLogistic, plot_probabilities)
 register(plot, LinearFit, plot_fit)
+register(plot, LogisticFit, plot_fit)
 register(plot, GeneralizedLinearFit, plot_fit)
 register(plot, EvidenceFit, plot_evidence)
 register(plot, RidgePath, plot_path)

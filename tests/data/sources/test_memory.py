@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 
 import juncture as jt
 from juncture.data.sources import as_source
+from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
 
 ROWS = 5000
 GRAPH = jt.DirectedGraph.parse("a -> b")
@@ -82,3 +84,33 @@ def test_row_groups_that_were_read_are_given_back(tmp_path):
     held = [pa.total_allocated_bytes() - before for _ in blocks]
     assert len(held) == 40
     assert max(held) < 0.25 * path.stat().st_size
+
+
+def many_columns(rows: int) -> tuple[jt.BayesianNetwork, jt.Dataset]:
+    """A class with 30 attributes, and rows with holes of which hardly two have the same pattern."""
+    names = [f"x{number}" for number in range(30)]
+    parts = [jt.Variable(name, 2) for name in ("y", *names)]
+    tables = [jt.Conditional(part, parts[:1], [[0.8, 0.2], [0.3, 0.7]]) for part in parts[1:]]
+    model = jt.BayesianNetwork([jt.Conditional(parts[0], [], [0.6, 0.4]), *tables])
+    codes = np.random.default_rng(0).integers(-1, 2, (31, rows), dtype=np.int8)
+    return model, jt.Dataset.from_codes(parts, dict(zip(("y", *names), codes, strict=True)))
+
+
+@pytest.mark.parametrize("verb", ["log_prob", "expect"])
+def test_rows_with_holes_take_few_bytes_beside_their_own(verb, one_thread):
+    """Not 8 bytes for each cell, nor an object for each pattern of holes."""
+    model, rows = many_columns(20_000)
+    expectation = NetworkExpectation.of(model)
+    run = {
+        "log_prob": partial(jt.log_prob, model),
+        "expect": lambda rows: expectation.run(model, RowBlock.of(model, rows)),
+    }
+    run[verb](rows.take(range(2000)))
+    tracemalloc.start()
+    try:
+        run[verb](rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    own = sum(column.nbytes for column in rows.columns.values())
+    assert peak < 5 * own + 2**20

@@ -105,6 +105,8 @@ def test_states_and_holes_are_those_of_the_rows_in_memory(cells, block_rows):
         }
     )
     for kind, entry in SOURCES.items():
+        if not entry.is_here:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             check_same(kind, table, Path(folder), block_rows, is_text=entry.is_text)
 

@@ -367,7 +367,7 @@ def test_any_family_makes_classes(family):
     cells = np.concatenate([each.sample(4000, rng=rng) for each in members]).astype(float)[:, None]
     y = np.repeat([0, 1], 4000)
     found = ExponentialFamilyClassifier(family, alpha=0.0).fit(cells, y).predict_proba(cells)
-    exact = jt.supervised.GenerativeClassifier([0.5, 0.5], members).posterior(cells[:, 0])
+    exact = jt.supervised.GenerativeClassifier([0.5, 0.5], members).predict_proba(cells[:, 0])
     assert np.abs(found - exact).mean() < 0.02
 
 

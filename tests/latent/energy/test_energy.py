@@ -35,6 +35,17 @@ def test_one_expert_is_student_t(degrees):
     assert jt.log_prob(model, x) == pytest.approx(jt.StudentT(degrees, 0.0, 1.0).log_prob(x), abs=1e-7)
 
 
+@pytest.mark.parametrize("family", [jt.Gaussian(0.4, 0.7), jt.Gaussian(-2.0, 9.0)])
+def test_an_exponential_family_is_an_energy_model(family):
+    """S4-075: the energy is -η·u(x), here with u = (x, x²); Z is that of the family, log p the same."""
+    natural = np.array([family.mean, -0.5]) / family.variance
+    powers = lambda x: np.stack([x, x**2], axis=1)  # noqa: E731
+    model = jt.EnergyModel(lambda x, theta: -powers(x) @ theta, lambda x, theta: -powers(x), natural)
+    x = np.array([-1.0, 0.0, 0.3, 2.5])
+    assert model.log_prob(x) == pytest.approx(family.log_prob(x), abs=1e-8)
+    assert -model.phases([0.0]).negative == pytest.approx([family.mean, family.mean**2 + family.variance], rel=1e-8)
+
+
 def test_experts_that_do_not_normalise_are_refused():
     """S4-076: α must be above ½."""
     with pytest.raises(jt.InvalidModel, match=r"integral|normalised"):

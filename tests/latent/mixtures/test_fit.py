@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.data.sources import as_source
 from juncture.kernels.densities.mixture_pass import exponentiate
-from juncture.latent.mixtures import problem as mixture_problem
+from juncture.latent.mixtures import expectation
 from juncture.latent.mixtures.code_pass import code_pass, largest_codes
 from juncture.latent.mixtures.gaussian_pass import gaussian_pass
 from support.emission_examples import EMISSIONS
@@ -123,7 +123,7 @@ def test_a_prior_counts_in_the_weights_and_in_the_components():
 def test_blocks_of_any_size_give_the_same_mixture(size, monkeypatch):
     rows = TWO.sample(300, rng=0)
     whole = jt.fit(TWO, rows)
-    monkeypatch.setattr(mixture_problem, "BLOCK", size)
+    monkeypatch.setattr(expectation, "BLOCK", size)
     assert jt.fit(TWO, rows).log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10)
 
 
@@ -212,9 +212,8 @@ def test_the_compiled_pass_gives_what_numpy_gives(seed):
     rows = np.asarray(start.sample(200, rng=rng)) + rng.normal(size=size)
     rows[rng.random(rows.shape) < (0.2 if seed % 5 else 0.0)] = np.nan
     weights = np.where(rng.random(200) < 0.1, 0.0, rng.random(200))
-    problem = mixture_problem.MixtureProblem(start, lambda: iter([]), MixturePrior(), "given", rng)
-    block = mixture_problem.Block(0, rows, weights)
-    plain = problem.expect_piece(start, block)
+    block = expectation.Block(rows, weights)
+    plain = expectation.expect_piece(start, block, is_hard=False)
     statistics, log_likelihood = gaussian_pass(start.components.full, np.log(start.weights), block.patterns)
     assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
     mine, theirs = statistics.parts[0], plain.statistics.components.parts[0]
@@ -233,8 +232,7 @@ def test_the_compiled_pass_over_codes_gives_what_numpy_gives(seed):
     rows = np.c_[rng.integers(2, size=50), *(rng.integers(size, size=50) for size in sizes)].astype(float)
     rows[rng.random(rows.shape) < 0.4] = np.nan
     weights = np.where(rng.random(50) < 0.2, 0.0, rng.random(50))
-    problem = mixture_problem.MixtureProblem(start, lambda: iter([]), MixturePrior(), "given", rng)
-    plain = problem.expect_piece(start, mixture_problem.Block(0, rows, weights))
+    plain = expectation.expect_piece(start, expectation.Block(rows, weights), is_hard=False)
     statistics, log_likelihood = code_pass(start, rows, weights, largest_codes(rows))
     assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
     assert statistics.weight == pytest.approx(plain.statistics.counts, rel=1e-12)

@@ -100,4 +100,4 @@ def test_datasets_are_rows():
 def test_weights_of_a_dataset_count_in_learning():
     rows, weights = TWO.sample(60, rng=0), np.arange(60) % 3.0
     with_weights = jt.fit(TWO, jt.Dataset({"x": rows}, weights=weights))
-    assert with_weights.model == jt.fit(TWO, rows, weights=weights).model
+    assert with_weights.model == jt.fit(TWO, rows, weights=weights).model.with_feature_names(["x"])

@@ -13,7 +13,8 @@ from juncture.components.convert import as_emissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.iteration import has_fallen
-from juncture.latent.mixtures.problem import Block, MixtureProblem
+from juncture.latent.mixtures.expectation import Block
+from juncture.latent.mixtures.problem import MixtureProblem
 from juncture.learning.em.expectation_maximization import em_steps
 from support.emission_examples import CAN_MISS_IN_PART, EMISSIONS, PRIORS
 
@@ -33,7 +34,7 @@ def drawn(kind, seed, number=40):
 
 
 def problem_of(model, rows, weights, rng, prior=None, is_hard=False):
-    blocks = [Block(0, rows, weights)]
+    blocks = [Block(rows, weights)]
     return MixtureProblem(model, lambda: iter(blocks), MixturePrior(None, prior), "given", rng, is_hard)
 
 

@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import NotConvergedWarning, RegularizedWarning
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, least_allowed, observed_variances, raise_to_floor
+from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, ObservedValues, least_allowed, raise_to_floor
 from support.state_space_examples import covariance, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
@@ -128,7 +128,7 @@ def test_the_spread_of_observations():
     sequences = random_model(np.random.default_rng(0), 1, 3).sequences(
         [Sequence([[1.0, np.nan, 5.0], [3.0, 4.0, 5.0]]), Sequence([[9.0, 9.0, 5.0]], weight=0.0)]
     )
-    np.testing.assert_allclose(observed_variances(sequences), [1.0, 16.0, 25.0])
+    np.testing.assert_allclose(ObservedValues.of(sequences).variances, [1.0, 16.0, 25.0])
 
 
 def test_a_covariance_of_very_different_scales_has_a_logarithm():

@@ -24,20 +24,20 @@ def test_given_densities_are_classified_by_bayes_rule():
     classes = GenerativeClassifier([0.25, 0.75], jt.CategoricalEmissions(table), ["a", "b"])
     joint = np.array([0.25, 0.75])[:, None] * table
     rows = np.arange(3.0)
-    assert classes.posterior(rows) == pytest.approx((joint / joint.sum(axis=0)).T)
+    assert classes.predict_proba(rows) == pytest.approx((joint / joint.sum(axis=0)).T)
     assert np.exp(classes.log_prob(rows)) == pytest.approx(joint.sum(axis=0))
     assert classes.predict(rows).tolist() == ["a", "b", "b"]
-    assert (classes.log_joint(rows).argmax(axis=1) == classes.posterior(rows).argmax(axis=1)).all()
+    assert (classes.log_joint(rows).argmax(axis=1) == classes.predict_proba(rows).argmax(axis=1)).all()
     mixed = GenerativeClassifier([0.5, 0.5], [jt.Gaussian(0.0, 1.0), jt.Laplace(0.0, 1.0)])
     log = np.stack([jt.Gaussian(0.0, 1.0).log_prob(rows), jt.Laplace(0.0, 1.0).log_prob(rows)], axis=1)
-    assert mixed.posterior(rows) == pytest.approx(softmax(log, axis=1))
+    assert mixed.predict_proba(rows) == pytest.approx(softmax(log, axis=1))
 
 
 def test_the_bayes_error_of_two_gaussians_is_that_of_draws():
     """S2-080: N(-1, 1) and N(1, 1) with equal priors have the error Φ(-1) = 0.158655."""
     classes = GenerativeClassifier([0.5, 0.5], jt.Gaussian([-1.0, 1.0], 1.0))
     grid = np.linspace(-12.0, 12.0, 48001)
-    error = np.exp(classes.log_prob(grid)) * (1.0 - classes.posterior(grid).max(axis=1))
+    error = np.exp(classes.log_prob(grid)) * (1.0 - classes.predict_proba(grid).max(axis=1))
     assert error.sum() * (grid[1] - grid[0]) == pytest.approx(0.158655, abs=1e-6)
     rows, labels = classes.sample(4000, rng=0)
     assert np.mean(classes.predict(rows) != labels) == pytest.approx(0.158655, abs=0.02)
@@ -51,7 +51,7 @@ def test_the_hyperplane_between_spherical_gaussians():
         weights, point = classes.hyperplane(0, 1)
         assert point == pytest.approx([wanted, 0.0])
         assert weights == pytest.approx(means[0] - means[1])
-        assert classes.posterior([point])[0] == pytest.approx([0.5, 0.5])
+        assert classes.predict_proba([point])[0] == pytest.approx([0.5, 0.5])
     form = classes.linear_form()
     assert form.weights == pytest.approx(means)
     assert form.intercepts == pytest.approx(-0.5 * (means**2).sum(axis=1) + np.log([0.8, 0.2]))
@@ -69,7 +69,7 @@ def test_the_posterior_of_gaussians_with_one_covariance_is_logistic(seed):
     logs = [multivariate_normal(mean, covariance).logpdf(rows) for mean in means]
     expected = softmax(np.reshape(logs, (number, 5)).T + np.log(prior), axis=1)
     form = classes.linear_form()
-    assert classes.posterior(rows) == pytest.approx(expected)
+    assert classes.predict_proba(rows) == pytest.approx(expected)
     assert softmax(rows @ form.weights.T + form.intercepts, axis=1) == pytest.approx(expected)
 
 
@@ -96,9 +96,9 @@ def test_exponential_families_are_log_linear(kind, seed):
     form = classes.linear_form()
     table = np.reshape(rows, (6, -1)).astype(float)
     found = softmax(table @ form.weights.T + form.intercepts, axis=1)
-    assert found == pytest.approx(classes.posterior(rows.astype(float)), abs=1e-12)
+    assert found == pytest.approx(classes.predict_proba(rows.astype(float)), abs=1e-12)
     weights, intercept = form.log_odds(2, 0)
-    odds = classes.log_posterior(rows.astype(float))
+    odds = classes.predict_log_proba(rows.astype(float))
     assert table @ weights + intercept == pytest.approx(odds[:, 2] - odds[:, 0], abs=1e-9)
 
 
@@ -110,16 +110,16 @@ def test_missing_entries_are_summed_out(seed):
     classes = GenerativeClassifier(prior, BernoulliEmissions(table))
     both = np.logaddexp(*(classes.log_joint([[1.0, cell, 0.0]]) for cell in (0.0, 1.0)))
     assert classes.log_joint([[1.0, np.nan, 0.0]]) == pytest.approx(both)
-    assert classes.posterior([[np.nan] * 3])[0] == pytest.approx(prior)
+    assert classes.predict_proba([[np.nan] * 3])[0] == pytest.approx(prior)
 
 
 def test_impossible_rows_get_the_prior_and_one_warning():
     classes = GenerativeClassifier([0.25, 0.75], BernoulliEmissions([[0.0, 0.5], [0.0, 0.5]]))
     with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows .* the first is row 1"):
-        found = classes.posterior([[0.0, 1.0], [1.0, 1.0]])
+        found = classes.predict_proba([[0.0, 1.0], [1.0, 1.0]])
     assert found == pytest.approx(np.array([[0.25, 0.75]] * 2))
     certain = GenerativeClassifier([0.5, 0.5], BernoulliEmissions([[1.0, 0.0], [0.5, 0.5]]))
-    assert certain.posterior([[1.0, 0.0], [1.0, 1.0]]) == pytest.approx(np.array([[0.8, 0.2], [0.0, 1.0]]))
+    assert certain.predict_proba([[1.0, 0.0], [1.0, 1.0]]) == pytest.approx(np.array([[0.8, 0.2], [0.0, 1.0]]))
 
 
 @pytest.mark.parametrize(

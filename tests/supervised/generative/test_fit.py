@@ -77,10 +77,10 @@ def test_tables_are_those_of_scikit_learn():
     for alpha in (0.5, 1.0):
         mine = fit_classifier("bernoulli", rows, y, alpha=alpha).model
         theirs = naive_bayes.BernoulliNB(alpha=alpha).fit(rows, y)
-        assert mine.posterior(rows) == pytest.approx(theirs.predict_proba(rows))
+        assert mine.predict_proba(rows) == pytest.approx(theirs.predict_proba(rows))
         mine = fit_classifier("multinomial", sp.csr_matrix(counts), y, alpha=alpha).model
         theirs = naive_bayes.MultinomialNB(alpha=alpha).fit(counts, y)
-        assert mine.posterior(sp.csr_matrix(counts)) == pytest.approx(theirs.predict_proba(counts))
+        assert mine.predict_proba(sp.csr_matrix(counts)) == pytest.approx(theirs.predict_proba(counts))
         assert mine.linear_form().weights == pytest.approx(theirs.feature_log_prob_)
 
 
@@ -232,7 +232,7 @@ def test_priors_of_classes():
 def test_frames_and_datasets():
     frame = pd.DataFrame({"u": [0.5, 1.5, 1.0, 4.0, 5.5], "v": [1.0, np.nan, 2.0, 3.0, 2.5]})
     labels = pd.Series(["a", "a", "a", "b", "b"])
-    expected = fit_classifier("gaussian", frame.to_numpy(), labels.tolist()).model
+    expected = fit_classifier("gaussian", frame.to_numpy(), labels.tolist()).model.with_feature_names(["u", "v"])
     assert fit_classifier("gaussian", frame, labels).model == expected
     assert fit_classifier("gaussian", pl.from_pandas(frame), pl.Series(labels.tolist())).model == expected
     assert fit_classifier("gaussian", jt.Dataset(frame), labels).model == expected

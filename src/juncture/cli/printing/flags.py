@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line: `method='ges'` is told as `--method ges`."""
+"""Messages of the library in the words of the command line: `method='ges'` becomes `--method ges`."""
 
 from __future__ import annotations
 

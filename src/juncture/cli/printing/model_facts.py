@@ -65,7 +65,7 @@ def facts_of_mixture(model: Any) -> dict[str, Any]:
 
 def facts_of_classifier(model: Any) -> dict[str, Any]:
     facts = facts_of_mixture(model.mixture)
-    return {"classes": labels_of(model.labels), **{name: facts[name] for name in list(facts)[1:]}}
+    return {"classes": labels_of(model.classes), **{name: facts[name] for name in list(facts)[1:]}}
 
 
 def facts_of_factors(model: Any) -> dict[str, Any]:
@@ -97,6 +97,59 @@ def facts_of_decisions(model: Any) -> dict[str, Any]:
         "edges": len(model.graph.edges),
         "parameters": model.num_parameters,
     }
+
+
+def facts_of_autoencoder(model: Any) -> dict[str, Any]:
+    widths = " – ".join(str(len(bias)) for _, bias in model.encoder[:-1])
+    visible = {"visible": model.visible} if hasattr(model, "visible") else {}
+    return {
+        "columns": model.num_columns,
+        "codes": len(model.decoder[0][0]),
+        "hidden layers": widths or "none",
+        **visible,
+    }
+
+
+def facts_of_helmholtz(model: Any) -> dict[str, Any]:
+    return {"visible units": model.num_visible, "hidden units": model.num_hidden}
+
+
+def facts_of_regression(model: Any) -> dict[str, Any]:
+    names = {} if model.feature_names is None else {"inputs": few(model.feature_names, most=SHOWN)}
+    parameters = {"parameters": model.num_parameters} if hasattr(model, "num_parameters") else {}
+    return {**names, "coefficients": model.num_coefficients, "basis": repr(model.basis), **parameters}
+
+
+def facts_of_logistic(model: Any) -> dict[str, Any]:
+    return {"classes": labels_of(model.classes), **facts_of_regression(model)}
+
+
+def facts_of_laplace(model: Any) -> dict[str, Any]:
+    evidence = {} if model.log_evidence is None else {"log evidence": f"{model.log_evidence:.6g}"}
+    return {**facts_of_logistic(model.mode), **evidence}
+
+
+def facts_of_generalized(model: Any) -> dict[str, Any]:
+    return {"family": model.family.__name__, "link": model.link.name, **facts_of_regression(model)}
+
+
+def facts_of_discriminant(model: Any) -> dict[str, Any]:
+    names = {} if model.feature_names is None else {"inputs": few(model.feature_names, most=SHOWN)}
+    return {"coordinates": model.num_columns, **names}
+
+
+def facts_of_margin(model: Any) -> dict[str, Any]:
+    own = {"support vectors": len(model.support), "cost": f"{model.cost:g}", "kernel": repr(model.kernel)}
+    return {**facts_of_discriminant(model), **own}
+
+
+def facts_of_discriminants(model: Any) -> dict[str, Any]:
+    own = {"classes": labels_of(model.classes), "discriminants": len(model.discriminants)}
+    return {**own, **facts_of_discriminant(model)}
+
+
+def facts_of_thresholds(model: Any) -> dict[str, Any]:
+    return {"inputs": model.hidden_weights.shape[1], "hidden units": model.num_hidden}
 
 
 def facts_of_tree(model: Any) -> dict[str, Any]:
@@ -144,9 +197,24 @@ FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ProbabilisticPCA": facts_of_factors,
     "RestrictedBoltzmannMachine": facts_of_machine,
     "GenerativeClassifier": facts_of_classifier,
+    "LinearRegression": facts_of_regression,
+    "BayesianLinearRegression": facts_of_regression,
+    "ConjugateLinearRegression": facts_of_regression,
+    "LogisticRegression": facts_of_logistic,
+    "LaplaceLogistic": facts_of_laplace,
+    "GeneralizedLinearModel": facts_of_generalized,
+    "Hyperplane": facts_of_discriminant,
+    "MaximumMargin": facts_of_margin,
+    "OneVersusRest": facts_of_discriminants,
+    "AllPairs": facts_of_discriminants,
+    "OrderedClassifier": facts_of_discriminants,
+    "ThresholdNetwork": facts_of_thresholds,
     "DecisionTree": facts_of_tree,
     "RandomForest": facts_of_forest,
     "DeepBeliefNetwork": facts_of_layers,
     "DeepBoltzmannMachine": facts_of_layers,
+    "Autoencoder": facts_of_autoencoder,
+    "VariationalAutoencoder": facts_of_autoencoder,
+    "HelmholtzMachine": facts_of_helmholtz,
     "LatentDirichletAllocation": facts_of_topics,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
+from typing import NamedTuple
 
 from juncture.cli.printing.output import escape_controls
 from juncture.iteration import ProgressCallback
@@ -27,15 +29,53 @@ def show_progress(what: str, objective_name: str, num_starts: int = 1) -> Iterat
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escape_controls(what), total=None, state="")  # the number of steps is not known
-        start = 0
+        state = StepText(objective_name, num_starts)
+        yield lambda step, objective: bar.update(task, state=state.of(step, objective))
 
-        def show(step: int, objective: float) -> None:
-            nonlocal start
-            start += step == 1  # each start counts its steps from 1
-            which = f"start {start} of {num_starts}, " if num_starts > 1 else ""
-            bar.update(task, state=f"{which}step {step}, {objective_name} {objective:,.4f}")
 
-        yield show
+class StepText:
+    """The text of a step, with the number of its start where there are several."""
+
+    def __init__(self, objective_name: str, num_starts: int) -> None:
+        self.objective_name, self.num_starts, self.start = objective_name, num_starts, 0
+
+    def of(self, step: int, objective: float) -> str:
+        self.start += step == 1  # each start counts its steps from 1
+        which = f"start {self.start} of {self.num_starts}, " if self.num_starts > 1 else ""
+        return f"{which}step {step}, {self.objective_name} {objective:,.4f}"
+
+
+class PassBar(NamedTuple):
+    """What moves a bar of passes over rows: a pass begins, some rows were read, a step ended."""
+
+    begin: Callable[[], None]
+    watch: Callable[[int], None]
+    show: ProgressCallback
+
+
+@contextmanager
+def show_passes(what: str, objective_name: str, num_rows: int | None, num_starts: int = 1) -> Iterator[PassBar | None]:
+    """A bar of the rows of the present pass, beside the last step; None where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("pass {task.fields[number]}, {task.completed:,.0f} rows{task.fields[state]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape_controls(what), total=num_rows, state="", number=0)
+        state, numbers = StepText(objective_name, num_starts), count(1)
+        yield PassBar(
+            lambda: bar.update(task, completed=0, number=next(numbers)),
+            lambda rows: bar.advance(task, rows),
+            lambda step, objective: bar.update(task, state=f"; {state.of(step, objective)}"),
+        )
 
 
 @contextmanager

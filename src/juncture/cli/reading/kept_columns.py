@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import is_parquet
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
-from juncture.variables import Variable
+from juncture.variables import State, Variable
+
+Kind: TypeAlias = type[bool] | type[int] | type[float] | type[str]
+EMPTY_LABELS: dict[Kind, State] = {bool: False, int: 0, str: ""}  # of columns of a kind without any cell of it
 
 
 def check_kept(names: Sequence[str], table: Table, rows: str) -> list[str]:
@@ -24,8 +27,11 @@ def check_kept(names: Sequence[str], table: Table, rows: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def keep_columns(predicted: Dataset, kept: Table, out: str) -> Dataset:
-    """The kept columns, then the prediction, which is named `predicted NAME` where NAME is kept too."""
+def keep_columns(predicted: Dataset, kept: Table, out: str, kinds: Mapping[str, Kind] | None = None) -> Dataset:
+    """The kept columns, then the prediction, which is named `predicted NAME` where NAME is kept too.
+
+    `kinds` are those of the columns in all rows, where these are some of them.
+    """
     first, *numbers = predicted.variables
     name = f"predicted {first.name}" if first.name in kept.cells else first.name
     renamed = Variable(name) if first.is_real else Variable(name, first.labels)
@@ -34,7 +40,8 @@ def keep_columns(predicted: Dataset, kept: Table, out: str) -> Dataset:
     for variable, _ in prediction:
         if variable.name in kept.cells:
             raise InvalidData(f"--keep: the prediction has a column {variable.name!r} too; rename it in the rows")
-    columns = [as_written(kept, name, is_text=not is_parquet(out)) for name in kept.cells]
+    found = kinds or {}
+    columns = [as_written(kept, name, is_text=not is_parquet(out), kind=found.get(name)) for name in kept.cells]
     return as_dataset([*columns, *prediction])
 
 
@@ -49,12 +56,44 @@ def as_dataset(columns: Sequence[tuple[Variable, np.ndarray]]) -> Dataset:
     )
 
 
-def as_written(table: Table, name: str, *, is_text: bool) -> tuple[Variable, np.ndarray]:
-    """A column with its cells letter by letter, if they are written as text; else as the numbers that they say."""
+def as_written(table: Table, name: str, *, is_text: bool, kind: Kind | None = None) -> tuple[Variable, np.ndarray]:
+    """A column with its cells letter by letter, if they are written as text; else as the numbers that they say.
+
+    Among rows of which others say that the column is text or real, it is.
+    """
+    column = table.column(name)
+    levels = column.levels
+    if not levels.labels:
+        empty = Variable(name) if kind in {None, float} else Variable(name, [EMPTY_LABELS[kind]])
+        return empty, np.full(len(table), np.nan if empty.is_real else -1)
+    if (is_text and isinstance(column, TextLevels)) or kind is str:
+        return Variable(name, map(str, levels.labels)), levels.codes
+    variable = Variable(name) if kind is float else column.declare_variable(name)
+    return variable, column.encode(variable, table.describe_row)
+
+
+def find_kinds(tables: Iterable[Table]) -> dict[str, Kind]:
+    """The kind of the cells of each column in all rows: whole numbers, truths, numbers, or else text.
+
+    >>> find_kinds([Table({"x": [1, None]}, 2), Table({"x": [0.5, 2.0]}, 2)])
+    {'x': <class 'float'>}
+    """
+    found: dict[str, set[Kind]] = {}
+    for table in tables:
+        for name in table.cells:
+            found.setdefault(name, set()).update(kinds_of(table, name))
+    return {name: join_kinds(kinds) for name, kinds in found.items() if kinds}
+
+
+def kinds_of(table: Table, name: str) -> set[Kind]:
     column = table.column(name)
     if not column.levels.labels:
-        return Variable(name), np.full(len(table), np.nan)
-    if is_text and isinstance(column, TextLevels):
-        return Variable(name, map(str, column.labels)), column.codes
+        return set()
     variable = column.declare_variable(name)
-    return variable, column.encode(variable, table.describe_row)
+    return {float} if variable.is_real else {type(label) for label in variable.labels}
+
+
+def join_kinds(kinds: set[Kind]) -> Kind:
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return float if kinds == {int, float} else str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from juncture.data.entries import as_table
 from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import read_csv_table
 from juncture.data.identifiers import find_identifiers
+from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import Finding, find_look, group_looks
 from juncture.errors import FormatError, InvalidData, UnknownState, find_close, hint
@@ -81,6 +82,17 @@ class RowsOfFiles(Table):
         return all(isinstance(column, TextLevels) for column in columns) and not any(
             "\n" in str(label) for column in columns for label in column.levels.labels
         )
+
+
+class RowsOfBlock(SourceTable):
+    """Some rows of a file, which messages name as those of the whole file."""
+
+    def describe_row(self, row: int) -> str:
+        name, start, line = self.origin.name, self.origin.start, self.origin.line
+        return f"row {start + row + 1} of {name}" if line is None else f"line {line + row} of {name}"
+
+    def only(self, names: Iterable[str]) -> Table:
+        return RowsOfBlock({name: self.cells[name] for name in names}, self.num_rows, self.origin, self.weights)
 
 
 def read_table(rows: str, ignore: Sequence[str] = ()) -> Table:

@@ -105,6 +105,7 @@ class Sequences:
     covariates: np.ndarray | None = None  # (step, input)
     is_single: bool = False
     indexes: tuple[Any, ...] | None = None  # of the frame of each sequence, None of what was no frame of pandas
+    keys: tuple[Any, ...] | None = None  # of sequences in the rows of a table
 
     @property
     def num(self) -> int:
@@ -134,6 +135,7 @@ class Sequences:
             None if self.states is None else self.states[first:last],
             None if self.covariates is None else self.covariates[first:last],
             indexes=None if self.indexes is None else self.indexes[start:stop],
+            keys=None if self.keys is None else self.keys[start:stop],
         )
 
     @property
@@ -141,11 +143,15 @@ class Sequences:
         """The index of the frame that the only sequence was, such as its dates; or None."""
         return None if self.indexes is None else self.indexes[0]
 
+    def describe(self, position: int, num_before: int = 0) -> str:
+        """How a message names a sequence, before which others came in earlier parts: by its key, or by its number."""
+        return f"sequence {position + num_before}" if self.keys is None else f"sequence {self.keys[position]!r}"
+
     def describe_step(self, step: int) -> str:
         """How a message names a step of all."""
         sequence = int(np.searchsorted(self.offsets, step, side="right")) - 1
         own = step - int(self.offsets[sequence])
-        return f"step {own}" if self.is_single else f"step {own} of sequence {sequence}"
+        return f"step {own}" if self.is_single else f"step {own} of {self.describe(sequence)}"
 
     def __len__(self) -> int:
         return self.num

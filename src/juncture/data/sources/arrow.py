@@ -49,18 +49,12 @@ class ArrowReader:
         self.block_rows = block_rows or default_block_rows(len(self.names))
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
-        arrow, start = import_package("pyarrow", "arrow"), 0
-        read = names or self.names[:1]  # rows without columns have no number
+        read, table = names or self.names[:1], None  # rows without columns have no number
         with self.batches.start_pass(read, self.block_rows) as batches:
-            tables = (arrow.Table.from_batches([batch]) for batch in within_memory(batches))
-            for rows in cut(tables, self.block_rows, arrow.concat_tables):
-                yield self._table(rows, names, start)
-                start += rows.num_rows
-            if start == 0:
-                yield self._table(batches.schema.empty_table(), names, 0)
-
-    def _table(self, rows: Any, names: Sequence[str], start: int) -> SourceTable:
-        return SourceTable(arrow_cells(rows, names), rows.num_rows, Origin(self.batches.name, start))
+            for table in cut_batches(batches, names, self.block_rows, self.batches.name):
+                yield table
+            if table is None:
+                yield SourceTable(arrow_cells(batches.schema.empty_table(), names), 0, Origin(self.batches.name))
 
 
 class RecordBatches:
@@ -128,6 +122,15 @@ def within_memory(batches: Iterable[Any]) -> Iterator[Any]:
                 " ask for blocks of fewer rows with block_rows"
             )
         yield batch
+
+
+def cut_batches(batches: Iterable[Any], names: Sequence[str], block_rows: int, name: str) -> Iterator[SourceTable]:
+    """Tables of exactly so many rows from record batches, the last of what is left; none where there are no rows."""
+    arrow, start = import_package("pyarrow", "arrow"), 0
+    tables = (arrow.Table.from_batches([batch]) for batch in within_memory(batches))
+    for rows in cut(tables, block_rows, arrow.concat_tables):
+        yield SourceTable(arrow_cells(rows, names), rows.num_rows, Origin(name, start))
+        start += rows.num_rows
 
 
 def cut(frames: Iterable[Any], block_rows: int, concatenate: Callable[[list[Any]], Any]) -> Iterator[Any]:

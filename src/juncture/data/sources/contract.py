@@ -15,15 +15,22 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.tables.coding import select_columns
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
+from juncture.values import number_of
 from juncture.variables import Scope, Variable
 
 
 class Origin(NamedTuple):
-    """Where the rows of a block come from: a file or a frame, the number of the first row, the ends of row groups."""
+    """Where the rows of a block come from: a file or a frame, the number of the first row, the ends of row groups.
+
+    `copies` has the number of rows that each row stands for, where an engine has grouped equal rows. `line` is the line
+    of the first row in a file of text, if each row of the block is one line of it.
+    """
 
     name: str = ""
     start: int = 0
     group_ends: tuple[int, ...] = ()
+    copies: tuple[int, ...] = ()
+    line: int | None = None
 
     def describe_row(self, row: int) -> str:
         """How a message names a row of the block.
@@ -31,6 +38,8 @@ class Origin(NamedTuple):
         >>> Origin("rows.parquet", 1000, (800, 1600)).describe_row(5)
         'row 1005 of rows.parquet (row group 1)'
         """
+        if self.copies:
+            return f"{number_of(self.copies[row], 'row')} of {self.name}"
         number = self.start + row
         group = f" (row group {bisect_right(self.group_ends, number)})" if self.group_ends else ""
         return f"row {number}{f' of {self.name}' if self.name else ''}{group}"

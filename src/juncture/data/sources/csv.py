@@ -48,6 +48,13 @@ class Position(NamedTuple):
     line: int
 
 
+class LinedColumns(NamedTuple):
+    """The columns of a block, and the line of its first row if each row is one line."""
+
+    columns: Columns
+    line: int | None
+
+
 class CsvReader(Value):
     """One CSV file, perhaps packed by gzip; its header is read at once, its rows when they are asked for."""
 
@@ -70,21 +77,21 @@ class CsvReader(Value):
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
         self.state.check_unchanged(self.file)
-        start, blocks = 0, self._blocks()
-        for columns in blocks:
+        start = 0
+        for columns, line in self._blocks():
             num_rows = len(columns[self.names[0]])
-            yield SourceTable({name: columns[name] for name in names}, num_rows, Origin(self.file, start))
+            yield SourceTable({name: columns[name] for name in names}, num_rows, Origin(self.file, start, line=line))
             start += num_rows
         if start == 0:
             empty = {name: CodedCells().levels() for name in names}
             yield SourceTable(empty, 0, Origin(self.file))
 
-    def _blocks(self) -> Iterator[Columns]:
+    def _blocks(self) -> Iterator[LinedColumns]:
         rest = yield from self._plain_blocks()
         if rest is not None:
             yield from self._parsed_blocks(rest)
 
-    def _plain_blocks(self) -> Generator[Columns, None, Position | None]:
+    def _plain_blocks(self) -> Generator[LinedColumns, None, Position | None]:
         """The blocks up to the first that is not certainly lines with commas in them; where it starts."""
         if self.state.size < LONG or find_spec("pyarrow") is None:
             return Position(0, 0)
@@ -98,7 +105,7 @@ class CsvReader(Value):
                 columns = plain_columns(content, list(self.names), self.separator)
                 if columns is None:
                     return position
-                yield columns
+                yield LinedColumns(columns, position.line + 1)
                 position = Position(position.offset + len(content), position.line + len(lines))
         return None
 
@@ -111,7 +118,7 @@ class CsvReader(Value):
                 raise self._too_large(limit)
         return lines
 
-    def _parsed_blocks(self, position: Position) -> Iterator[Columns]:
+    def _parsed_blocks(self, position: Position) -> Iterator[LinedColumns]:
         with open_at(self.file, position.offset) as stream:
             length = RowLength()
             reader = SeparatedRows(bounded_lines(stream, length), self.file, self.separator, position.line)
@@ -119,8 +126,11 @@ class CsvReader(Value):
                 if position.offset == 0:
                     read_header(reader)
                 rows = check_rows(reader, len(self.names), length)
+                before = reader.line_num
                 while (columns := self._read_block(rows)) is not None:
-                    yield columns
+                    is_lined = reader.line_num - before == len(columns[self.names[0]])
+                    yield LinedColumns(columns, before + 1 if is_lined else None)
+                    before = reader.line_num
 
     def _read_block(self, rows: Iterator[list[str]]) -> Columns | None:
         cells, left, limit = [CodedCells() for _ in self.names], self.block_rows, default_memory_limit()

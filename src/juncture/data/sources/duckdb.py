@@ -14,6 +14,7 @@ from juncture.data.sources.arrow import arrow_errors
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData
 
+NAME = "the DuckDB relation"
 BUSY = (
     " (a connection runs one query at a time: finish or close the other one, or make the relation on a connection of"
     " its own, connection.cursor())"
@@ -23,11 +24,11 @@ BUSY = (
 class RelationBatches:
     """The record batches of a relation, of which one pass can be open at a time."""
 
-    name, is_once = "the DuckDB relation", False
+    is_once = False
 
-    def __init__(self, relation: Any) -> None:
+    def __init__(self, relation: Any, name: str = NAME) -> None:
         import_package("pyarrow", "arrow")
-        self.relation, self.names = relation, tuple(relation.columns)
+        self.relation, self.name, self.names = relation, name, tuple(relation.columns)
 
     @contextmanager
     def start_pass(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:

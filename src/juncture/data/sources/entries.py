@@ -8,17 +8,22 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from juncture.checks import check_count
+from juncture.checks import check_count, shown
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.files import expand_pattern
 from juncture.data.sources.arrow import ArrowReader, RecordBatches
 from juncture.data.sources.arrow_datasets import DatasetBatches
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
-from juncture.data.sources.duckdb import RelationBatches
+from juncture.data.sources.dask import DaskPartitions
+from juncture.data.sources.duckdb_codes import RelationReader
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
+from juncture.data.sources.groups import QuerySource
+from juncture.data.sources.ibis import read_ibis
+from juncture.data.sources.partitions import ClusterSource, PartitionReader, Partitions
 from juncture.data.sources.polars import LazyFrameReader
 from juncture.data.sources.source import MemorySource, TableSource
+from juncture.data.sources.spark import SparkPartitions
 from juncture.data.sources.tables import TableReader
 from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData
@@ -41,9 +46,10 @@ def as_source(
     data
         The path of a CSV or Parquet file, a pattern ("rows/*.parquet") or a list of paths, for files with the same
         columns, or a folder of such files, where parts of paths such as "year=2024" are columns too. A DuckDB relation,
-        a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A function without arguments that
-        returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow record-batch reader,
-        which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
+        an Ibis table, a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A Spark DataFrame or
+        a Dask frame: what a pass computes is computed on its partitions, by the workers. A function without arguments
+        that returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow record-batch
+        reader, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
     variables
         The variables that code the columns. Without them, the first use that needs states reads all rows once and
         finds the variables that a `Dataset` of all rows would have.
@@ -81,29 +87,37 @@ def as_source(
     name = check_weights_name(weights, reader.names)
     check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
-    return TableSource(reader, scope, name, missing)
+    return kind_of_source(reader)(reader, scope, name, missing)
+
+
+def kind_of_source(reader: Any) -> type[TableSource]:
+    if isinstance(reader, PartitionReader):
+        return ClusterSource
+    return QuerySource if hasattr(reader, "query") else TableSource
 
 
 STREAMED = 2**29  # bytes of files; rows of larger files are read block by block
 
 
-def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None, missing: Any = None) -> RowSource | None:
+def as_lazy_source(
+    data: Any, variables: Iterable[Variable] | None = None, missing: Any = None, weights: str | None = None
+) -> RowSource | None:
     """The source that a learner reads block by block; None for rows that it takes into memory.
 
-    These are sources, queries (DuckDB, Polars, PyArrow), functions and iterators of frames, folders, and files that are
-    large together.
+    These are sources, queries (DuckDB, Ibis, Polars, PyArrow), frames on clusters (Dask, Spark), functions and
+    iterators of frames, folders, and files that are large together. `weights` names a column of what is no source yet.
     """
     if is_source(data):
         return data if missing is None else as_source(data, missing=missing)
     if find_query(data) or isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
-        return as_source(data, variables, extra="ignore", missing=missing)
+        return as_source(data, variables, weights, extra="ignore", missing=missing)
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
     files = [Path(file) for path in paths for file in expand_pattern(path)]
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > STREAMED
     is_folder = len(files) == 1 and files[0].is_dir()
-    return as_source(data, variables, extra="ignore", missing=missing) if is_large or is_folder else None
+    return as_source(data, variables, weights, extra="ignore", missing=missing) if is_large or is_folder else None
 
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:
@@ -122,8 +136,19 @@ def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableRe
     return None
 
 
+def as_partitions(frame: Any) -> Partitions:
+    """The partitions of a frame on a cluster."""
+    query = find_query(frame)
+    reader = None if query is None else query(frame, None)
+    if not isinstance(reader, PartitionReader):
+        raise InvalidData(f"a frame on a cluster is a Spark DataFrame or a Dask frame; got {shown(frame)}")
+    return reader.partitions
+
+
 def find_query(data: Any) -> ReadQuery | None:
     """What reads an object of a package that runs queries; None for anything else."""
+    if isinstance(data, Partitions):
+        return PartitionReader
     for package, name, read in QUERIES:
         kind = getattr(sys.modules.get(package), name, None)  # who has such an object has imported the package
         if kind is not None and isinstance(data, kind):
@@ -131,8 +156,8 @@ def find_query(data: Any) -> ReadQuery | None:
     return None
 
 
-def read_relation(relation: Any, block_rows: int | None) -> TableReader:
-    return ArrowReader(RelationBatches(relation), block_rows)
+def read_dask(frame: Any, block_rows: int | None) -> TableReader:
+    return PartitionReader(DaskPartitions(frame), block_rows)
 
 
 def read_dataset(dataset: Any, block_rows: int | None) -> TableReader:
@@ -143,12 +168,19 @@ def read_batches(reader: Any, block_rows: int | None) -> TableReader:
     return ArrowReader(RecordBatches(reader), block_rows)
 
 
+def read_spark(frame: Any, block_rows: int | None) -> TableReader:
+    return PartitionReader(SparkPartitions(frame), block_rows)
+
+
 ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
-    ("duckdb", "DuckDBPyRelation", read_relation),
+    ("duckdb", "DuckDBPyRelation", RelationReader),
+    ("ibis", "Table", read_ibis),
+    ("dask.dataframe", "DataFrame", read_dask),
     ("polars", "LazyFrame", LazyFrameReader),
     ("pyarrow.dataset", "Dataset", read_dataset),
     ("pyarrow", "RecordBatchReader", read_batches),
+    ("pyspark.sql", "DataFrame", read_spark),  # also the base of the frames of Spark Connect
 )
 
 

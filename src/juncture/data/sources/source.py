@@ -65,6 +65,26 @@ class MemorySource:
         return f"MemorySource({self.data!r})"
 
 
+@dataclass(frozen=True, eq=False)
+class BlockCoding:
+    """How the cells of a table become codes; it holds nothing of the source."""
+
+    variables: tuple[Variable, ...]
+    weights: str | None
+    missing: Any
+    hint: str
+
+    def of(self, variables: Iterable[Variable], **changes: Any) -> BlockCoding:
+        """The same coding of other variables."""
+        return replace(self, variables=tuple(variables), **changes)
+
+    def __call__(self, table: SourceTable) -> Block:
+        weights = self.weights if self.weights is not None else table.weights
+        with table.origin.located(self.hint):
+            rows = Dataset(table, self.variables, weights, missing=self.missing)
+        return Block(rows, table.origin)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TableSource:
     """The tables of a reader, coded block by block, by declared variables or by those of a first pass."""
@@ -85,6 +105,10 @@ class TableSource:
 
     @cached_property
     def _survey(self) -> Survey:
+        return self.read_survey()
+
+    def read_survey(self) -> Survey:
+        """The variables and the number of rows, found by reading all rows."""
         return survey(self.reader.tables(self.names), self.names, as_markers(self.missing))
 
     @property
@@ -105,16 +129,23 @@ class TableSource:
 
     def uncoded_blocks(self) -> Iterator[Callable[[], Block]]:
         """For each block a function that codes it, so that threads code some while others are read."""
-        variables, hint = self.variables, "" if self.given is not None else CHANGED
-        columns = self.names if self.weights is None else (*self.names, self.weights)
-        for table in self.reader.tables(columns):
-            yield partial(self._code, table, variables, hint)
+        coding = self.coding
+        for table in self.read_tables():
+            yield partial(coding, table)
 
-    def _code(self, table: SourceTable, variables: tuple[Variable, ...], hint: str) -> Block:
-        weights = self.weights if self.weights is not None else table.weights
-        with table.origin.located(hint):
-            rows = Dataset(table, variables, weights, missing=self.missing)
-        return Block(rows, table.origin)
+    def read_tables(self) -> Iterator[SourceTable]:
+        """The tables of a pass. A reader may have `coded_tables`, which makes use of the variables."""
+        coded = getattr(self.reader, "coded_tables", None)
+        return self.reader.tables(self.columns) if coded is None else coded(self.columns, self.variables)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a pass reads."""
+        return self.names if self.weights is None else (*self.names, self.weights)
+
+    @property
+    def coding(self) -> BlockCoding:
+        return BlockCoding(self.variables, self.weights, self.missing, "" if self.given is not None else CHANGED)
 
     def only(self, names: Iterable[str]) -> TableSource:
         wanted = set(names)
@@ -142,7 +173,11 @@ def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
 
 def collect(source: RowSource) -> Dataset:
     """All rows of a source in memory."""
-    blocks = list(map_blocks(lambda block: block.rows, source))
+    return join_rows(source, list(map_blocks(lambda block: block.rows, source)))
+
+
+def join_rows(source: RowSource, blocks: Sequence[Dataset]) -> Dataset:
+    """The rows of all blocks of a source, one after the other."""
     columns = {name: np.concatenate([rows.columns[name] for rows in blocks]) for name in source.names}
     weights = None
     if any(rows.weights is not None for rows in blocks):

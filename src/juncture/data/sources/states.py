@@ -7,7 +7,7 @@ of the numbers of a real one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,15 +30,47 @@ class Survey(NamedTuple):
     num_rows: int
 
 
-def survey(tables: Iterable[SourceTable], names: Iterable[str], markers: Variable | None) -> Survey:
+class BlockLevels(NamedTuple):
+    """What a block says of its columns: columns with the same labels and kinds of numbers, without their cells."""
+
+    num_rows: int
+    origin: Origin
+    columns: dict[str, Column]
+
+
+def survey(tables: Iterable[SourceTable], names: Sequence[str], markers: Variable | None) -> Survey:
     """The variables of the columns of these names, and the number of rows."""
+    return join_levels((levels_of(table, names, markers) for table in tables), names)
+
+
+def levels_of(table: SourceTable, names: Iterable[str], markers: Variable | None) -> BlockLevels:
+    """The labels of a block, and whether its numbers have fractions."""
+    columns = {}
+    for name in names:
+        with table.origin.located():
+            column = table.column(name)
+            columns[name] = without_cells(column if markers is None else column.without(markers))
+    return BlockLevels(len(table), table.origin, columns)
+
+
+def without_cells(column: Column) -> Column:
+    """The labels of a column; of floats one that is no hole."""
+    raw = column.raw if isinstance(column, DatasetColumn) else column
+    if isinstance(raw, NumericColumn) and raw.values.dtype.kind == "f":
+        holes = np.isnan(raw.values)
+        return NumericColumn(raw.values[~(holes if holes.ndim == 1 else holes.all(axis=1))][:1])
+    levels = raw.levels
+    return type(levels)(np.empty(0, np.int32), levels.labels, is_declared=levels.is_declared)
+
+
+def join_levels(blocks: Iterable[BlockLevels], names: Iterable[str]) -> Survey:
+    """The variables that all blocks together declare."""
     columns, num_rows = {name: ColumnStates(name) for name in names}, 0
-    for table in tables:
-        num_rows += len(table)
+    for block in blocks:
+        num_rows += block.num_rows
         for name, states in columns.items():
-            with table.origin.located():
-                column = table.column(name)
-                states.add(column if markers is None else column.without(markers), table.origin)
+            with block.origin.located():
+                states.add(block.columns[name], block.origin)
     variables = tuple(states.variable() for states in columns.values())
     warn_text_columns((variable.name, columns[variable.name].find_look(variable)) for variable in variables)
     return Survey(variables, num_rows)
@@ -56,11 +88,11 @@ class ColumnStates:
         self.has_floats = False  # whether some number is a float, of an array or among labels that were dropped
 
     def add(self, column: Column, origin: Origin) -> None:
-        raw = column.raw if isinstance(column, DatasetColumn) else column
-        if isinstance(raw, NumericColumn) and raw.values.dtype.kind == "f":
-            self._add_floats(raw.values, origin)
+        """Take in what `without_cells` gives of a block."""
+        if isinstance(column, NumericColumn):
+            self._add_floats(column.values, origin)
         else:
-            self._add_levels(raw.levels, origin)
+            self._add_levels(column.levels, origin)
         if self.has_floats:
             self._check_numbers(origin)
         elif len(self.labels) > MANY_NUMBERS and self._are_floats():
@@ -76,7 +108,7 @@ class ColumnStates:
                 f" and of length {self.dimension} before: all rows must have the same length"
             )
         self.dimension = dimension
-        self.has_floats = self.has_floats or not np.isnan(values).all()
+        self.has_floats = self.has_floats or len(values) > 0
 
     def _add_levels(self, levels: Levels, origin: Origin) -> None:
         self.is_text = self.is_text or isinstance(levels, TextLevels)

@@ -24,7 +24,7 @@ Decimal: TypeAlias = Literal[".", ","]
 class CodedColumn(NamedTuple):
     """A variable, its column, whether its states were taken from the rows, and how many cells were none of them.
 
-    What new text looks like, if it looks like something else, is told by `look`.
+    What new text looks like, if it looks like something else, is said by `look`.
     """
 
     variable: Variable
@@ -81,9 +81,13 @@ class Coding(NamedTuple):
 
 def warn_unseen(counts: dict[str, int]) -> None:
     if counts:
-        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-        message = f'values that are not states of their variable were treated as missing (unseen="missing"): {listed}'
-        warn_user(message, UnseenStatesWarning, about=counts)
+        warn_user(describe_unseen(counts), UnseenStatesWarning, about=counts)
+
+
+def describe_unseen(counts: dict[str, int]) -> str:
+    """How many values of each column are no states."""
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f'values that are not states of their variable were treated as missing (unseen="missing"): {listed}'
 
 
 def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen, decimal: Decimal = ".") -> Coding:

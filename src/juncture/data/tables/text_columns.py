@@ -123,7 +123,7 @@ def read_decimal_commas(column: Column) -> Column:
 
 
 def group_looks(looks: Iterable[tuple[str, Look | None]]) -> Iterator[Finding]:
-    """The columns by what they look like; those with the same marker, and all with dates, are told together."""
+    """The columns by what they look like; those with the same marker, and all with dates, are named together."""
     found: dict[tuple[Kind, str], tuple[Look, list[str]]] = {}
     for name, look in looks:
         if look is not None:

@@ -17,7 +17,7 @@ UNNAMED = "y"
 NAIVE, TREE = "naive", "tree-augmented"
 OTHER_NAMES = {"tan": TREE}
 LEARNED = ("auto", "tan", *SEARCHES)
-CLASSES = {"pc", "ges"}  # searches that leave directions open, unless they are told otherwise
+CLASSES = {"pc", "ges"}  # searches that leave directions open, unless options say otherwise
 CLIMBING_WITH_HOLES = "structural-em"  # it climbs in each round
 
 

@@ -188,11 +188,11 @@ def judge(
             if place < len(splits) // repeats:
                 kept[test] = predicted
     seconds = time.process_time() - start
-    told = tuple(dict.fromkeys(short(f"{one.category.__name__}: {one.message}", 200) for one in caught))
+    messages = tuple(dict.fromkeys(short(f"{one.category.__name__}: {one.message}", 200) for one in caught))
     if failure is not None:
-        return LearnerResult(name, learner.source, {}, None, seconds, failure, told)
+        return LearnerResult(name, learner.source, {}, None, seconds, failure, messages)
     tables = {metric: np.array(column).reshape(repeats, -1) for metric, column in scores.items()}
-    return LearnerResult(name, learner.source, tables, kept, seconds, None, told)
+    return LearnerResult(name, learner.source, tables, kept, seconds, None, messages)
 
 
 def learn(task: PredictionTask, model: Any, train: np.ndarray) -> Any:
@@ -252,7 +252,7 @@ def find_importance(
     falls = np.empty((len(task.names), len(splits)))
     model = learner.prepare(task, learner.make(seed))
     with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")  # told of the learner's result already
+        warnings.simplefilter("ignore")  # the learner's result has them
         for place, (train, test) in enumerate(splits):
             if progress is not None:
                 progress(f"columns of {name}", place, len(splits))

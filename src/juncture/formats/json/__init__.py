@@ -13,6 +13,8 @@ positions of factors; instead of "values" that no doubles hold there are "log_va
 "elimination_order": ["b", "a"] names all variables, in the order in which exact inference is to eliminate them. It,
 "tied" and "plates" may be left out. Unknown keys are refused.
 
+A model that was learned from named columns has their names: "feature_names": ["age", "height"].
+
 Other kinds of models, and families, are in the table of `juncture.documents.kinds`; docs/formats.md lists their keys.
 """
 
@@ -21,7 +23,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from juncture.documents.kinds import MODULES, kind_names, load_kind
+from juncture.data.feature_names import NamedColumns
+from juncture.documents.kinds import MODULES, Kind, kind_names, load_kind
 from juncture.documents.node import SURROGATE, Node
 from juncture.documents.variables import encode_variable
 from juncture.errors import FormatError
@@ -30,6 +33,7 @@ from juncture.formats.json.models import MODEL_NAMES, MODELS
 from juncture.formats.rows import RowRepair
 
 VERSION = 1
+NAMES = "feature_names"
 TOO_DEEP = f"JSON holds at most {MAX_DEPTH} lists and objects inside each other; the parts of this model lie deeper"
 
 
@@ -41,7 +45,18 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
     is_network = document.value.get("model") in list(MODEL_NAMES)
     name = document.choice("model", MODEL_NAMES if is_network else [*MODEL_NAMES, *kind_names()])
     with document.locate_errors():
-        return MODELS[MODEL_NAMES[name]].read(document, rows) if is_network else load_kind(name).read(document)
+        return MODELS[MODEL_NAMES[name]].read(document, rows) if is_network else read_named(load_kind(name), document)
+
+
+def read_named(kind: Kind, document: Node) -> Any:
+    """A value of a kind in the table, with the names of its columns where the document has them."""
+    if not issubclass(kind.model, NamedColumns) or NAMES not in document.value:
+        return kind.read(document)
+    own = {key: value for key, value in document.value.items() if key != NAMES}
+    names = document.child(NAMES)
+    model = kind.read(Node(own, document.path, document.text))
+    with names.locate_errors():
+        return model.with_feature_names([item.string() for item in names.items()])
 
 
 def write_json(model: Any) -> str:
@@ -68,7 +83,8 @@ def encode_model(model: Any) -> dict[str, Any]:
     if name not in kind_names() or load_kind(name).model is not type(model):
         names = ", ".join([*MODEL_NAMES, *MODULES])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
-    return load_kind(name).encode(model)
+    columns = model.feature_names if isinstance(model, NamedColumns) else None
+    return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})
 
 
 def render(value: Any, indent: str) -> str:

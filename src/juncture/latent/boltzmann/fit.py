@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.latent.boltzmann.enumeration import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
@@ -169,6 +170,7 @@ def estimate_likelihood(
     return LikelihoodEstimate(total - count * log_z.log_evidence, count * log_z.standard_error, False)
 
 
+@keep_names
 def fit_machine(  # noqa: PLR0913 (the options of learning)
     model: RestrictedBoltzmannMachine,
     data: Any,
@@ -222,7 +224,7 @@ def fit_machine(  # noqa: PLR0913 (the options of learning)
     check_choice(method, METHODS, "method")
     check_stopping_rule(tolerance, max_steps)
     check_progress(progress)
-    rows, _ = rows_of(model, data)
+    rows, _ = rows_of(model, data, extra="ignore")
     algorithm = GradientSteps(
         model,
         check_rows(model, rows),

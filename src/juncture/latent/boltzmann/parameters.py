@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_choice
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidModel
 from juncture.latent.boltzmann.units import BernoulliUnits, GaussianUnits, SoftmaxUnits, VisibleUnits
 from juncture.numerics import softplus
-from juncture.values import Value, read_only
+from juncture.values import read_only
 from juncture.variables import Variable
 
 KINDS = ("bernoulli", "gaussian", "softmax")
 
 
-class BoltzmannParameters(Value):
+class BoltzmannParameters(NamedColumns):
     """W, a and b with the kind of the visible units."""
 
     _fields = ("weights", "visible_bias", "hidden_bias", "visible")
@@ -35,6 +36,11 @@ class BoltzmannParameters(Value):
     @property
     def num_visible(self) -> int:
         return len(self.visible_bias)
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns of a row."""
+        return self.num_visible
 
     @property
     def num_hidden(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.checks import check_array
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import Names, as_table, column_labels, select_columns
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
@@ -22,11 +23,19 @@ class VisibleLayer(Protocol):
     def num_visible(self) -> int: ...
     @property
     def units(self) -> VisibleUnits: ...
+    @property
+    def feature_names(self) -> Names | None: ...
 
 
-def rows_of(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
-    """(row, visible), and whether one row was given and not a list."""
-    values = rows_of_dataset(model, given) if isinstance(given, Dataset) else check_array(unwrap_frame(given), "rows")
+def rows_of(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[np.ndarray, bool]:
+    """(row, visible), and whether one row was given and not a list.
+
+    Tables are taken by the names of the model, or by v0, v1, … where it has none and the table has these.
+    """
+    table = as_table(given)
+    own = own_names(model, table) if model.feature_names is None else None
+    rows = select_columns(table, own or model.feature_names, extra="ignore" if own else extra)
+    values = rows_of_dataset(rows) if isinstance(rows, Dataset) else check_array(unwrap_frame(rows), "rows")
     if values.ndim not in (1, 2) or values.shape[-1] != model.num_visible:
         raise InvalidData(
             f"a row of this machine has {model.num_visible} visible units; got an array of the shape {values.shape}"
@@ -46,16 +55,20 @@ def complete_rows(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     return values, is_single
 
 
-def rows_of_dataset(model: VisibleLayer, data: Dataset) -> np.ndarray:
-    """The columns v0, v1, … side by side; where the names are others, all columns as they come."""
-    names = [variable.name for variable in visible_variables(model.units)]
-    order = names if set(names) <= set(data.columns) else list(data.columns)
-    return np.stack([as_numbers(data, name) for name in order], axis=1)
+def own_names(model: VisibleLayer, table: Any) -> Names | None:
+    """The names v0, v1, … where these are columns of a table."""
+    names = tuple(variable.name for variable in visible_variables(model.units))
+    return names if set(names) <= set(column_labels(table) or ()) else None
+
+
+def rows_of_dataset(data: Dataset) -> np.ndarray:
+    """The columns side by side."""
+    return np.stack([as_numbers(data, name) for name in data.columns], axis=1)
 
 
 def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:
-    """Statistics of visible units as columns v0, v1, …."""
-    variables = visible_variables(model.units)
+    """Statistics of visible units as columns v0, v1, …, or with the names of the model."""
+    variables = visible_variables(model.units, model.feature_names)
     columns = model.units.decode(u).T
     if model.units.num_states:
         columns = columns.astype(np.int64)

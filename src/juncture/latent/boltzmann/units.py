@@ -5,6 +5,7 @@ Arrays of statistics u and of parameters θ are (row, entry): one entry a unit, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
@@ -165,7 +166,7 @@ def all_states(units: VisibleUnits) -> np.ndarray:
     return np.array(list(product(range(units.num_states), repeat=units.num_units)), dtype=float)
 
 
-def visible_variables(units: VisibleUnits) -> list[Variable]:
-    """The variables v0, v1, …, with their states."""
-    names = [f"v{unit}" for unit in range(units.num_units)]
+def visible_variables(units: VisibleUnits, feature_names: Sequence[str] | None = None) -> list[Variable]:
+    """The variables v0, v1, …, or of these names, with their states."""
+    names = feature_names or [f"v{unit}" for unit in range(units.num_units)]
     return [Variable(name, units.num_states) if units.num_states else Variable(name) for name in names]

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.checks import check_count, check_number
 from juncture.errors import InvalidData
 from juncture.latent.clusters.clusters import Clusters, squared_distances
-from juncture.latent.clusters.k_means import as_table, best_of, draw_centers
+from juncture.latent.clusters.k_means import as_rows, best_of, draw_centers
 from juncture.options import as_generator
 from juncture.values import Value, number_of, read_only
 
@@ -87,7 +87,7 @@ def choose_num_clusters(
     >>> jt.choose_num_clusters(rows, 6).best.num_clusters
     3
     """
-    table, heavy = as_table(rows, weights)
+    table, heavy, names = as_rows(rows, weights)
     largest = check_count(most, "most", least=1)
     if largest > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than most={largest} clusters")
@@ -101,7 +101,7 @@ def choose_num_clusters(
         found.append(best_of(table, heavy, starts))
     distortions = np.array([each.distortion for each in found])
     cost = widest_penalty(distortions) if penalty is None else check_number(penalty, "penalty", least=0)
-    return ClusterChoice(found, cost)
+    return ClusterChoice([each._named(names) for each in found], cost)
 
 
 def widest_penalty(distortions: np.ndarray) -> float:

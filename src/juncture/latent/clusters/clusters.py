@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData
 from juncture.iteration import Trace
 from juncture.latent.rows import check_complete, rows_of
-from juncture.values import Value, number_of, read_only
+from juncture.values import number_of, read_only
 
 
-class Clusters(Value):
+class Clusters(NamedColumns):
     """The result of clustering rows around centers.
 
     Attributes
@@ -39,6 +40,11 @@ class Clusters(Value):
         )
 
     @property
+    def num_columns(self) -> int | None:
+        """The number of columns of a row; None of medoids, which are rows."""
+        return int(self.centers.shape[1]) if self.centers.ndim == 2 else None
+
+    @property
     def num_clusters(self) -> int:
         return len(self.centers)
 
@@ -53,7 +59,7 @@ class Clusters(Value):
             raise InvalidData(
                 "medoids are rows of a table of dissimilarities; take the nearest by that of the new rows"
             )
-        table, _ = rows_of(rows, self.centers.shape[1:])
+        table, _ = rows_of(rows, self.centers.shape[1:], self.feature_names)
         check_complete(table, "clusters", "fit a Mixture of Gaussians")
         return squared_distances(table, self.centers).argmin(axis=1)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_array, check_count
+from juncture.data.feature_names import Names, as_table, find_names, without
 from juncture.errors import InvalidData, MissingExtra
 from juncture.iteration import Trace
 from juncture.latent.clusters.clusters import Clusters, squared_distances
@@ -60,15 +61,16 @@ def k_means(
     >>> found.sizes.tolist(), found.distortion
     ([2, 2], 1.0)
     """
-    table, heavy = as_table(rows, weights)
+    table, heavy, names = as_rows(rows, weights)
     number = check_count(num_clusters, "num_clusters", least=1)
     if number > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than the {number} clusters")
     generator = as_generator(rng)
     if not isinstance(start, str):
-        return best_of(table, heavy, [as_centers(start, number, table.shape[1])])
+        return best_of(table, heavy, [as_centers(start, number, table.shape[1])])._named(names)
     count = 1 + check_count(restarts, "restarts")
-    return best_of(table, heavy, [draw_centers(table, heavy, number, start, generator) for _ in range(count)])
+    starts = [draw_centers(table, heavy, number, start, generator) for _ in range(count)]
+    return best_of(table, heavy, starts)._named(names)
 
 
 def best_of(table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray]) -> Clusters:
@@ -133,12 +135,14 @@ def draw_centers(
     return np.asarray(centers)
 
 
-def as_table(rows: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
-    table, heavy = weighted_rows(rows, weights)
+def as_rows(rows: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, Names | None]:
+    """The rows, their weights, and the names of the columns."""
+    given = as_table(rows)
+    table, heavy = weighted_rows(given, weights)
     check_complete(table, "clusters", "fit a Mixture of Gaussians")
     if not heavy.sum() > 0 or not table.shape[1]:
         raise InvalidData("clusters need rows that weigh something, and columns")
-    return table, heavy
+    return table, heavy, without(find_names(given), weights)
 
 
 def as_centers(start: Any, number: int, columns: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_number
+from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.latent.boltzmann.rows import complete_rows
@@ -96,6 +97,7 @@ def estimate_bound(model: DeepBoltzmannMachine, rows: np.ndarray, rng: np.random
     return BoundEstimate(float(bounds_of(model, means).sum()) - len(rows) * log_z, len(rows) * error)
 
 
+@keep_names
 def fit_deep_machine(  # noqa: PLR0913 (the options of learning)
     model: DeepBoltzmannMachine,
     data: Any,

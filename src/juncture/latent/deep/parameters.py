@@ -9,14 +9,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.checks import check_array, check_count, check_number, is_iterable, shown
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidModel
 from juncture.latent.boltzmann.units import BernoulliUnits
 from juncture.options import as_generator
-from juncture.values import Value, read_only
+from juncture.values import read_only
 from juncture.variables import Variable
 
 
-class DeepParameters(Value):
+class DeepParameters(NamedColumns):
     """W_k between the layers k - 1 and k, and the bias of each layer; layer 0 is visible."""
 
     _fields: ClassVar[tuple[str, ...]] = ("weights", "biases")
@@ -63,6 +64,11 @@ class DeepParameters(Value):
         spread, generator = check_number(scale, "scale", least=0), as_generator(rng)
         weights = [spread * generator.standard_normal(pair) for pair in pairwise(numbers)]
         return cls(weights, [np.zeros(size) for size in numbers])
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns of a row."""
+        return len(self.biases[0])
 
     @property
     def sizes(self) -> tuple[int, ...]:

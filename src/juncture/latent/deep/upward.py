@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.draws import check_num_rows
@@ -140,6 +141,7 @@ def sample_belief_network(
     return as_dataset(model, states)
 
 
+@keep_names
 def fit_belief_network(  # noqa: PLR0913 (the options of learning)
     model: DeepBeliefNetwork,
     data: Any,

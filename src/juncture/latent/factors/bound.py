@@ -23,7 +23,7 @@ from juncture.numerics import LOG_TWO_PI
 
 def bound_factors(model: LinearFactors, q: Any, evidence: Any) -> RowBounds:
     """The bounds of rows, or of one; what is missing in a row is integrated out."""
-    rows, _ = rows_of(evidence, (model.num_columns,))
+    rows, _ = rows_of(evidence, (model.num_columns,), model.feature_names)
     beliefs = infer_factors(model, rows)
     mean, covariance = as_gaussians(q, len(rows), model.num_factors)
     own, exact = MultivariateGaussian(mean, covariance), beliefs["factors"]

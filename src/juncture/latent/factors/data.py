@@ -12,7 +12,7 @@ from juncture.errors import InvalidData
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.latent.factors.posterior import BLOCK, Patterns
-from juncture.latent.rows import RowParts
+from juncture.latent.rows import RowParts, SourceRows
 
 
 class HoleBlock(NamedTuple):
@@ -32,6 +32,7 @@ class FactorData:
     weight: np.ndarray  # (column,): of the rows in which it is seen
     center: np.ndarray  # (column,)
     covariance: np.ndarray  # (column, column): of what is seen, holes filled with the center
+    source: SourceRows | None = None  # where rows with holes are read again
 
     @classmethod
     def of(cls, parts: RowParts, num_columns: int, *, keep: bool) -> FactorData:
@@ -48,7 +49,8 @@ class FactorData:
         scatter += complete.scatter_about(center)
         blocks = list(hole_blocks(parts)) if keep else None
         holes = (lambda: hole_blocks(parts)) if blocks is None else (lambda: blocks)
-        return cls(complete, holes, has_holes, weight, center, scatter / np.sqrt(weight * weight[:, None]))
+        source = parts if isinstance(parts, SourceRows) else None
+        return cls(complete, holes, has_holes, weight, center, scatter / np.sqrt(weight * weight[:, None]), source)
 
     @property
     def floor(self) -> np.ndarray:
@@ -72,11 +74,17 @@ def counted_rows(parts: RowParts) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def hole_blocks(parts: RowParts) -> Iterator[HoleBlock]:
-    for rows, weights in counted_rows(parts):
-        places = np.flatnonzero(np.isnan(rows).any(axis=1))
-        for start in range(0, len(places), BLOCK):
-            some = places[start : start + BLOCK]
-            yield HoleBlock(Patterns.of(rows[some]), weights[some])
+    for rows, weights in parts():
+        yield from holes_in(rows, weights)
+
+
+def holes_in(rows: np.ndarray, weights: np.ndarray) -> Iterator[HoleBlock]:
+    """The rows with some holes that weigh something, a few at a time."""
+    seen = ~np.isnan(rows)
+    places = np.flatnonzero((weights > 0) & seen.any(axis=1) & ~seen.all(axis=1))
+    for start in range(0, len(places), BLOCK):
+        some = places[start : start + BLOCK]
+        yield HoleBlock(Patterns.of(rows[some]), weights[some])
 
 
 def column_means(parts: RowParts, num_columns: int) -> tuple[np.ndarray, np.ndarray]:

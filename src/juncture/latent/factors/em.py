@@ -10,15 +10,18 @@ either, and takes far fewer steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from juncture.data.sources.contract import Origin
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.statistics.statistics import Moments
-from juncture.latent.factors.data import FactorData, HoleBlock
+from juncture.latent.factors.data import FactorData, HoleBlock, holes_in
 from juncture.latent.factors.model import LinearFactors
 from juncture.latent.factors.posterior import posterior_of
 from juncture.learning.em.contract import EMState, Expected
@@ -144,6 +147,16 @@ class IncompleteFactors(FactorProblem):
             return expect_rows(model, block, center)
         return Expected(moment_statistics(model, block, center), log_likelihood(model, block))
 
+    def expect_blocks(self, model: LinearFactors) -> Iterator[Expected[LoadingStatistics]]:
+        """The E-step of each block, in order: that of a source on threads, or where its rows are."""
+        if self.data.source is None:
+            yield from (self.expect(model, block) for block in self.blocks())
+            return
+        yield self.expect(model, self.data.complete)
+        for part in self.data.source.map(partial(expect_holes, model, self.data.center)):
+            if part is not None:
+                yield part
+
     def expected_log_joint(self, statistics: LoadingStatistics, model: LinearFactors) -> float:
         """E log p(seen | factors): the prior of the factors has no parameters, and is left out."""
         slopes = np.hstack([model.loadings, (model.mean - self.data.center)[:, None]])
@@ -158,6 +171,14 @@ class IncompleteFactors(FactorProblem):
         squares = np.maximum(statistics.squares - (slopes * statistics.cross).sum(axis=1), 0.0)
         noise = self.noise_from(squares, statistics.weight)
         return type(model)(slopes[:, :-1], self.data.center + slopes[:, -1], noise)
+
+
+def expect_holes(
+    model: LinearFactors, center: np.ndarray, rows: np.ndarray, weights: np.ndarray, origin: Origin
+) -> Expected[LoadingStatistics] | None:
+    """The E-step on the rows of a part that have holes; None where no row has any."""
+    parts = [expect_rows(model, block, center) for block in holes_in(rows, weights)]
+    return reduce(add, parts) if parts else None
 
 
 def expect_rows(model: LinearFactors, block: HoleBlock, center: np.ndarray) -> Expected[LoadingStatistics]:

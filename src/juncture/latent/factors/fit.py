@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_kind
+from juncture.data.feature_names import keep_names
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.families.continuous.inverse_gamma import InverseGamma
@@ -70,6 +71,7 @@ def why_no_closed_form(problem: FactorProblem) -> str:
 LEARNERS = {"em": ExpectationMaximization, "closed-form": ClosedForm}
 
 
+@keep_names
 def fit_factors(
     model: LinearFactors,
     data: Any,
@@ -111,7 +113,7 @@ def fit_factors(
     check_progress(progress)
     noise_prior = as_prior(prior)
     learner = None if is_auto(method) else resolve_learner(method, FactorProblem.models, LEARNERS)
-    parts = as_parts(data, weights, (model.num_columns,))
+    parts = as_parts(data, weights, (model.num_columns,), model.feature_names)
     read = FactorData.of(parts, model.num_columns, keep=as_lazy_source(data) is None)
     if not np.diagonal(read.covariance).any():
         raise InvalidData("every column is constant, so that no likelihood is the largest; there must be some variance")

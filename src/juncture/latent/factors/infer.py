@@ -35,7 +35,7 @@ def infer_factors(
     """The beliefs about the factors of one row, or of each of many; what is missing (NaN) is integrated out."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, (model.num_columns,))
+    rows, is_single = rows_of(evidence, (model.num_columns,), model.feature_names)
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     index = None if is_single else row_index(evidence)
@@ -52,7 +52,7 @@ def check_cost(model: LinearFactors, num_rows: int, budget: Any, memory_limit: A
 def log_prob_factors(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any:
     """Log p of what is seen: a number for one row, an array for many."""
     resolve_method(model, "infer", method)
-    table, is_single = rows_of(rows, (model.num_columns,))
+    table, is_single = rows_of(rows, (model.num_columns,), model.feature_names)
     blocks = [table[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
     found = [posterior_of(model, Patterns.of(block)).log_evidence for block in blocks]
     return float(found[0][0]) if is_single else np.concatenate([np.zeros(0), *found])
@@ -124,7 +124,7 @@ def sample_factors(model: LinearFactors, n: Any, *, given: Any = None, rng: Any 
 def draw_rows(model: LinearFactors, count: int, generator: np.random.Generator) -> Dataset:
     factors = generator.standard_normal((count, model.num_factors))
     noise = generator.standard_normal((count, model.num_columns)) * np.sqrt(model.variances)
-    return as_dataset(factors @ model.loadings.T + model.mean + noise)
+    return as_dataset(factors @ model.loadings.T + model.mean + noise, model.feature_names)
 
 
 register_methods(LinearFactors, "infer", "gaussian")

@@ -14,12 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.checks import check_array, check_count
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidModel
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.values import Value, number_of, read_only
+from juncture.values import number_of, read_only
 
 
-class LinearFactors(Value):
+class LinearFactors(NamedColumns):
     """What factor analysis and probabilistic PCA share: loadings (column, factor), a mean, and variances of noise."""
 
     _fields = ("loadings", "mean", "noise")
@@ -111,7 +112,7 @@ class LinearFactors(Value):
         size = self.num_factors
         if turn.shape != (size, size) or not np.allclose(turn.T @ turn, np.eye(size), atol=1e-8):
             raise InvalidModel(f"a rotation is an orthogonal matrix of the shape {(size, size)}; this one is not")
-        return type(self)(self.loadings @ turn, self.mean, self.noise)
+        return type(self)(self.loadings @ turn, self.mean, self.noise)._named(self.feature_names)
 
     def canonical(self) -> Self:
         """The rotation in which the factors are independent given a row, the best explained first.
@@ -123,7 +124,7 @@ class LinearFactors(Value):
         turned = self.loadings @ turn[:, ::-1]
         largest = np.abs(turned).argmax(axis=0)
         signs = np.where(turned[largest, np.arange(self.num_factors)] < 0, -1.0, 1.0)
-        return type(self)(turned * signs, self.mean, self.noise)
+        return type(self)(turned * signs, self.mean, self.noise)._named(self.feature_names)
 
     def __repr__(self) -> str:
         columns, factors = map(number_of, self.loadings.shape, ("column", "factor"))

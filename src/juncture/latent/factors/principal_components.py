@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_flag
+from juncture.data.feature_names import NamedColumns, Names, as_table, find_names, without
 from juncture.errors import InvalidData
 from juncture.latent.rows import check_complete, rows_of, weighted_rows
-from juncture.values import Value, number_of, read_only
+from juncture.values import number_of, read_only
 
 INSTEAD = ("principal components", "fit a ProbabilisticPCA")
 
 
-class PrincipalComponents(Value):
+class PrincipalComponents(NamedColumns):
     """The leading principal components of rows.
 
     Attributes
@@ -54,6 +55,11 @@ class PrincipalComponents(Value):
         return len(self.components)
 
     @property
+    def num_columns(self) -> int:
+        """The number of columns."""
+        return int(self.components.shape[1])
+
+    @property
     def shares(self) -> np.ndarray:
         """The share of the total variance that each component explains, (component,)."""
         return self.variances / self.total_variance if self.total_variance > 0 else np.zeros(self.num_components)
@@ -65,7 +71,7 @@ class PrincipalComponents(Value):
 
     def project(self, rows: Any) -> np.ndarray:
         """The coordinates of rows along the components: (component,) of one row, (row, component) of many."""
-        table, is_single = complete_rows(rows, self.components.shape[1])
+        table, is_single = complete_rows(rows, self.num_columns, self.feature_names)
         scores = (table - self.center) @ self.components.T
         return np.asarray(scores[0] if is_single else scores)
 
@@ -117,6 +123,8 @@ def principal_components(
     0.0762
     """
     search = METHODS[check_choice(method, METHODS, "method")]
+    rows = as_table(rows)
+    names = without(find_names(rows), weights)
     table, heavy = weighted_rows(rows, weights)
     check_complete(table, *INSTEAD)
     if not heavy.sum() > 0 or not table.shape[1]:
@@ -130,7 +138,8 @@ def principal_components(
     variances, components = search(scaled, number)
     largest = np.abs(components).argmax(axis=1)
     signs = np.where(components[np.arange(number), largest] < 0, -1.0, 1.0)
-    return PrincipalComponents(origin, components * signs[:, None], variances, (scaled**2).sum(), heavy.sum())
+    found = PrincipalComponents(origin, components * signs[:, None], variances, (scaled**2).sum(), heavy.sum())
+    return found._named(names)
 
 
 def by_eigenvectors(scaled: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +183,7 @@ METHODS: dict[str, Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]] =
 }
 
 
-def complete_rows(rows: Any, num_columns: int) -> tuple[np.ndarray, bool]:
-    table, is_single = rows_of(rows, (num_columns,))
+def complete_rows(rows: Any, num_columns: int, names: Names | None = None) -> tuple[np.ndarray, bool]:
+    table, is_single = rows_of(rows, (num_columns,), names)
     check_complete(table, *INSTEAD)
     return table, is_single

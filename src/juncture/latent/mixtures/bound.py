@@ -19,7 +19,7 @@ from juncture.numerics import as_probabilities
 
 def bound_mixture(model: Mixture, q: Any, evidence: Any) -> DiscreteRowBounds:
     """The bounds of rows, or of one; what is missing in a row is summed out."""
-    rows, _ = rows_of(evidence, model.event_shape)
+    rows, _ = rows_of(evidence, model.event_shape, model.feature_names)
     log_prior = numerics.log(model.weights)
     return DiscreteRowBounds.of(as_shares(q, len(rows), model), model.component_log_prob(rows) + log_prior, log_prior)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count, check_iterable, check_kind
 from juncture.components.mixture import Mixture, MixturePrior
+from juncture.data.feature_names import as_table, find_names, name_model
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
 from juncture.iteration import ProgressCallback, check_progress
@@ -131,7 +132,9 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     check_choice(start, ("random", "k-means"), "start")
     check_progress(progress)
     asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
-    rows, is_single = rows_of(data, template.event_shape)
+    table = as_table(data)
+    names = template.feature_names or find_names(table)
+    rows, is_single = rows_of(table, template.event_shape, names, extra="ignore")
     if is_single or not asked:
         raise InvalidData("choose_components takes many rows, and numbers of components to compare")
     given = as_weights(weights, len(rows))
@@ -157,7 +160,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     else:
         scores = np.array([penalized(each, criterion, float(counted.sum())) for each in fits])
         errors = np.zeros(len(fits))
-    return ComponentChoice(tuple(asked), scores, errors, criterion, fits[int(np.argmax(scores))])
+    return ComponentChoice(tuple(asked), scores, errors, criterion, name_model(fits[int(np.argmax(scores))], names))
 
 
 def repeat_component(template: Mixture, number: int) -> Mixture:

@@ -27,7 +27,7 @@ from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishar
 from juncture.iteration import Trace
 from juncture.latent.mixtures import gaussian_pass
 from juncture.latent.mixtures.clustered_start import cluster_rows
-from juncture.latent.mixtures.problem import Block, MixtureStatistics
+from juncture.latent.mixtures.expectation import Block, MixtureStatistics
 from juncture.latent.mixtures.weak_prior import column_moments
 from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
@@ -160,7 +160,7 @@ def fit_dirichlet_process(
     """The approximate posterior, and the trace of the bound; the prior of components is centred on the data."""
     number = check_count(num_components, "the number of components", least=1)
     alpha = check_number(concentration, "the concentration", above=0.0, finite=True)
-    problem = DirichletProcessProblem(Block(0, rows, weights), data_prior(rows, weights), alpha, number, rng)
+    problem = DirichletProcessProblem(Block(rows, weights), data_prior(rows, weights), alpha, number, rng)
     found, trace = method.run(problem)
     return found.model, trace
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from juncture.checks import check_choice, check_flag
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
-from juncture.data.sequences.sequences import as_one_sequence
+from juncture.data.feature_names import keep_names
+from juncture.data.sources.contract import Origin
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.iteration import ProgressCallback, check_progress
+from juncture.latent.mixtures.expectation import NOWHERE, Block, SourceBlocks, as_observations
 from juncture.latent.mixtures.problem import (
-    Block,
     MixtureProblem,
     MixtureState,
     RowBlocks,
@@ -26,12 +27,13 @@ from juncture.latent.mixtures.problem import (
     excerpt,
 )
 from juncture.latent.mixtures.weak_prior import weak_prior
-from juncture.latent.rows import as_parts, weighted_rows
+from juncture.latent.rows import SourceRows, weighted_rows
 from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 
 
+@keep_names
 def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     model: Mixture,
     data: Any,
@@ -98,49 +100,57 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
 
 def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
-    if as_lazy_source(data) is None:
-        rows, own = weighted_rows(data, weights, model.event_shape)
-        check_some_seen([(rows, own)])
-        whole = Block(0, as_observations(model, rows), own)
+    source = as_lazy_source(data)
+    if source is None:
+        rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
+        check_some_seen([see_rows(rows, own)])
+        whole = Block(as_observations(model.components, rows), own)
         return lambda: iter([whole])
-    parts = as_parts(data, weights, model.event_shape)
-    check_some_seen(parts())
-    return lambda: number_blocks((as_observations(model, rows), own) for rows, own in parts())
+    parts = SourceRows.of(source, weights, model.event_shape, model.feature_names)
+    check_some_seen(parts.map(see_rows))
+    return SourceBlocks(parts, model.components)
 
 
-def number_blocks(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[Block]:
-    """Each part that has rows, with the number of rows before it."""
-    start = 0
-    for rows, weights in parts:
-        if len(rows):
-            yield Block(start, rows, weights)
-        start += len(rows)
+class SeenPart(NamedTuple):
+    """Of some rows, whether one counts, and whether something is seen of a row that counts."""
+
+    has_rows: bool
+    has_values: bool
 
 
-def check_some_seen(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+def see_rows(rows: np.ndarray, weights: np.ndarray, origin: Origin = NOWHERE) -> SeenPart:
+    counted = rows[weights > 0]
+    return SeenPart(len(counted) > 0, len(counted) > 0 and not (rows.dtype.kind == "f" and np.isnan(counted).all()))
+
+
+def check_some_seen(parts: Iterable[SeenPart]) -> None:
     """Raise unless some row counts, and something is seen of such a row."""
     has_rows = False
-    for rows, weights in parts:
-        counted = rows[weights > 0]
-        if len(counted) and not (rows.dtype.kind == "f" and np.isnan(counted).all()):
+    for part in parts:
+        if part.has_values:
             return
-        has_rows |= len(counted) > 0
+        has_rows |= part.has_rows
     if not has_rows:
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
     raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
 
 
-def as_observations(model: Mixture, rows: np.ndarray) -> np.ndarray:
-    """Rows as the components take them."""
-    return model.components.check(as_one_sequence(rows)).observations
-
-
 def weak_prior_of(model: Mixture, parts: RowBlocks, rng: np.random.Generator) -> MixturePrior:
     """The weak prior from all rows; from some of them, at random, where they come in several blocks."""
-    first = list(islice(parts(), 2))  # a pass ends before the next begins: some sources have one at a time
-    if len(first) == 1:
-        return weak_prior(model, first[0].rows, first[0].weights)
-    return weak_prior(model, *excerpt(parts, rng))
+    if not has_one_block(parts):  # a pass ends before the next begins: some sources have one at a time
+        return weak_prior(model, *excerpt(parts, rng))
+    (whole,) = parts()
+    return weak_prior(model, whole.rows, whole.weights)
+
+
+def has_one_block(parts: RowBlocks) -> bool:
+    """Whether all rows are in one block; the rows of a cluster stay there."""
+    lengths = parts.map(length_of) if isinstance(parts, SourceBlocks) else map(length_of, parts())
+    return len(list(islice(filter(None, lengths), 2))) == 1
+
+
+def length_of(block: Block) -> int:
+    return len(block.rows)
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:

@@ -12,6 +12,8 @@ from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
+from juncture.data.sources.contract import is_source
+from juncture.data.sources.entries import find_query
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.options import (
@@ -23,7 +25,7 @@ from juncture.inference.engines.options import (
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.latent.rows import rows_of
+from juncture.latent.rows import as_parts, rows_of
 from juncture.values import number_of
 
 
@@ -39,7 +41,7 @@ def infer_component(
     """The beliefs about the component of one row, or of each of many: numbers, vectors, a frame or a `Dataset`."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, model.event_shape)
+    rows, is_single = rows_of(evidence, model.event_shape, model.feature_names)
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
@@ -103,7 +105,10 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
 def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
     resolve_method(model, "infer", method)
-    values, is_single = rows_of(rows, model.event_shape)
+    if is_source(rows) or find_query(rows) is not None:
+        parts = as_parts(rows, None, model.event_shape, model.feature_names)()
+        return np.concatenate([model.log_prob(values) for values, _ in parts])
+    values, is_single = rows_of(rows, model.event_shape, model.feature_names)
     found = model.log_prob(values)
     return float(found[0]) if is_single else found
 

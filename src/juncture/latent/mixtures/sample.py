@@ -17,6 +17,8 @@ from juncture.latent.rows import as_dataset, column_names
 def sample_mixture(model: Mixture, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
     """`n` rows drawn from the mixture: a column "x" of numbers, or "x0", "x1", … of the entries of vectors.
 
+    The columns of a mixture with `feature_names` have these names.
+
     With `given`, one row: `n` components from the posterior.
     """
     if given is not None:
@@ -25,4 +27,4 @@ def sample_mixture(model: Mixture, n: Any, *, given: Any = None, rng: Any = None
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)
     count = check_num_rows(n, 24 * len(column_names(model.event_shape)))
-    return as_dataset(np.asarray(model.sample(count, rng=rng)))
+    return as_dataset(np.asarray(model.sample(count, rng=rng)), model.feature_names)

@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import keep_names
 from juncture.errors import Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.inference.engines.contract import Diagnostics
@@ -57,10 +58,11 @@ def sample_rows(model: VariationalAutoencoder, n: Any, *, given: None = None, rn
     count, generator = check_num_rows(n, 32 * model.num_columns), as_generator(rng)
     means = model.decode(generator.standard_normal((count, model.num_latent)))
     if model.visible == "bernoulli":
-        return as_dataset((generator.random(means.shape) < means).astype(float))
-    return as_dataset(means + np.sqrt(model.noise) * generator.standard_normal(means.shape))
+        return as_dataset((generator.random(means.shape) < means).astype(float), model.feature_names)
+    return as_dataset(means + np.sqrt(model.noise) * generator.standard_normal(means.shape), model.feature_names)
 
 
+@keep_names
 def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
     model: VariationalAutoencoder,
     data: Any,

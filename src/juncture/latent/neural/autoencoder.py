@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_count
+from juncture.data.feature_names import NamedColumns, keep_names
 from juncture.errors import InvalidModel, Unsupported
 from juncture.iteration import ProgressCallback
 from juncture.latent.neural.layers import (
@@ -20,10 +21,9 @@ from juncture.latent.neural.layers import (
 from juncture.latent.neural.training import TrainingOptions, train
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.values import Value
 
 
-class Autoencoder(Value):
+class Autoencoder(NamedColumns):
     """A neural network from rows to codes and back; layers are joined by tanh, and codes are linear.
 
     Without hidden layers the best autoencoder has the error of principal components.
@@ -87,7 +87,7 @@ class Autoencoder(Value):
 
     def encode(self, rows: Any) -> np.ndarray:
         """The codes E(x): (row, code), or (code,) of one row."""
-        values, is_single = complete_numbers(rows, self.num_columns)
+        values, is_single = complete_numbers(rows, self.num_columns, self.feature_names)
         codes = apply_layers(self.encoder, values)
         return np.asarray(codes[0] if is_single else codes)
 
@@ -99,7 +99,7 @@ class Autoencoder(Value):
 
     def reconstruction_error(self, rows: Any) -> float:
         """Σ ‖x - D(E(x))‖² over the rows."""
-        values, _ = complete_numbers(rows, self.num_columns)
+        values, _ = complete_numbers(rows, self.num_columns, self.feature_names)
         return float(((values - apply_layers(self.decoder, apply_layers(self.encoder, values))) ** 2).sum())
 
     def maximizing_input(self, unit: int) -> np.ndarray:
@@ -118,6 +118,7 @@ class Autoencoder(Value):
         return f"Autoencoder({' – '.join(map(str, sizes))})"
 
 
+@keep_names
 def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
     model: Autoencoder,
     data: Any,
@@ -166,7 +167,7 @@ def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
         return -((rows - apply_layers(parameters["decoder"], codes, tanh)) ** 2).sum(axis=1)
 
     options = TrainingOptions(held_out, batch_size, learning_rate, max_steps, progress)
-    rows, _ = complete_numbers(data, model.num_columns)
+    rows, _ = complete_numbers(data, model.num_columns, model.feature_names)
     first = {"encoder": model.encoder, "decoder": model.decoder}
     found, estimate, trace = train(gains, first, rows, options, as_generator(rng))
     return Fit(Autoencoder(**found), float("nan"), trace, estimate)

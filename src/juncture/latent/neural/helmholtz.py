@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.checks import check_array, check_choice, check_count, check_number
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.draws import check_num_rows
 from juncture.latent.boltzmann.rows import as_dataset, complete_rows
@@ -15,13 +16,13 @@ from juncture.latent.boltzmann.units import BernoulliUnits
 from juncture.latent.deep.layer_sums import all_binary
 from juncture.numerics import log_sum_exp, sigmoid, softplus
 from juncture.options import as_generator
-from juncture.values import Value, number_of, read_only
+from juncture.values import number_of, read_only
 
 MAX_UNITS = 16  # hidden units whose states are all visited for an exact log p
 ARRAYS = ("weights", "visible_bias", "hidden_bias", "recognition_weights", "recognition_bias")
 
 
-class HelmholtzMachine(Value):
+class HelmholtzMachine(NamedColumns):
     """Independent hidden units, p(h = 1) = σ(a), p(x = 1 | h) = σ(b + W h), and q(h = 1 | x) = σ(c + Rᵀ x).
 
     Parameters
@@ -77,6 +78,11 @@ class HelmholtzMachine(Value):
     @property
     def num_visible(self) -> int:
         return len(self.visible_bias)
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns of a row."""
+        return self.num_visible
 
     @property
     def num_hidden(self) -> int:

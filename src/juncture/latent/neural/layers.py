@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_count, is_iterable, shown
+from juncture.data.feature_names import Names, as_table, select_columns
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData, InvalidModel
+from juncture.latent.rows import read_columns
 from juncture.values import read_only
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
@@ -62,9 +64,11 @@ def apply_layers(layers: Any, values: Any, tanh: Any = np.tanh) -> Any:
     return values @ weights + bias
 
 
-def complete_numbers(given: Any, num_columns: int) -> tuple[np.ndarray, bool]:
-    """(row, column) of finite numbers, and whether one row was given and not a list."""
-    values = check_array(unwrap_frame(given), "rows")
+def complete_numbers(given: Any, num_columns: int, names: Names | None = None) -> tuple[np.ndarray, bool]:
+    """(row, column) of finite numbers, and whether one row was given and not a list; tables by name."""
+    rows = select_columns(as_table(given), names)
+    columns = read_columns(rows)
+    values = check_array(unwrap_frame(rows), "rows") if columns is None else columns
     if values.ndim not in (1, 2) or values.shape[-1] != num_columns:
         raise InvalidData(f"a row of this model has {num_columns} columns; got an array of the shape {values.shape}")
     if not np.isfinite(values).all():

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_number
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.latent.neural.layers import Layers, apply_layers, as_layers, check_widths, complete_numbers, random_layers
 from juncture.numerics import LOG_TWO_PI, log_sum_exp, sigmoid
 from juncture.options import as_generator
-from juncture.values import Value
 
 KINDS = ("gaussian", "bernoulli")
 
 
-class VariationalAutoencoder(Value):
+class VariationalAutoencoder(NamedColumns):
     """z ~ N(0, I), and columns independent given z: N(D(z), noise) or zeros and ones with the log odds D(z).
 
     Parameters
@@ -78,7 +78,7 @@ class VariationalAutoencoder(Value):
 
     def encode(self, rows: Any) -> Gaussian:
         """q(z | x): a `Gaussian` with a batch (row, latent), or (latent,) of one row."""
-        values, is_single = complete_numbers(rows, self.num_columns)
+        values, is_single = complete_numbers(rows, self.num_columns, self.feature_names)
         mean, log_scale = np.split(apply_layers(self.encoder, values), 2, axis=1)
         return Gaussian(mean[0], np.exp(2 * log_scale[0])) if is_single else Gaussian(mean, np.exp(2 * log_scale))
 
@@ -125,7 +125,7 @@ def ratios(parameters: Any, rows: Any, noise: Any, visible: str, numpy: Any) -> 
 
 
 def check_rows(model: VariationalAutoencoder, given: Any) -> tuple[np.ndarray, bool]:
-    rows, is_single = complete_numbers(given, model.num_columns)
+    rows, is_single = complete_numbers(given, model.num_columns, model.feature_names)
     if model.visible == "bernoulli" and not np.isin(rows, (0.0, 1.0)).all():
         raise InvalidData("the columns of this model are 0 or 1; some rows have other numbers")
     return rows, is_single

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_count, check_number
+from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, iterate
 from juncture.latent.boltzmann.rows import complete_rows
@@ -78,6 +79,7 @@ def estimate_likelihood(model: HelmholtzMachine, rows: np.ndarray, rng: np.rando
     return LikelihoodBound(float(found.mean(axis=0).sum()), error, False)
 
 
+@keep_names
 def fit_helmholtz(
     model: HelmholtzMachine,
     data: Any,

@@ -148,6 +148,8 @@ class TableCounts(Value):
     def __add__(self, other: object) -> TableCounts:
         if not isinstance(other, TableCounts):
             return NotImplemented
+        if self.scope == other.scope:
+            return TableCounts.trusted(self, self.counts + other.counts)
         scope = unite_scopes(self.scope, other.scope)
         counts = align_states(self.counts, self.scope, scope) + align_states(other.counts, other.scope, scope)
         return TableCounts(scope[-1], scope[:-1], counts)

@@ -66,6 +66,14 @@ class EMProblem(Protocol[Model, Statistics]):
 
 
 @runtime_checkable
+class Mapped(Protocol):
+    """A problem that runs its E-step where the blocks are: on threads that read them, or on a cluster."""
+
+    def expect_blocks(self, model: Any) -> Iterable[Expected[Any]]:
+        """The E-step of each block, in the order of the blocks."""
+
+
+@runtime_checkable
 class Bounded(Protocol):
     """A problem that knows the bound of the log-likelihood away from the posterior: incremental EM needs it."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from juncture.checks import check_choice, check_count, shown
@@ -17,6 +18,7 @@ from juncture.learning.em.contract import Bounded, EMProblem, EMState, Model, St
 from juncture.learning.em.incremental import IncrementalSteps
 from juncture.learning.em.steps import EMSteps, MStep, SquaremSteps
 from juncture.options import resolve
+from juncture.workers import has_workers, map_runs
 
 Acceleration = Literal["squarem"] | None
 
@@ -102,11 +104,14 @@ class ExpectationMaximization:
         self, problem: EMProblem[Model, Statistics], progress: ProgressCallback | None = None
     ) -> tuple[EMState[Model, Statistics], Trace]:
         """The best state of all starts, and its trace; Ctrl-C ends with the best state so far."""
-        best = self.run_from(problem.start(), problem, progress)
-        for _ in range(self.restarts):
-            if best[1].is_interrupted:
-                break
-            best = self._better(best, problem, progress)
+        if self.restarts and has_workers() and not getattr(problem, "is_elsewhere", False):
+            best = self._best_of_workers(problem, progress)
+        else:
+            best = self.run_from(problem.start(), problem, progress)
+            for _ in range(self.restarts):
+                if best[1].is_interrupted:
+                    break
+                best = self._better(best, problem, progress)
         if not best[1].converged:
             warn_user(f"EM {best[1].reason}; the model is the best so far", NotConvergedWarning)
         return best
@@ -118,6 +123,22 @@ class ExpectationMaximization:
         steps = em_steps(problem, start, self.acceleration, self.num_blocks, self.m_step)
         found, trace = iterate(steps, tolerance=self.tolerance, max_steps=self.max_steps, progress=progress)
         return steps.finish(found), trace
+
+    def _best_of_workers(
+        self, problem: EMProblem[Model, Statistics], progress: ProgressCallback | None
+    ) -> tuple[EMState[Model, Statistics], Trace]:
+        """The best state of all starts, each of which runs on a worker; of equal ones the first."""
+        starts = [problem.start(), *(problem.another_start() for _ in range(self.restarts))]
+        runs = map_runs(partial(self.run_from, problem=problem), starts)
+        best = next(runs)
+        try:
+            for number, found in enumerate(runs, start=2):
+                best = found if found[0].objective > best[0].objective else best
+                if progress is not None:
+                    progress(number, best[0].objective)
+        except KeyboardInterrupt:
+            return best[0], Trace(best[1].values, False, f"{INTERRUPTED} {best[1].num_steps}")
+        return best
 
     def _better(
         self,

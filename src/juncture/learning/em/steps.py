@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeAlias
@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeAlias
 from juncture.checks import check_kind
 from juncture.errors import ImpossibleEvidence
 from juncture.iteration import has_fallen
-from juncture.learning.em.contract import EMProblem, EMState, Model, Recoverable, Statistics
+from juncture.learning.em.contract import EMProblem, EMState, Expected, Mapped, Model, Recoverable, Statistics
 from juncture.learning.em.squarem import extrapolate
 
 MStep: TypeAlias = Callable[[Any, Any, Any], Any]  # (model, the model of the full M-step, statistics) → model
@@ -34,8 +34,7 @@ class EMSteps(Generic[Model, Statistics]):
 
     def expect(self, model: Model) -> EMState[Model, Statistics]:
         """The E-step: the expected statistics of all blocks, added in their order."""
-        parts = (self.problem.expect(model, block) for block in self.problem.blocks())
-        expected = reduce(operator.add, parts)
+        expected: Expected[Statistics] = reduce(operator.add, expect_blocks(self.problem, model))
         objective = expected.log_likelihood + self.problem.log_prior(model)
         return EMState(model, expected.statistics, expected.log_likelihood, objective)
 
@@ -71,6 +70,13 @@ class EMSteps(Generic[Model, Statistics]):
     def finish(self, state: EMState[Model, Statistics]) -> EMState[Model, Statistics]:
         """The state to report."""
         return state
+
+
+def expect_blocks(problem: EMProblem[Any, Any], model: Any) -> Iterable[Expected[Any]]:
+    """The E-step of each block, in order."""
+    if isinstance(problem, Mapped):
+        return problem.expect_blocks(model)
+    return (problem.expect(model, block) for block in problem.blocks())
 
 
 @dataclass(frozen=True, eq=False)

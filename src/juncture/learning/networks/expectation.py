@@ -5,6 +5,7 @@ Rows that are equal are counted once, with the sum of their weights.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +14,8 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.data.sources.contract import RowSource
+from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.groups import groups_rows
 from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
@@ -27,6 +29,7 @@ from juncture.networks.bayesian_network import BayesianNetwork
 
 EXPECTED = frozenset({Question.EXPECTED})
 MAX_DISTINCT = 2**20  # rows of a source that are kept in memory
+FEW_DISTINCT = 2**16  # rows of a cluster that are brought here: an E-step on more of them is its work
 
 
 def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
@@ -41,16 +44,32 @@ def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
 def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | None:
     """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
     merged: Dataset | None = None
-    for part in map_blocks(lambda block: merge_equal_rows(block.rows), source):
-        parts = [] if merged is None else [(merged, merged.weights)]
-        parts.append(part)
-        columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in source.names}
-        both = Dataset.from_codes(source.variables, columns, np.concatenate([weights for _, weights in parts]))
-        rows, weights = merge_equal_rows(both)
-        merged = Dataset.from_codes(rows.variables, rows.columns, weights)
+    grouped = next(source.group_rows([source.names], most)) if groups_rows(source) else None
+    if grouped is not None:
+        return merge_parts([merge_equal_rows(grouped.rows)])
+    for part in map_blocks(partial(merge_block, most), source):
+        if part is None:
+            return None
+        merged = merge_parts([part] if merged is None else [(merged, np.asarray(merged.weights)), part])
         if len(merged) > most:
             return None
     return merged
+
+
+def merge_parts(parts: Sequence[tuple[Dataset, np.ndarray]]) -> Dataset:
+    """The distinct rows of several parts, each rows and their weights, with total weights."""
+    variables = parts[0][0].variables
+    names = [variable.name for variable in variables]
+    columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in names}
+    together = Dataset.from_codes(variables, columns, np.concatenate([weights for _, weights in parts]))
+    rows, weights = merge_equal_rows(together)
+    return Dataset.from_codes(variables, rows.columns, weights)
+
+
+def merge_block(most: int, block: Block) -> tuple[Dataset, np.ndarray] | None:
+    """The distinct rows of a block with their total weights; None if there are more than `most`."""
+    found = merge_equal_rows(block.rows)
+    return found if len(found[0]) <= most else None
 
 
 def number_rows(data: Dataset) -> Numbering:
@@ -93,6 +112,11 @@ class NetworkExpectation:
         }
         log_likelihood = block.weights @ np.where(block.weights > 0, answers.log_evidence, 0.0)
         return Expected(NetworkStatistics(parts, float(block.weights.sum())), float(log_likelihood))
+
+
+def expect_block(expectation: NetworkExpectation, model: BayesianNetwork, block: Block) -> Expected[NetworkStatistics]:
+    """The E-step on a block of a source, wherever its rows are."""
+    return expectation.run(model, RowBlock.of(model, block.rows))
 
 
 def explain_impossible(block: RowBlock, index: int) -> str:

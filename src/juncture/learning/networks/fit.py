@@ -9,6 +9,7 @@ from typing import Any
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import warn_identifiers
 from juncture.data.sources.contract import is_source
+from juncture.data.sources.passes import is_elsewhere
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback, Trace, check_progress
@@ -20,6 +21,7 @@ from juncture.learning.em.expectation_maximization import (
     resolve_learner,
 )
 from juncture.learning.fit import Fit
+from juncture.learning.networks.complete_rows import count_if_complete
 from juncture.learning.networks.estimation import (
     estimate_conditionals,
     fixed_children,
@@ -27,10 +29,10 @@ from juncture.learning.networks.estimation import (
     report_unseen,
     resolve_prior,
 )
-from juncture.learning.networks.expectation import collect_distinct
+from juncture.learning.networks.expectation import FEW_DISTINCT, MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
+from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
@@ -66,7 +68,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     if statistics is not None:
         return fit_complete(template, statistics, options, kept)
     if is_source(dataset):
-        dataset = collect_distinct(dataset) or dataset
+        dataset = collect_distinct(dataset, FEW_DISTINCT if is_elsewhere(dataset) else MAX_DISTINCT) or dataset
     starts_at_template = isinstance(structure, BayesianNetwork)
     problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), engine)
     if not starts_at_template:

@@ -8,16 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
-from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import RowSource
 from juncture.factors.gaussian import LinearGaussian
-from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.line_floor import least_variance, reference_variance
 from juncture.learning.conditionals.line_moments import LineMoments, discrete_of, fit_lines
-from juncture.learning.networks.statistics import datasets_of
-from juncture.numerics import Moments, grouped_moments, merge_moments
-from juncture.variables import Scope
+from juncture.numerics import Moments
 
 SMOOTHING = 1.0  # a row without any dependence, so that every line is determined
 NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in those of the noise
@@ -36,20 +30,9 @@ class Level:
         return least_variance(self.mean, self.variance)
 
 
-def observed_levels(variables: Scope, data: Dataset | RowSource) -> dict[str, Level]:
-    """The level of each real variable that some row observes."""
-    found: dict[str, Moments] = {}
-    for rows in datasets_of(data):
-        weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-        for variable in variables:
-            if variable.is_real and variable.name in rows.columns:
-                column = rows.columns[variable.name]
-                known = ~has_hole(column)
-                group = np.zeros(int(known.sum()), np.int64)
-                part = grouped_moments(column[known][:, None], group, weights[known], 1)
-                before = found.get(variable.name)
-                found[variable.name] = part if before is None else merge_moments(before, part)
-    return {name: level_of(part) for name, part in found.items() if part.weight[0] > 0}
+def observed_levels(moments: Mapping[str, Moments]) -> dict[str, Level]:
+    """The level of each real variable that some row observes, from the moments of what was observed."""
+    return {name: level_of(part) for name, part in moments.items() if part.weight[0] > 0}
 
 
 def level_of(part: Moments) -> Level:
@@ -57,19 +40,9 @@ def level_of(part: Moments) -> Level:
     return Level(mean, reference_variance(mean, variance))
 
 
-def line_from_rows(
-    part: LinearGaussian, data: Dataset | RowSource, levels: Mapping[str, Level], rng: np.random.Generator
-) -> LinearGaussian:
-    """Least squares in the rows in which the family is complete and a row without dependence; else at random."""
-    names = (*part.parents.names, part.child.name)
-    moments, observed = independent_row(part, levels), set[str]()
-    for rows in datasets_of(data):
-        known = {name: ~has_hole(rows.columns[name]) for name in names if name in rows.columns}
-        observed |= {name for name, marks in known.items() if marks.any()}
-        if len(known) == len(names):
-            moments = moments + summarise(part, rows.take(np.logical_and.reduce(list(known.values()))))
-    if len(observed) < len(names):
-        return draw_line(part, levels, rng)
+def line_from_rows(part: LinearGaussian, seen: LineMoments, levels: Mapping[str, Level]) -> LinearGaussian:
+    """Least squares in the rows in which the family is complete and a row without dependence."""
+    moments = independent_row(part, levels) + seen
     coefficients, intercept, squares = fit_lines(moments, moments.scatter[..., :-1, :-1])
     return LinearGaussian(part.child, part.parents, coefficients, intercept, squares / moments.weight)
 

@@ -5,9 +5,9 @@ Learning starts from a given model, or from the statistics of complete families 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
+from juncture.data.sources.passes import add_up, is_elsewhere, map_blocks
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian
@@ -31,10 +32,11 @@ from juncture.learning.networks.estimation import (
     pool_statistics,
     report_unseen,
 )
-from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
+from juncture.learning.networks.expectation import NetworkExpectation, RowBlock, expect_block
 from juncture.learning.networks.line_starts import Level, draw_line, line_from_rows, observed_levels, perturb_line
 from juncture.learning.networks.line_vectors import from_line_vector, to_line_vector
-from juncture.learning.networks.statistics import NetworkStatistics, count_families, datasets_of
+from juncture.learning.networks.seen_rows import SeenFamilies, SeenRows, family_of
+from juncture.learning.networks.statistics import NetworkStatistics, datasets_of
 from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 
@@ -43,18 +45,9 @@ SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probab
 NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in logarithms
 
 
-def table_from_rows(part: Conditional, data: Rows, rng: np.random.Generator) -> Conditional:
-    """From the rows in which the family is complete; at random if one of its variables is latent."""
-    counts, observed = np.zeros(part.scope.shape), set()
-    for rows in datasets_of(data):
-        columns = {name: rows.columns[name] for name in part.scope.names if name in rows.columns}
-        observed |= {name for name, codes in columns.items() if (codes >= 0).any()}
-        if len(columns) == len(part.scope):
-            complete = np.all([codes >= 0 for codes in columns.values()], axis=0)
-            counts += count_families(rows.take(complete), [part.scope])[0]
-    if len(observed) < len(part.scope):
-        return draw_table(part, rng)
-    counts += SMOOTHING
+def table_from_rows(part: Conditional, counts: np.ndarray) -> Conditional:
+    """From the rows in which the family is complete."""
+    counts = counts + SMOOTHING
     return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
 
 
@@ -126,6 +119,11 @@ class NetworkProblem:
         check_kinds(self.template)
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows lie on a cluster, where each step runs."""
+        return not isinstance(self.data, Dataset) and is_elsewhere(self.data)
+
+    @property
     def latent(self) -> list[str]:
         """The variables with states that no row observes."""
         return [name for name, seen in self.seen_states.items() if not seen[1:].any()]
@@ -136,26 +134,31 @@ class NetworkProblem:
         return [name for name, seen in self.seen_states.items() if seen[0] and seen[1:].sum() < len(seen) - 2]
 
     @cached_property
-    def seen_states(self) -> dict[str, np.ndarray]:
+    def seen(self) -> SeenRows:
+        return add_up(partial(SeenRows.of, self.template.variables), self.data)
+
+    @property
+    def seen_states(self) -> Mapping[str, np.ndarray]:
         """For each variable with states whether some row has a hole there, and whether some row has each state."""
-        variables = discrete_of(self.template.variables)
-        found = {variable.name: np.zeros(variable.num_states + 1, bool) for variable in variables}
-        for rows in datasets_of(self.data):
-            for name, seen in found.items():
-                codes = rows.columns.get(name)
-                seen[0 if codes is None else np.unique(codes).astype(np.int64) + 1] = True
-        return found
+        return self.seen.states
 
     def start(self) -> BayesianNetwork:
         if self.starts_at_template:
             return break_symmetry(self.template, self.latent, self.rng, self.fixed)
-        counted = with_conditionals(self.template, map(self._from_rows, self.template.conditionals))
+        families = add_up(partial(SeenFamilies.of, self.template), self.data).parts
+        started = (self._from_rows(part, families.get(part.child.name)) for part in self.template.conditionals)
+        counted = with_conditionals(self.template, started)
         return break_symmetry(counted, self.partly_latent, self.rng, self.fixed)
 
-    def _from_rows(self, part: AnyConditional) -> AnyConditional:
+    def _from_rows(self, part: AnyConditional, seen: Any) -> AnyConditional:
+        """From the statistics of the rows in which the family is complete; at random if a variable of it is latent."""
+        if not isinstance(part, Conditional | LinearGaussian):
+            return part
+        if seen is None or not self.seen.names.issuperset(family_of(part)):
+            return self._draw_free(part)
         if isinstance(part, LinearGaussian):
-            return line_from_rows(part, self.data, self.levels, self.rng)
-        return table_from_rows(part, self.data, self.rng) if isinstance(part, Conditional) else part
+            return line_from_rows(part, seen, self.levels)
+        return table_from_rows(part, seen)
 
     def another_start(self) -> BayesianNetwork:
         """Every free table and line drawn at random."""
@@ -164,12 +167,15 @@ class NetworkProblem:
     def _draw(self, part: AnyConditional) -> AnyConditional:
         if part.child.name in self.fixed:
             return part
+        return self._draw_free(part)
+
+    def _draw_free(self, part: AnyConditional) -> AnyConditional:
         return draw_table(part, self.rng) if isinstance(part, Conditional) else draw_line(part, self.levels, self.rng)
 
     @cached_property
     def levels(self) -> dict[str, Level]:
         """The mean and the variance of what was observed of each real variable."""
-        return observed_levels(self.template.variables, self.data)
+        return observed_levels(self.seen.moments)
 
     @cached_property
     def options_of_steps(self) -> EstimationOptions:
@@ -194,6 +200,12 @@ class NetworkProblem:
 
     def expect(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
         return self.expectation.run(model, block)
+
+    def expect_blocks(self, model: BayesianNetwork) -> Iterator[Expected[NetworkStatistics]]:
+        """The E-step of each block, in order: that of a source on threads, or where its rows are."""
+        if isinstance(self.data, Dataset):
+            return (self.expect(model, block) for block in self.blocks())
+        return map_blocks(partial(expect_block, self.expectation, model), self.data)
 
     def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
         return estimate_conditionals(model, statistics, self.options_of_steps, self.fixed)

@@ -8,9 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,20 +16,19 @@ from juncture import parallel
 from juncture.checks import check_kind, check_number
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.contract import RowSource
 from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.errors import FormatError, InvalidData, UnknownVariable
-from juncture.factors.conditional import Conditional
+from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.files.json_text import parse_strictly
 from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
-from juncture.learning.networks.templates import prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.values import Value
-from juncture.variables import Assignment, Scope, Variable
+from juncture.variables import Assignment, Scope
 
 
 class RareRow(NamedTuple):
@@ -193,45 +190,6 @@ def count_chunk(
     return cells
 
 
-def network_statistics(
-    structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
-) -> NetworkStatistics:
-    template, rows = prepare_rows(structure, data, variables, weights=weights)
-    return compute_statistics(template, rows)
-
-
-def compute_statistics(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics:
-    """The statistics of all families; those of the blocks of a source are added in order."""
-    if isinstance(data, Dataset):
-        check_complete(data, template.variables.names)
-        return count_complete(template, data)
-
-    def count(block: Block) -> NetworkStatistics:
-        check_complete(block.rows, template.variables.names, block.describe_row)
-        return count_complete(template, block.rows)
-
-    return reduce(add, map_blocks(count, data))
-
-
-def count_if_complete(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics | None:
-    """The statistics of complete rows; None if a cell is missing, or a column."""
-    names = template.variables.names
-
-    def count(rows: Dataset) -> NetworkStatistics | None:
-        if any(name not in rows.columns or has_hole(rows.columns[name]).any() for name in names):
-            return None
-        return count_complete(template, rows)
-
-    if isinstance(data, Dataset):
-        return count(data)
-    total: NetworkStatistics | None = None
-    for part in map_blocks(lambda block: count(block.rows), data):
-        if part is None:
-            return None
-        total = part if total is None else total + part
-    return total
-
-
 def datasets_of(data: Dataset | RowSource) -> Iterator[Dataset]:
     """The data block by block: all in one, or the blocks of a source."""
     if isinstance(data, Dataset):
@@ -240,19 +198,25 @@ def datasets_of(data: Dataset | RowSource) -> Iterator[Dataset]:
         yield from map_blocks(lambda block: block.rows, data)
 
 
+Parts: TypeAlias = Sequence[AnyConditional]
+
+
 def count_complete(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
+    return count_parts(template.conditionals, data)
+
+
+def count_parts(parts: Parts, data: Dataset) -> NetworkStatistics:
     """All tables in one pass, each other conditional by itself."""
-    tables = [part for part in template.conditionals if isinstance(part, Conditional)]
+    tables = [part for part in parts if isinstance(part, Conditional)]
     counts = count_families(data, [part.scope for part in tables])
-    parts: dict[str, Any] = {
+    found: dict[str, Any] = {
         part.child.name: TableCounts(part.child, part.parents, table)
         for part, table in zip(tables, counts, strict=True)
     }
-    for part in template.conditionals:
-        if part.child.name not in parts:
-            parts[part.child.name] = summarise(part, data)
-    ordered = {part.child.name: parts[part.child.name] for part in template.conditionals}
-    return NetworkStatistics(ordered, total_weight(data))
+    for part in parts:
+        if part.child.name not in found:
+            found[part.child.name] = summarise(part, data)
+    return NetworkStatistics({part.child.name: found[part.child.name] for part in parts}, total_weight(data))
 
 
 def total_weight(data: Dataset) -> float:

@@ -10,10 +10,10 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.sources.contract import RowSource, check_weights_name
+from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.coding import mark_missing, split_weights
-from juncture.data.tables.columns import code_type
+from juncture.data.tables.columns import no_cells
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import LinearGaussian
@@ -93,11 +93,10 @@ def prepare_rows(
     is_model = isinstance(structure, BayesianNetwork | FactorProduct)
     known = structure.variables if isinstance(data, Iterator) and is_model else declared
     prepare_any = prepare_model if isinstance(structure, FactorProduct) else prepare
-    source = as_lazy_source(data, known, missing)
+    source = as_lazy_source(data, known, missing, weights)
     if source is None:
         rows = data if missing is None else mark_rows(data, declared, missing)
         return prepare_any(structure, rows, declared, latent, weights)
-    check_weights_name(weights, source.names)
     template, used = prepare_any(structure, empty_rows(structure, source, declared, weights), declared, latent)
     return template, source.coded(used.variables, weights)
 
@@ -117,12 +116,6 @@ def empty_rows(structure: Any, source: RowSource, declared: Scope | None, weight
     known |= {variable.name: variable for variable in found}
     columns = [known.get(name, Variable(name)) for name in names]  # others serve only as hints for misspelt names
     return Dataset.from_codes(columns, {column.name: no_cells(column) for column in columns})
-
-
-def no_cells(variable: Variable) -> np.ndarray:
-    if not variable.is_real:
-        return np.empty(0, code_type(variable.num_states))
-    return np.empty(0 if variable.dimension == 1 else (0, variable.dimension))
 
 
 def code_data(data: Any, variables: Scope, weights: Any = None) -> Dataset:

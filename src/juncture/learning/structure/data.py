@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source
-from juncture.data.sources.source import collect
 from juncture.errors import InvalidData, TooLarge, UnknownVariable, Unsupported, hint
-from juncture.learning.networks.expectation import MAX_DISTINCT, collect_distinct
+from juncture.learning.networks.expectation import MAX_DISTINCT
 from juncture.learning.networks.templates import code_columns
+from juncture.learning.structure.streamed.gathering import gather_rows
+from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.sums import SummedRows, sum_rows
 from juncture.variables import Scope, Variable
 
+Rows: TypeAlias = Dataset | StreamedRows | SummedRows
+"""The rows of a search: in memory, or past it to be counted in passes, or summed up."""
+Result = TypeVar("Result")
 
-def is_mixed(data: Dataset) -> bool:
+
+def is_mixed(data: Rows) -> bool:
     """Whether some columns have states and some are real."""
     return len({variable.is_real for variable in data.variables}) > 1
 
 
-def check_same_kind(data: Dataset) -> None:
+def check_same_kind(data: Rows) -> None:
     """Check that all columns have states, or that all are real, as tests of independence need."""
     if is_mixed(data):
         coded, real = (next(one.name for one in data.variables if one.is_real is kind) for kind in (False, True))
@@ -33,55 +39,119 @@ def check_same_kind(data: Dataset) -> None:
         )
 
 
-def check_numbers(data: Dataset) -> None:
+def check_numbers(data: Rows | RowSource) -> None:
     for variable in data.variables:
         if variable.dimension > 1:
             raise Unsupported(f"structure is learned over numbers, but {variable.name!r} is a vector: split it")
 
 
-def impossible_edges(data: Dataset) -> np.ndarray:
+def impossible_edges(data: Rows) -> np.ndarray:
     """The edges from real columns to columns with states, which no table and no line describes: (parent, child)."""
     is_real = np.array([variable.is_real for variable in data.variables], dtype=np.bool_)
     return is_real[:, np.newaxis] & ~is_real
 
 
-def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
+def names_of(data: Rows) -> tuple[str, ...]:
+    return tuple(variable.name for variable in data.variables)
+
+
+def as_rows(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Rows:
     """The columns to learn a structure over, with the declared states of declared variables."""
+    if isinstance(data, StreamedRows | SummedRows) and weights is None and not variables:
+        return data
     declared = Scope(() if variables is None else variables)
     source = as_lazy_source(data)
-    if source is not None:
-        data, weights = collect_rows(source if weights is None else source.coded(source.variables, weights)), None
-    found = data if isinstance(data, Dataset) else Dataset(data)
-    for name in declared.names:
-        if name not in found.columns:
-            raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
-    dataset = code_columns(data if declared else found, set(found.columns), declared, weights)
-    if not dataset.variables:
+    rows = as_rows_in_memory(data, declared, weights) if source is None else read_source(source, declared, weights)
+    if not rows.variables:
         raise InvalidData("there are no columns to learn a structure over")
-    if dataset.weights is not None and not dataset.weights.any():
+    if source is not None and not len(rows):
+        raise InvalidData("the source has no rows to learn a structure from")
+    if total_weight(rows) == 0.0 and not (isinstance(rows, Dataset) and rows.weights is None):
         raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
-    return dataset
+    return rows
 
 
-def collect_rows(source: RowSource) -> Dataset:
-    """The distinct rows of a source with their total weights, in memory."""
-    if any(variable.is_real for variable in source.variables):
-        return collect(source)
-    rows = collect_distinct(source)
-    if rows is None:
+def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any, what: str) -> Dataset:
+    """The same, in memory; `what` names what needs that."""
+    rows = as_rows(data, variables, weights)
+    if not isinstance(rows, Dataset):
         raise TooLarge(
-            f"structure is learned from rows in memory, and the source has more than {MAX_DISTINCT:,} distinct rows:"
-            " learn from a sample of the rows, or from fewer columns"
+            f"{what} needs rows in memory, and the source has more than {MAX_DISTINCT:,} distinct rows: take a sample"
+            " of the rows, or fewer columns"
         )
     return rows
 
 
-def check_complete(data: Dataset) -> None:
+def as_rows_in_memory(data: Any, declared: Scope, weights: Any) -> Dataset:
+    found = data if isinstance(data, Dataset) else Dataset(data)
+    check_declared(declared, found.columns)
+    return code_columns(data if declared else found, set(found.columns), declared, weights)
+
+
+def read_source(source: RowSource, declared: Scope, weights: Any) -> Rows:
+    """One pass over a source, after another that finds the states of columns that are not declared."""
+    check_declared(declared, source.names)
+    if declared or weights is not None:
+        own = () if len(declared) == len(source.names) else source.variables
+        known = {variable.name: variable for variable in (*own, *declared)}
+        source = source.coded([known[name] for name in source.names if name != weights], weights)
+    if any(variable.is_real for variable in source.variables):
+        check_numbers(source)
+        return sum_rows(source, MAX_DISTINCT)
+    return gather_rows(source, MAX_DISTINCT)
+
+
+def read_nodes(data: Any, names: Sequence[str]) -> Rows:
+    """The columns of these names, in their order."""
+    source = as_lazy_source(data)
+    known = Dataset(data) if source is None and not isinstance(data, Dataset) else data
+    columns = known.columns if source is None else source.names
+    for name in names:
+        if name not in columns:
+            raise InvalidData(f"the data have no column {name!r}, which is a node of the graph")
+    if source is None:
+        return known.only(names)
+    found = {variable.name: variable for variable in source.only(names).variables}
+    return read_source(source.coded([found[name] for name in names]), Scope(()), None)
+
+
+def settle(data: Rows, run: Callable[[], Result]) -> Result:
+    """The result of a function of the rows; past memory, once all tables that it asks for are counted."""
+    return data.settle(run) if isinstance(data, StreamedRows) else run()
+
+
+def check_declared(declared: Scope, names: Iterable[str]) -> None:
+    for name in declared.names:
+        if name not in names:
+            raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, names)}")
+
+
+def total_weight(data: Rows) -> float:
+    if not isinstance(data, Dataset):
+        return data.weight
+    return float(len(data) if data.weights is None else np.sum(data.weights))
+
+
+def check_complete(data: Rows) -> None:
+    name, row = find_hole(data)
+    if name is not None:
+        raise InvalidData(f"the column {name!r} has missing values, the first in {row}: {advise(data)}")
+
+
+def advise(data: Rows) -> str:
+    """What to do about holes."""
+    if isinstance(data, Dataset):
+        return "drop these rows, or learn with method='structural-em'"
+    kept = "drop these rows, or learn with method='structural-em' from a sample of rows that fits in memory"
+    return kept if isinstance(data, SummedRows) else f"{kept}, or with score='node-average'"
+
+
+def find_hole(data: Rows) -> tuple[str | None, str]:
+    """The first column with a hole, and how the first row without a value is named."""
+    if not isinstance(data, Dataset):
+        return data.first_hole or (None, "")
     for name, column in data.columns.items():
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
-            row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            raise InvalidData(
-                f"the column {name!r} has missing values, the first in row {row}: drop these rows, or learn with"
-                " method='structural-em'"
-            )
+            return name, f"row {int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))}"
+    return None, ""

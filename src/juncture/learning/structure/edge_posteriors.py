@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count
-from juncture.data.dataset import Dataset
 from juncture.drawing.diagram import Diagram
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, warn_user
 from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, r_hat, standard_error
 from juncture.inference.sampling.draws import Draws
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import as_dataset
+from juncture.learning.structure.data import Rows, as_rows, settle
 from juncture.learning.structure.order_chain import OrderChain, OrderScores, count_orders
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.strength import EdgeStrengths
@@ -152,14 +151,14 @@ def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
     True
     """
     check_choice(prior, PRIORS, "prior")
-    dataset = as_dataset(data, variables, weights)
+    dataset = as_rows(data, variables, weights)
     cache_of_scores, bounds = scores_and_bounds(Constrained(**constraints), as_score(score, dataset), dataset)
     size = len(bounds.names)
     steps = check_count(size if thin is None else thin, "thin", least=1)
     count, first = check_count(draws, "draws", least=LEAST_DRAWS), check_count(warmup, "warmup")
     generators = as_generator(rng).spawn(check_count(chains, "chains", least=1))
     check_memory(8 * len(generators) * count * size**2, "the draws of all edges", "draw fewer")
-    scores = OrderScores(cache_of_scores.scores, bounds)
+    scores = settle(dataset, lambda: OrderScores(cache_of_scores.scores, bounds))
     runs = [OrderChain(scores, child).run(first, count, steps) for child in generators]
     drawn = edges_given_orders(scores, runs) if prior == "orders" else drawn_graphs(scores, runs, generators)
     found = EdgePosteriors(bounds.names, drawn, bounds)
@@ -171,7 +170,7 @@ def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
     return found
 
 
-def as_score(score: Any, data: Dataset) -> Any:
+def as_score(score: Any, data: Rows) -> Any:
     if not isinstance(score, str) or score != "auto":
         return score
     kinds = {variable.is_real for variable in data.variables}

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
+import numpy as np
+
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import warn_identifiers
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.learning.structure.data import as_dataset
+from juncture.learning.structure.data import Rows, as_rows
 from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
 from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
@@ -23,6 +25,7 @@ from juncture.learning.structure.searches.mmhc import MMHC
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import ChowLiu, TreeAugmented
+from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.options import as_generator, resolve
 from juncture.variables import Scope, Variable
 
@@ -120,21 +123,50 @@ def search_structure(
     """
     check_progress(progress)
     declared = None if variables is None else Scope(variables)
-    source = as_oracle_tester(data, declared) or as_dataset(data, declared, weights)
+    source = as_oracle_tester(data, declared) or as_rows(data, declared, weights)
     if isinstance(source, Dataset):
         warn_identifiers(source, declared.names if declared else ())
     search = resolve_search(resolve_method(method, source, options), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
     generator = as_generator(rng)
+    if isinstance(source, OracleTester):
+        return run_search(search, source, generator, progress)
+    if isinstance(source, StreamedRows):
+        return run_in_passes(search, source, generator, progress)
+    return run_search(search, source, generator, progress)
+
+
+def run_in_passes(
+    search: Any, rows: StreamedRows, rng: np.random.Generator, progress: ProgressCallback | None
+) -> SearchResult:
+    """The result of the run that saw counts of all rows alone, and its steps: earlier runs leave no trace."""
+    start = rng.bit_generator.state
+    steps: list[tuple[int, float]] = []
+
+    def run() -> SearchResult:
+        rng.bit_generator.state = start
+        steps.clear()
+        return run_search(search, rows, rng, lambda *step: steps.append(step))
+
+    found = rows.settle(run)
+    if progress is not None:
+        for step in steps:
+            progress(*step)
+    return found
+
+
+def run_search(
+    search: Any, source: Rows | OracleTester, rng: np.random.Generator, progress: ProgressCallback | None
+) -> SearchResult:
     if isinstance(search, CombinedSearch):
-        return search.compare(source, rng=generator, progress=progress)  # type: ignore[arg-type]
+        return search.compare(source, rng=rng, progress=progress)  # type: ignore[arg-type]
     name = next(name for name, kind in SEARCHES.items() if type(search) is kind)
-    return SearchResult(search.run(source, rng=generator, progress=progress), name)
+    return SearchResult(search.run(source, rng=rng, progress=progress), name)
 
 
 def resolve_method(
-    method: Any, source: Dataset | OracleTester, options: Mapping[str, Any], default: str = "combined"
+    method: Any, source: Rows | OracleTester, options: Mapping[str, Any], default: str = "combined"
 ) -> Any:
     """The method that "auto" stands for; a target asks for its classifier, and a score that takes holes needs no EM."""
     if not isinstance(method, str) or method != "auto":

@@ -190,8 +190,8 @@ class Task:
     def fit_rows(self, method: str, given: list[str], rng: np.random.Generator) -> Fit[Any]:
         """By the gradient of expectations given each row: rows with holes, or the likelihood given some columns."""
         if method not in ("auto", "gradient"):
-            told = "maximises the joint likelihood" if given else "takes complete rows"
-            raise Unsupported(f'method={method!r} {told}; rows with holes and given=… are for method="gradient"')
+            rule = "maximises the joint likelihood" if given else "takes complete rows"
+            raise Unsupported(f'method={method!r} {rule}; rows with holes and given=… are for method="gradient"')
         likelihood = (
             ConditionalLikelihood.of(self.tables, self.rows, given, self.engine)
             if given

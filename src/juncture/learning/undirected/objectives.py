@@ -52,8 +52,8 @@ def check_counts_possible(tables: LogTables, statistics: FactorStatistics) -> No
         wrong = np.argwhere((count.values > 0) & np.isneginf(part.log_values))
         if len(wrong):
             states = (variable.labels[code] for variable, code in zip(part.scope, wrong[0], strict=True))
-            told = ", ".join(f"{name}={state}" for name, state in zip(part.scope.names, states, strict=True))
+            shown = ", ".join(f"{name}={state}" for name, state in zip(part.scope.names, states, strict=True))
             raise ImpossibleEvidence(
-                f"some rows have {told}, which the given factor over ({', '.join(part.scope.names)}) forbids: its"
+                f"some rows have {shown}, which the given factor over ({', '.join(part.scope.names)}) forbids: its"
                 " zeros stay zeros; start from positive tables"
             )

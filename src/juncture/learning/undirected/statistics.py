@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import RowSource
+from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.passes import add_up, add_up_complete
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian_factor import GaussianFactor
-from juncture.learning.networks.statistics import check_complete, count_families, datasets_of, total_weight
+from juncture.learning.networks.statistics import check_complete, count_families, total_weight
 from juncture.learning.networks.templates import prepare_rows
 from juncture.networks.factor_product import FactorProduct
 from juncture.values import Value, number_of
@@ -66,12 +68,12 @@ def factor_statistics(
 ) -> FactorStatistics:
     check_tables(structure)
     template, rows = prepare_rows(structure, data, variables, weights=weights)
-    for part in datasets_of(rows):
-        check_complete(part, used_names(template))
-    found = count_if_complete(template, rows)
-    if found is None:
-        raise InvalidData("there are no rows to count")
-    return found
+    return add_up(partial(count_checked, template), rows)
+
+
+def count_checked(template: FactorProduct, block: Block) -> FactorStatistics:
+    check_complete(block.rows, used_names(template), block.describe_row)
+    return count_complete(template, block.rows)
 
 
 def check_tables(structure: FactorProduct) -> None:
@@ -86,13 +88,14 @@ def check_tables(structure: FactorProduct) -> None:
 
 def count_if_complete(template: FactorProduct, data: Dataset | RowSource) -> FactorStatistics | None:
     """The counts of complete rows, in one pass; None if a cell is missing, or a column."""
-    names, total = used_names(template), None
-    for rows in datasets_of(data):
-        if any(name not in rows.columns or has_hole(rows.columns[name]).any() for name in names):
-            return None
-        part = count_complete(template, rows)
-        total = part if total is None else total + part
-    return total
+    return add_up_complete(partial(count_unless_holes, template), data)
+
+
+def count_unless_holes(template: FactorProduct, block: Block) -> FactorStatistics | None:
+    columns = block.rows.columns
+    if any(name not in columns or has_hole(columns[name]).any() for name in used_names(template)):
+        return None
+    return count_complete(template, block.rows)
 
 
 def count_complete(template: FactorProduct, data: Dataset) -> FactorStatistics:

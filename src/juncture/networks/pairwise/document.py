@@ -63,7 +63,7 @@ def read_pairwise(document: Node) -> PairwiseNetwork:
     names = [node.string() for node in fields["names"].items()] if "names" in fields else None
     edges = fields["edges"].codes() if "edges" in fields else grid_edges(shape)
     pairwise = fields["log_pairwise"].log_table()
-    if pairwise.size == 0:
+    if pairwise.size == 0 and not len(edges):
         pairwise = pairwise.reshape(len(edges), len(states), len(states))
     with document.locate_errors():
         model = PairwiseNetwork(unary, edges, pairwise, states=states, names=names, shape=shape)

@@ -20,6 +20,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import SequenceParts
 from juncture.inference.engines.options import check_data
 from juncture.learning.conditionals.table import weighted_logs
 from juncture.learning.em.contract import EMState, Expected
@@ -30,21 +31,21 @@ from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, SequenceParts, estimate_quietly
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, estimate_quietly
 
 
 def explain_impossible(model: HiddenMarkovModel, sequences: Sequences, num_before: int, position: int) -> str:
     """Why nothing can be learned of an impossible sequence; `num_before` came in earlier parts."""
-    rows = sequences.observations[sequences.steps(position)]
+    rows, own = sequences.observations[sequences.steps(position)], sequences.describe(position, num_before)
     barred = (model.emissions.log_prob(rows) == -np.inf).all(axis=1)
     if barred.any():
         step = int(np.argmax(barred))
         return (
-            f"step {step} of sequence {position + num_before} holds {rows[step].tolist()!r}, which no state can emit"
+            f"step {step} of {own} holds {rows[step].tolist()!r}, which no state can emit"
             f"{suggest_remedy(model.emissions, rows[step])}"
         )
     return (
-        f"sequence {position + num_before} has probability zero under the model that learning starts from, so"
+        f"{own} has probability zero under the model that learning starts from, so"
         ' nothing can be learned of it: give a model that allows it, or start="random"'
     )
 

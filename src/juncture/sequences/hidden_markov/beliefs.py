@@ -138,6 +138,11 @@ class ChainBeliefs(OneVariable):
     diagnostics: Diagnostics = EXACT
 
     @property
+    def key(self) -> Any:
+        """The key of a sequence in the rows of a table; None of other sequences."""
+        return None if self.sequences.keys is None else self.sequences.keys[self.position]
+
+    @property
     def impossible(self) -> tuple[int, ...]:
         """The index of this sequence among those that were given, if the sequence has probability zero; else ()."""
         return () if self.is_possible else (self.position,)

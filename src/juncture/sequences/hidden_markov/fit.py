@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from juncture.checks import check_iterable
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import SequenceParts, read_parts
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.em.expectation_maximization import (
@@ -28,12 +28,12 @@ from juncture.sequences.hidden_markov.options import LearningOptions, fixed_part
 from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.hidden_markov.statistics import (
     HiddenMarkovStatistics,
-    SequenceParts,
     check_allowed,
     check_observed,
     count_labelled,
     estimate_quietly,
     is_labelled,
+    nonempty_parts,
     report_regularized,
     with_weights,
 )
@@ -44,8 +44,13 @@ Start = Literal["given", "k-means", "random", "left-to-right"]
 STARTS = ("given", "k-means", "random", "left-to-right")
 
 
-def sequence_parts(model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any) -> SequenceParts:
-    """A function that returns all sequences for one pass: in one part, or in the parts that `data` returns."""
+def sequence_parts(
+    model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any, group: Any = None, states: Any = None
+) -> SequenceParts:
+    """A function that returns all sequences for one pass: in one part, in those of a table, or as `data` returns."""
+    if group is not None or states is not None:
+        parts = read_parts(model, data, lengths, group, states, weights)
+        return lambda: nonempty_parts(parts())
     if callable(data):
         if lengths is not None or weights is not None:
             raise InvalidData("parts that a function returns carry their own lengths and weights, as jt.Sequence")
@@ -54,17 +59,6 @@ def sequence_parts(model: HiddenMarkovModel, data: Any, lengths: Any, weights: A
         )
     sequences = with_weights(model.sequences(data, lengths), weights)
     return lambda: nonempty_parts([sequences])
-
-
-def nonempty_parts(parts: Any) -> Iterator[Sequences]:
-    """The parts that have a step of positive weight; raises if there is none."""
-    some = False
-    for part in parts:
-        if (part.lengths[part.weights > 0] > 0).any():
-            some = True
-            yield part
-    if not some:
-        raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
 
 
 def unvisited(statistics: HiddenMarkovStatistics) -> np.ndarray:
@@ -106,6 +100,8 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     prior: Any = None,
     *,
     lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
     weights: Any = None,
     fixed: Collection[str] = (),
     tied: Any = (),
@@ -126,10 +122,15 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
         The structure to learn, and with `start="given"` the model that learning starts from.
     data
         Sequences as `infer` takes them, or a function that returns parts of them, one after the other, for every pass.
+        With `group`, a table of rows: a frame, a file, a query or a source, which is read block by block at every step.
     prior
         A pseudo-count for each cell of all tables, or a `HiddenMarkovPrior`.
     lengths, weights
-        The lengths of the sequences in one stacked array; the weights of the sequences.
+        The lengths of the sequences in one stacked array; the weights of the sequences, or with `group` the name of
+        the column that holds them.
+    group, states
+        The names of columns of a table: rows with the same cell in `group`, which must lie together, are one sequence
+        in time order; `states` holds labels of states. All other columns are observed.
     fixed
         The names of parts that stay as they are: "initial", "transition", "emissions".
     tied
@@ -161,7 +162,9 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     shaped = as_left_to_right(model, fixed_parts(fixed)) if start == "left-to-right" else model
     template, rows = tied_states(shaped, tied, fixed_parts(fixed))
     options = LearningOptions.of(template, rows, prior, fixed, point)
-    starts = Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng))
+    starts = Starts(
+        template, sequence_parts(template, data, lengths, weights, group, states), options, as_generator(rng)
+    )
     check_observed(starts.parts())
     problem = HiddenMarkovProblem(starts, start)
     labelled = estimate_labelled(problem) if has_full_m_step(learner) else None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import read_parts, read_sequences
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.options import (
     as_budget,
@@ -30,11 +31,13 @@ from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.values import number_of
 
 
-def infer_chain(
+def infer_chain(  # noqa: PLR0913 (one verb, many options)
     model: HiddenMarkovModel,
     evidence: Any,
     *,
     lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -42,11 +45,12 @@ def infer_chain(
 ) -> Any:
     """The beliefs about the states of a sequence, or a list of them, one for each of many sequences.
 
-    `lengths` cuts one stacked array into sequences. Of many sequences, impossible ones have NaN for distributions and
-    log_evidence -inf, with one warning; `on_impossible="raise"` raises.
+    `lengths` cuts one stacked array into sequences; `group` names the column of a table whose cells say which sequence
+    a row belongs to, and `states` a column of labels of states. Of many sequences, impossible ones have NaN for
+    distributions and log_evidence -inf, with one warning; `on_impossible="raise"` raises.
     """
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
-    return infer_sequences(model, model, model.sequences(evidence, lengths), options)
+    return infer_sequences(model, model, read_sequences(model, evidence, lengths, group, states), options)
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,27 @@ def infer_sequences(model: Any, hidden: HiddenMarkovModel, sequences: Sequences,
     return beliefs[0] if sequences.is_single else beliefs
 
 
-def log_prob_chain(model: HiddenMarkovModel, rows: Any, *, lengths: Any = None, method: Any = "auto") -> Any:
+def log_prob_chain(
+    model: HiddenMarkovModel,
+    rows: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
+    method: Any = "auto",
+) -> Any:
     """log p(observations) of a sequence, or an array of one number for each of many."""
     resolve_method(model, "infer", method)
-    sequences, chain = model.sequences(rows, lengths), Chain.of(model)
-    found = concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
+    if group is not None:
+        return concatenate([score_sequences(model, part) for part in read_parts(model, rows, lengths, group, states)()])
+    sequences = read_sequences(model, rows, lengths, states=states)
+    found = score_sequences(model, sequences)
     return float(found[0]) if sequences.is_single else found
+
+
+def score_sequences(model: HiddenMarkovModel, sequences: Sequences) -> np.ndarray:
+    chain = Chain.of(model)
+    return concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
 
 
 def concatenate(parts: list[np.ndarray]) -> np.ndarray:

@@ -15,6 +15,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.convert import as_emissions
 from juncture.data.sequences.sequences import Sequences, as_sequences
+from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.html import table_html
 from juncture.values import Value, number_of
@@ -123,6 +124,11 @@ class HiddenMarkovModel(Value):
     def _symbol(self) -> Variable | None:
         symbols = self.emissions.symbols
         return None if symbols is None or symbols == tuple(range(len(symbols))) else Variable("symbol", symbols)
+
+    @property
+    def step_kind(self) -> StepKind:
+        """How rows of a table are read as steps."""
+        return StepKind(self.event_shape, None if self._symbol is None else self._symbol.labels, self.states)
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data as checked sequences: labels of states and symbols as codes, holes as NaN."""

@@ -18,6 +18,7 @@ import numpy as np
 from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import read_sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.shares import ShareDiagram
 from juncture.inference.engines.contract import EXACT, Diagnostics
@@ -129,6 +130,11 @@ class MostProbablePath(Diagnosed):
         """The index of this sequence among those that were given, if the sequence has probability zero; else ()."""
         return () if self.log_joint > -np.inf else (self.position,)
 
+    @property
+    def key(self) -> Any:
+        """The key of a sequence in the rows of a table; None of other sequences."""
+        return None if self.sequences.keys is None else self.sequences.keys[self.position]
+
     @cached_property
     def sequence(self) -> Sequences:
         """What was observed."""
@@ -188,6 +194,8 @@ def most_probable_path(  # noqa: PLR0913 (one verb, many options)
     k: int | None = None,
     trellis: bool = False,
     lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -200,7 +208,8 @@ def most_probable_path(  # noqa: PLR0913 (one verb, many options)
     at once.
     """
     options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
-    return decode_sequences(model, model, model.sequences(evidence, lengths), options, k, trellis)
+    sequences = read_sequences(model, evidence, lengths, group, states)
+    return decode_sequences(model, model, sequences, options, k, trellis)
 
 
 def decode_sequences(

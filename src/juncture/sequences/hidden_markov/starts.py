@@ -16,6 +16,7 @@ import numpy as np
 from juncture.components.contract import Emissions
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import SequenceParts
 from juncture.errors import Unsupported
 from juncture.learning.em.contract import EMState
 from juncture.sequences.hidden_markov.clusters import Clusters, fraction_passed
@@ -24,7 +25,6 @@ from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.statistics import (
     HiddenMarkovStatistics,
-    SequenceParts,
     count_shares,
     estimate_quietly,
 )

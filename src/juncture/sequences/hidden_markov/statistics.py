@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from juncture.components.contract import named
 from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.data.sources.sequences import SequenceParts, empty_sequences, read_parts, read_sequences
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -20,7 +21,6 @@ from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
-SequenceParts = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
 
 
 def check_observed(parts: Iterable[Sequences]) -> None:
@@ -92,12 +92,24 @@ class HiddenMarkovStatistics(Value):
 
 
 def labelled_statistics(
-    model: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None
+    model: HiddenMarkovModel,
+    data: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
+    weights: Any = None,
 ) -> HiddenMarkovStatistics:
     """The statistics of sequences whose steps are all labelled."""
-    sequences = with_weights(model.sequences(data, lengths), weights)
-    check_labelled(sequences)
-    return count_labelled(model, sequences)
+
+    def count(sequences: Sequences) -> HiddenMarkovStatistics:
+        check_labelled(sequences)
+        return count_labelled(model, sequences)
+
+    if group is None:
+        return count(with_weights(read_sequences(model, data, lengths, states=states), weights))
+    parts = read_parts(model, data, lengths, group, states, weights)()
+    return reduce(operator.add, map(count, parts), count_labelled(model, empty_sequences(model.step_kind)))
 
 
 def count_labelled(model: HiddenMarkovModel, sequences: Sequences) -> HiddenMarkovStatistics:
@@ -142,6 +154,25 @@ def with_weights(sequences: Sequences, weights: Any) -> Sequences:
     if not (np.isfinite(given) & (given >= 0)).all():
         raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {given[~(given >= 0)]}")
     return replace(sequences, weights=given)
+
+
+def weighted_parts(model: Any, data: Any, lengths: Any, group: Any, weights: Any) -> SequenceParts:
+    """The parts of the data; `weights` are one number a sequence, or with `group` the name of a column."""
+    if group is not None:
+        return read_parts(model, data, lengths, group, weights=weights)
+    sequences = with_weights(read_sequences(model, data, lengths), weights)
+    return lambda: iter([sequences])
+
+
+def nonempty_parts(parts: Iterable[Sequences]) -> Iterator[Sequences]:
+    """The parts that have a step of positive weight; raises if there is none."""
+    some = False
+    for part in parts:
+        if (part.lengths[part.weights > 0] > 0).any():
+            some = True
+            yield part
+    if not some:
+        raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
 
 
 def check_labelled(sequences: Sequences) -> None:

@@ -44,6 +44,15 @@ class GapCounts:
             pairs[gap] = np.bincount(positions, weights[seen.owner[at]], size**2).reshape(size, size)
         return cls(firsts, pairs)
 
+    def __add__(self, other: GapCounts) -> GapCounts:
+        return GapCounts(add_counts(self.firsts, other.firsts), add_counts(self.pairs, other.pairs))
+
+
+def add_counts(one: dict[int, np.ndarray], other: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """Counts by time or gap, in order of it, as those of all sequences at once are."""
+    keys = sorted({*one, *other})
+    return {key: np.asarray(one.get(key, 0.0) + other.get(key, 0.0)) for key in keys}
+
 
 @dataclass(frozen=True, eq=False)
 class MarkovChainProblem:

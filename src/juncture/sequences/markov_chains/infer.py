@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import read_parts, read_sequences
 from juncture.errors import Unsupported
 from juncture.inference.engines.options import register_methods, resolve_method
 from juncture.numerics import log
-from juncture.sequences.hidden_markov.infer import ChainOptions, infer_sequences
+from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import decode_sequences
 from juncture.sequences.markov_chains.evolution import next_distribution, power
@@ -27,6 +28,7 @@ def infer_missing(
     evidence: Any,
     *,
     lengths: Any = None,
+    group: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -35,7 +37,7 @@ def infer_missing(
     """The beliefs about each state of a sequence, or of each of many sequences."""
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
     hidden = as_hidden(model)
-    return infer_sequences(model, hidden, hidden.sequences(model.sequences(evidence, lengths)), options)
+    return infer_sequences(model, hidden, hidden.sequences(read_sequences(model, evidence, lengths, group)), options)
 
 
 def most_probable_missing(  # noqa: PLR0913 (one verb, many options)
@@ -45,6 +47,7 @@ def most_probable_missing(  # noqa: PLR0913 (one verb, many options)
     k: int | None = None,
     trellis: bool = False,
     lengths: Any = None,
+    group: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -53,7 +56,7 @@ def most_probable_missing(  # noqa: PLR0913 (one verb, many options)
     """The most probable states of a sequence, or of each of many sequences."""
     options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
     hidden = as_hidden(model)
-    sequences = hidden.sequences(model.sequences(evidence, lengths))
+    sequences = hidden.sequences(read_sequences(model, evidence, lengths, group))
     return decode_sequences(model, hidden, sequences, options, k, trellis)
 
 
@@ -66,17 +69,25 @@ def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
     return model.to_hidden_markov_model()
 
 
-def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None, method: Any = "auto") -> Any:
+def log_prob_chain(
+    model: MarkovChain, rows: Any, *, lengths: Any = None, group: str | None = None, method: Any = "auto"
+) -> Any:
     """log p of each sequence of states: a float for one, an array for several."""
     resolve_method(model, "infer", method)
-    given = model.sequences(rows, lengths)
-    if given.observations.dtype.kind != "f":
-        values = log_prob_complete(model, given)
-    elif model.order == 1:
-        values = log_prob_across_gaps(model, given)
-    else:
-        values = np.array([log_prob_forward(model, one.observations) for one in given])
+    if group is not None:
+        return concatenate([log_prob_of(model, part) for part in read_parts(model, rows, lengths, group)()])
+    given = read_sequences(model, rows, lengths)
+    values = log_prob_of(model, given)
     return float(values[0]) if given.is_single else values
+
+
+def log_prob_of(model: MarkovChain, sequences: Sequences) -> np.ndarray:
+    """log p of each sequence."""
+    if sequences.observations.dtype.kind != "f":
+        return log_prob_complete(model, sequences)
+    if model.order == 1:
+        return log_prob_across_gaps(model, sequences)
+    return np.array([log_prob_forward(model, one.observations) for one in sequences])
 
 
 def log_prob_complete(model: MarkovChain, sequences: Sequences) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.sequences.sequences import Sequences, as_sequences
+from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.html import table_html
 from juncture.memory import check_steps_fit, check_table_fits
@@ -126,6 +127,11 @@ class MarkovChain(ChainQuestions):
         distribution = distribution_after(self.transition, distribution, later)
         others = tuple(axis for axis in range(self.order) if axis != time - later)
         return distribution.sum(axis=others)
+
+    @property
+    def step_kind(self) -> StepKind:
+        """How rows of a table are read as steps."""
+        return StepKind((), self.labels.variable.labels)
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data as checked sequences of the codes of states; holes are NaN.

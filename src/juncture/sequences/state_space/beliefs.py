@@ -69,6 +69,11 @@ class StateSpaceBeliefs(OneVariable):
     diagnostics: Diagnostics = EXACT
 
     @property
+    def key(self) -> Any:
+        """The key of a sequence in the rows of a table; None of other sequences."""
+        return None if self.sequence.keys is None else self.sequence.keys[0]
+
+    @property
     def impossible(self) -> tuple[int, ...]:
         """No sequence has density zero under Gaussian noise: always ()."""
         return ()

@@ -6,13 +6,16 @@ the log prior) never falls.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import SequenceParts
 from juncture.errors import InvalidModel
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_tables
@@ -22,7 +25,7 @@ from juncture.sequences.state_space.moments import StateSpaceMoments, expected_m
 from juncture.sequences.state_space.noise_floor import (
     ALIKE,
     FLOOR,
-    observed_variances,
+    ObservedValues,
     raise_to_floor,
     reference_variances,
 )
@@ -37,14 +40,18 @@ class StateSpaceProblem:
     """A state space to learn by EM: where to start, the sequences, and the options."""
 
     template: LinearGaussianStateSpace
-    sequences: Sequences
+    parts: SequenceParts
     options: StateSpaceOptions
     rng: np.random.Generator
     models: ClassVar[str] = "state spaces"
 
     @cached_property
+    def values(self) -> ObservedValues:
+        return reduce(add, map(ObservedValues.of, self.parts()))
+
+    @property
     def observed(self) -> np.ndarray:
-        return observed_variances(self.sequences)
+        return self.values.variances
 
     def start(self) -> LinearGaussianStateSpace:
         return self.template
@@ -52,8 +59,8 @@ class StateSpaceProblem:
     def another_start(self) -> LinearGaussianStateSpace:
         return random_start(self.template, self.options.fixed, self.rng)
 
-    def blocks(self) -> list[Sequences]:
-        return [self.sequences]
+    def blocks(self) -> Iterable[Sequences]:
+        return self.parts()
 
     def expect(self, model: LinearGaussianStateSpace, block: Sequences) -> Expected[StateSpaceMoments]:
         moments = expected_moments(model, block)
@@ -74,7 +81,7 @@ class StateSpaceProblem:
         correlations, scale = standardize(model.observation_noise.reshape(-1, *2 * model.event_shape))
         least = np.maximum(np.linalg.eigvalsh(correlations)[:, :1], 0.0) * scale**2
         units = np.sqrt(np.maximum(least.min(axis=0), FLOOR * ALIKE * self.observed))
-        return float(np.finfo(float).eps * np.nansum(np.abs(self.sequences.observations) / units))
+        return float(np.finfo(float).eps * np.sum(self.values.size / units))
 
     def to_vector(self, model: LinearGaussianStateSpace) -> np.ndarray:
         return flatten_tables(list(self.learned(model).values()))

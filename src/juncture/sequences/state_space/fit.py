@@ -13,7 +13,7 @@ from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
-from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
+from juncture.sequences.hidden_markov.statistics import check_observed, nonempty_parts, weighted_parts
 from juncture.sequences.state_space.em import StateSpaceProblem
 from juncture.sequences.state_space.estimation import REGRESSIONS, StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
@@ -26,6 +26,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     prior: Mapping[str, InverseWishart] | None = None,
     *,
     lengths: Any = None,
+    group: str | None = None,
     weights: Any = None,
     fixed: Iterable[str] = (),
     method: Any = "em",
@@ -35,7 +36,9 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     """The state space that fits sequences best, by EM from the given model.
 
     Values and whole steps may be missing, and states may be given. All parts that the model has are learned, but for
-    those named in `fixed`; parts that vary in time must be among these. `prior` maps noises ("transition_noise",
+    those named in `fixed`; parts that vary in time must be among these. With `group`, `data` is a table (a frame, a
+    file, a query or a source): rows with the same cell in that column are one sequence, and `weights` names a column.
+    `prior` maps noises ("transition_noise",
     "observation_noise", "initial_covariance") to an `InverseWishart`: the mode is taken. `weights` are those of the
     sequences. `method` may be an `ExpectationMaximization`, with restarts at random; as EM is slow where noises are
     small or much is missing, `ExpectationMaximization(acceleration="squarem")` is often worth it.
@@ -48,11 +51,9 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     learner = resolve_learner(method, "state spaces")
     check_progress(progress)
     options = StateSpaceOptions(fixed_parts(model, fixed), check_priors(model, prior, fixed))
-    sequences = with_weights(model.sequences(data, lengths), weights)
-    if not (sequences.weights[sequences.lengths > 0] > 0).any():
-        raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
-    check_observed([sequences])
-    problem = StateSpaceProblem(model, sequences, options, as_generator(rng))
+    parts = weighted_parts(model, data, lengths, group, weights)
+    check_observed(nonempty_parts(parts()))
+    problem = StateSpaceProblem(model, lambda: nonempty_parts(parts()), options, as_generator(rng))
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         report_floor(estimate_state_space(found.model, found.statistics, options, problem.observed)[1])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.sequences import read_parts, read_sequences
 from juncture.drawing.courses import Course, Panel
 from juncture.drawing.notebook import diagram_html
 from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
@@ -32,6 +33,7 @@ def infer_states(
     evidence: Any,
     *,
     lengths: Any = None,
+    group: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -40,7 +42,7 @@ def infer_states(
     """The beliefs of one sequence, or a list of them for many; no sequence has density zero."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    given = model.sequences(evidence, lengths)
+    given = read_sequences(model, evidence, lengths, group)
     if budget is not None or memory_limit is not None:
         check_cost(model, given, budget, memory_limit)
     forward = filtered(model, given)
@@ -60,12 +62,21 @@ def check_cost(model: LinearGaussianStateSpace, given: Sequences, budget: Any, m
     check_limits(cost, f"the states of {number_of(steps, 'step')}", budget, memory_limit)
 
 
-def log_prob_sequences(model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None, method: Any = "auto") -> Any:
+def log_prob_sequences(
+    model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None, group: str | None = None, method: Any = "auto"
+) -> Any:
     """Log p(observations) of one sequence, a float, or of many, an array; what is missing is integrated out."""
     resolve_method(model, "infer", method)
-    given = model.sequences(rows, lengths)
-    values = sums(filtered(model, given, keep=False).log_densities, given.offsets)
+    if group is not None:
+        parts = read_parts(model, rows, lengths, group)()
+        return np.concatenate([np.empty(0), *(log_prob_of(model, part) for part in parts)])
+    given = read_sequences(model, rows, lengths)
+    values = log_prob_of(model, given)
     return float(values[0]) if given.is_single else values
+
+
+def log_prob_of(model: LinearGaussianStateSpace, sequences: Sequences) -> np.ndarray:
+    return sums(filtered(model, sequences, keep=False).log_densities, sequences.offsets)
 
 
 def sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -114,6 +125,7 @@ def most_probable_states(
     evidence: Any,
     *,
     lengths: Any = None,
+    group: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -122,7 +134,8 @@ def most_probable_states(
     """The most probable states of one sequence, or a list of them for many."""
     algorithm = resolve_method(model, "most_probable", method)
     limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
-    beliefs = infer_states(model, evidence, lengths=lengths, method=algorithm, on_impossible=on_impossible, **limits)
+    limits |= {"lengths": lengths, "group": group}
+    beliefs = infer_states(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
     return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.sequences.state_space.data import as_real_sequences
 from juncture.sequences.state_space.parts import as_covariance, as_part
@@ -149,7 +151,7 @@ class LinearGaussianStateSpace(Value):
         """The names of the parts that have an axis of time."""
         return tuple(name for name, part in self.parts.items() if part.ndim > AXES.get(name, part.ndim))
 
-    @property
+    @cached_property
     def max_length(self) -> int | None:
         """The longest sequence for which the varying parts are given; None if no part varies."""
         return min((len(self.parts[name]) + (name in MOVING) for name in self.varying), default=None)
@@ -169,6 +171,11 @@ class LinearGaussianStateSpace(Value):
         from juncture.sequences.state_space.unrolled import unroll
 
         return MultivariateGaussian(*unroll(self, length, covariates))
+
+    @property
+    def step_kind(self) -> StepKind:
+        """How rows of a table are read as steps."""
+        return StepKind(self.event_shape)
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data of any form as checked sequences of this model's observations, and inputs where it has any.

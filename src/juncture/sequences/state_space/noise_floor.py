@@ -10,6 +10,8 @@ worse.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
@@ -22,14 +24,34 @@ ALIKE = 1e-6  # of the variances of a noise itself
 ROUNDING = 1e-14  # of the level: a smaller deviation counts as none
 
 
-def observed_variances(sequences: Sequences) -> np.ndarray:
-    """(value,): the variance of what is observed of each value, at all steps."""
-    weights = np.repeat(sequences.weights, sequences.lengths)[:, None]
-    weights = np.where(np.isnan(sequences.observations), 0.0, weights)
-    values = np.where(weights > 0, sequences.observations, 0.0)
-    total = np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
-    mean = (weights * values).sum(axis=0) / total
-    return positive((weights * (values - mean) ** 2).sum(axis=0) / total, mean)
+@dataclass(frozen=True, eq=False)
+class ObservedValues:
+    """Of what is observed of each value, (value,): the weight, the mean, the squares about it, and the size of all."""
+
+    weight: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+    size: np.ndarray  # Σ |value|, without weights
+
+    @classmethod
+    def of(cls, sequences: Sequences) -> ObservedValues:
+        weights = np.repeat(sequences.weights, sequences.lengths)[:, None]
+        weights = np.where(np.isnan(sequences.observations), 0.0, weights)
+        values = np.where(weights > 0, sequences.observations, 0.0)
+        total = np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+        mean = (weights * values).sum(axis=0) / total
+        squares = (weights * (values - mean) ** 2).sum(axis=0)
+        return cls(total, mean, squares, np.nansum(np.abs(sequences.observations), axis=0))
+
+    def __add__(self, other: ObservedValues) -> ObservedValues:
+        weight, apart = self.weight + other.weight, other.mean - self.mean
+        share = other.weight / weight
+        squares = self.squares + other.squares + self.weight * share * apart**2
+        return ObservedValues(weight, self.mean + share * apart, squares, self.size + other.size)
+
+    @property
+    def variances(self) -> np.ndarray:
+        return positive(self.squares / self.weight, self.mean)
 
 
 def state_variances(moments: StateSpaceMoments) -> np.ndarray:

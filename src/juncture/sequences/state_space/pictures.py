@@ -60,10 +60,12 @@ def observation_panels(
     if not positions:
         return []
     times = np.arange(len(distributions[0]))
-    told = with_observations(model, times, sequence.covariates, distributions)
-    (low, high), num = told.interval(PROBABILITY), told.observation_mean.shape[1]
+    course = with_observations(model, times, sequence.covariates, distributions)
+    (low, high), num = course.interval(PROBABILITY), course.observation_mean.shape[1]
     seen = np.asarray(sequence.observations, np.float64).reshape(len(times), num)
     return [
-        Panel(name_part("observation", at, num), told.observation_mean[:, at], low[:, at], high[:, at], (seen[:, at],))
+        Panel(
+            name_part("observation", at, num), course.observation_mean[:, at], low[:, at], high[:, at], (seen[:, at],)
+        )
         for at in positions
     ]

@@ -74,7 +74,7 @@ def error_bounds(classifier: GenerativeClassifier) -> ErrorBounds:
         found = minimize_scalar(log_bound, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10})
         s = min((0.5, float(found.x), 0.0, 1.0), key=log_bound)
         half, best = half + np.exp(log_bound(0.5)), best + np.exp(log_bound(s))
-        exponents[classifier.labels[one], classifier.labels[other]] = s
+        exponents[classifier.classes[one], classifier.classes[other]] = s
     trivial = 1.0 - float(classifier.prior.max())
     return ErrorBounds(min(float(half), trivial), min(float(best), trivial), exponents)
 

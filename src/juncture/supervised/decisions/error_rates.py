@@ -76,10 +76,10 @@ def conditional_error(classifier: GenerativeClassifier, rows: Any, decisions: An
     [0.5, 0.018]
     """
     check_kind(classifier, GenerativeClassifier, "the classifier")
-    shares = classifier.posterior(rows)
+    shares = classifier.predict_proba(rows)
     if decisions is None:
         return np.asarray(1.0 - shares.max(axis=1))
-    codes = decision_codes(decisions, classifier.labels, len(shares))
+    codes = decision_codes(decisions, classifier.classes, len(shares))
     return np.asarray(1.0 - shares[np.arange(len(shares)), codes])
 
 
@@ -120,11 +120,11 @@ def classification_error(
     0.187672
     """
     check_kind(classifier, GenerativeClassifier, "the classifier")
-    matrix = as_loss(LossMatrix.zero_one(classifier.labels) if loss is None else loss, classifier.labels)
+    matrix = as_loss(LossMatrix.zero_one(classifier.classes) if loss is None else loss, classifier.classes)
 
     def codes(rows: Any) -> np.ndarray:
         if rule is None:
-            return np.asarray((classifier.posterior(rows) @ matrix.values).argmin(axis=1))
+            return np.asarray((classifier.predict_proba(rows) @ matrix.values).argmin(axis=1))
         return decision_codes(check_function(rule, "the rule")(rows), matrix.actions, len(rows))
 
     if classifier.densities.event_shape:
@@ -151,7 +151,7 @@ def drawn_error(classifier: GenerativeClassifier, codes: Rule, matrix: LossMatri
     """The mean over drawn rows of the expected loss given the row, which varies less than the loss itself."""
     rows, _ = classifier.sample(draws, rng=as_generator(rng))
     values = np.column_stack([rows.columns[name] for name in rows.columns])
-    risks = (classifier.posterior(values) * matrix.values.T[codes(values)]).sum(axis=1)
+    risks = (classifier.predict_proba(values) * matrix.values.T[codes(values)]).sum(axis=1)
     return ErrorRate(float(risks.mean()), "draws", float(risks.std(ddof=1) / np.sqrt(draws)))
 
 

@@ -119,7 +119,8 @@ def decide(classifier: Any, rows: Any, loss: LossMatrix | Any) -> np.ndarray:
     Parameters
     ----------
     classifier
-        An object with `predict_proba` and `classes_`, as of scikit-learn; or a `GenerativeClassifier`.
+        An object with `predict_proba` and `classes`, such as a `GenerativeClassifier`, a `LogisticRegression` or a
+        `DecisionTree`; or with `classes_`, as of scikit-learn.
     rows
         As the classifier takes them.
     loss
@@ -143,14 +144,14 @@ def decide(classifier: Any, rows: Any, loss: LossMatrix | Any) -> np.ndarray:
 
 def class_probabilities(classifier: Any, rows: Any) -> tuple[tuple[Any, ...], np.ndarray]:
     """The classes of a classifier, and their probabilities in each row."""
-    if hasattr(classifier, "posterior") and hasattr(classifier, "labels"):
-        return tuple(classifier.labels), np.asarray(classifier.posterior(rows))
-    if not hasattr(classifier, "predict_proba") or not hasattr(classifier, "classes_"):
+    classes = getattr(classifier, "classes", getattr(classifier, "classes_", None))
+    if not hasattr(classifier, "predict_proba") or classes is None:
         raise Unsupported(
             f"a decision needs the probabilities of classes, and a {type(classifier).__name__} has no predict_proba and"
-            " classes_; take a fitted classifier that has"
+            " classes; take a fitted classifier that has"
         )
-    return tuple(np.asarray(classifier.classes_).tolist()), np.asarray(classifier.predict_proba(rows))
+    labels = classes if isinstance(classes, tuple) else tuple(np.asarray(classes).tolist())
+    return labels, np.asarray(classifier.predict_proba(rows))
 
 
 def as_loss(loss: Any, labels: tuple[Any, ...]) -> LossMatrix:

@@ -12,17 +12,18 @@ from juncture.checks import check_array, check_count, check_iterable, check_numb
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import NamedColumns
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
 from juncture.latent.rows import as_dataset, rows_of
 from juncture.options import as_generator
 from juncture.supervised.generative.linear_form import LinearForm, hyperplane, linear_form
-from juncture.values import Value, few
+from juncture.values import few
 from juncture.variables import State, Variable
 
 
-class GenerativeClassifier(Value):
+class GenerativeClassifier(NamedColumns):
     """Classes by Bayes' rule: p(class | row) = p(class) p(row | class) / p(row).
 
     The densities are given, or learned by `jt.supervised.fit_classifier`. What is missing in a row (NaN) is summed out.
@@ -34,8 +35,8 @@ class GenerativeClassifier(Value):
     densities
         p(row | class): a list with a family or a `Mixture` for each class, a batch of one family, or emissions such as
         `GaussianEmissions`.
-    labels
-        The classes; by default 0, 1 and so on.
+    classes
+        Their labels; by default 0, 1 and so on.
 
     Examples
     --------
@@ -43,21 +44,21 @@ class GenerativeClassifier(Value):
     >>> classes = GenerativeClassifier([0.5, 0.5], [jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)], ["low", "high"])
     >>> classes.predict([-2.0, 0.5]).tolist()
     ['low', 'high']
-    >>> classes.posterior([0.0]).round(6).tolist()
+    >>> classes.predict_proba([0.0]).round(6).tolist()
     [[0.5, 0.5]]
     """
 
-    _fields = ("mixture", "labels")
+    _fields = ("mixture", "classes")
     mixture: Mixture
-    labels: tuple[State, ...]
+    classes: tuple[State, ...]
 
-    def __init__(self, prior: Any, densities: Any, labels: Iterable[State] | None = None) -> None:
+    def __init__(self, prior: Any, densities: Any, classes: Iterable[State] | None = None) -> None:
         mixture = Mixture(prior, densities)
-        listed = range(mixture.num_components) if labels is None else check_iterable(labels, "the labels of classes")
+        listed = range(mixture.num_components) if classes is None else check_iterable(classes, "classes")
         names = Variable("class", list(listed)).labels
         if len(names) != mixture.num_components:
-            raise InvalidModel(f"there are {mixture.num_components} classes, but {len(names)} labels")
-        self._set(mixture=mixture, labels=names)
+            raise InvalidModel(f"there are {mixture.num_components} classes, but {len(names)} labels of classes")
+        self._set(mixture=mixture, classes=names)
 
     @property
     def prior(self) -> np.ndarray:
@@ -70,8 +71,13 @@ class GenerativeClassifier(Value):
         return self.mixture.components
 
     @property
+    def num_columns(self) -> int:
+        """The number of columns of a row."""
+        return self.mixture.num_columns
+
+    @property
     def num_classes(self) -> int:
-        return len(self.labels)
+        return len(self.classes)
 
     @property
     def num_parameters(self) -> int:
@@ -80,7 +86,7 @@ class GenerativeClassifier(Value):
 
     def with_prior(self, prior: Any) -> GenerativeClassifier:
         """The same densities with other probabilities of the classes."""
-        return GenerativeClassifier(prior, self.densities, self.labels)
+        return GenerativeClassifier(prior, self.densities, self.classes)._named(self.feature_names)
 
     def log_joint(self, rows: Any) -> np.ndarray:
         """log p(row, class), (row, class): the discriminant functions of the classes.
@@ -92,7 +98,7 @@ class GenerativeClassifier(Value):
     def _rows(self, rows: Any) -> Any:
         if hasattr(rows, "tocsr"):
             return rows.tocsr()
-        values, is_single = rows_of(rows, self.mixture.event_shape)
+        values, is_single = rows_of(rows, self.mixture.event_shape, self.feature_names)
         if is_single:
             raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
         return self.densities.check(as_one_sequence(values)).observations
@@ -105,20 +111,20 @@ class GenerativeClassifier(Value):
         """log p(row), whatever the class."""
         return np.asarray(numerics.log_sum_exp(self.log_joint(rows), axis=1))
 
-    def log_posterior(self, rows: Any) -> np.ndarray:
+    def predict_log_proba(self, rows: Any) -> np.ndarray:
         """log p(class | row), (row, class).
 
         A row that no class can have gets the prior, and an `ImpossibleEvidenceWarning` counts such rows.
         """
         return self._normalize(self.log_joint(rows))
 
-    def posterior(self, rows: Any) -> np.ndarray:
+    def predict_proba(self, rows: Any) -> np.ndarray:
         """p(class | row), (row, class)."""
-        return np.exp(self.log_posterior(rows))
+        return np.exp(self.predict_log_proba(rows))
 
     def predict(self, rows: Any) -> np.ndarray:
         """The most probable class of each row; of several, the first."""
-        return label_list(self.labels)[self.log_posterior(rows).argmax(axis=1)]
+        return label_list(self.classes)[self.predict_log_proba(rows).argmax(axis=1)]
 
     def _normalize(self, log_joint: np.ndarray) -> np.ndarray:
         """log p(class | row) from log p(row, class), in the same array."""
@@ -137,7 +143,7 @@ class GenerativeClassifier(Value):
         Bernoulli columns, counts of words, Gaussians that share their covariance, Poisson and exponential columns.
         """
         weights, constants = linear_form(self.densities)
-        return LinearForm(weights, constants + numerics.log(self.prior), self.labels)
+        return LinearForm(weights, constants + numerics.log(self.prior), self.classes)
 
     def hyperplane(self, one: State, other: State) -> tuple[np.ndarray, np.ndarray]:
         """(w, x0): two classes are equally probable where w · (row - x0) = 0.
@@ -145,7 +151,7 @@ class GenerativeClassifier(Value):
         The classes are Gaussians that share their covariance; x0 lies on the line through the two means.
         """
         codes = self.code(one), self.code(other)
-        weights, intercept = self.linear_form().log_odds(*(self.labels[code] for code in codes))
+        weights, intercept = self.linear_form().log_odds(*(self.classes[code] for code in codes))
         return hyperplane(self.densities, weights, intercept, codes)
 
     def sample(self, n: int, *, given: Any = None, rng: Any = None) -> tuple[Dataset, np.ndarray]:
@@ -153,23 +159,24 @@ class GenerativeClassifier(Value):
         count, generator = check_count(n, "n"), as_generator(rng)
         shares = self.prior / self.prior.sum() if given is None else self._one_hot(given)
         codes = generator.choice(self.num_classes, count, p=shares)
-        return as_dataset(self.densities.sample(codes, generator)), label_list(self.labels)[codes]
+        rows = as_dataset(self.densities.sample(codes, generator), self.feature_names)
+        return rows, label_list(self.classes)[codes]
 
     def _one_hot(self, label: Any) -> np.ndarray:
         return np.eye(self.num_classes)[self.code(label)]
 
     def code(self, label: Any) -> int:
         """The index of a class."""
-        found = Variable("class", list(self.labels)).find(label)
+        found = Variable("class", list(self.classes)).find(label)
         if found is None:
-            raise InvalidData(f"there is no class {label!r}; {hint(label, self.labels)}")
+            raise InvalidData(f"there is no class {label!r}; {hint(label, self.classes)}")
         return found
 
     def _repr_html_(self) -> str:
-        return distributions_html(self.labels, self.densities, ("class", "rows"))
+        return distributions_html(self.classes, self.densities, ("class", "rows"))
 
     def __repr__(self) -> str:
-        parts = (f"{label!r}: {share:.6g}" for label, share in zip(self.labels, self.prior, strict=True))
+        parts = (f"{label!r}: {share:.6g}" for label, share in zip(self.classes, self.prior, strict=True))
         return f"GenerativeClassifier({{{few(parts)}}}, {self.densities.summary})"
 
 

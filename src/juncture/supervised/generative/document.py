@@ -12,7 +12,7 @@ from juncture.supervised.generative.classifier import GenerativeClassifier
 
 
 def encode_classifier(model: GenerativeClassifier) -> dict[str, Any]:
-    classes = encode_states(model.labels, "class")
+    classes = encode_states(model.classes, "class")
     return {"classes": classes, "prior": model.prior.tolist(), "densities": encode_emissions(model.densities)}
 
 

@@ -13,7 +13,7 @@ from juncture.components.contract import Emissions
 from juncture.components.word_counts import BagOfWords, check_counts
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.errors import InvalidData, Unsupported
-from juncture.latent.mixtures.problem import MixtureStatistics
+from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
 from juncture.supervised.generative.columns import pseudo_rows
@@ -81,9 +81,9 @@ def from_statistics(
 ) -> GenerativeClassifier:
     """The classifier that the statistics of labelled rows give."""
     if options.estimate == "bayes":
-        shares = as_class_prior(options.class_prior, template.labels, statistics.counts)
+        shares = as_class_prior(options.class_prior, template.classes, statistics.counts)
         densities = predictive_densities(template.densities, statistics.components, options.alpha)
-        return GenerativeClassifier(shares, densities, template.labels)
+        return GenerativeClassifier(shares, densities, template.classes)
     prior = pseudo_rows(template.densities, statistics.components, options.alpha)
     return estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
 

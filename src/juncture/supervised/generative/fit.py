@@ -10,8 +10,9 @@ import numpy as np
 from juncture.checks import check_array
 from juncture.components.contract import Emissions
 from juncture.data.dataset import Dataset
+from juncture.data.feature_names import as_table, find_names
 from juncture.data.sequences.steps import unwrap_frame
-from juncture.data.tables.columns import sorting_key
+from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
@@ -77,17 +78,19 @@ def fit_classifier(
     ['few', 'many']
     """
     classes, codes = as_classes(labels)
-    cells = as_cells(rows)
+    table = as_table(rows)
+    cells, names = as_cells(table), find_names(table)
     if len(codes) != cells.shape[0]:
         raise InvalidData(f"there are {cells.shape[0]} rows, but {len(codes)} labels")
     data = LabelledRows(cells, codes, as_row_weights(weights, len(codes)))
     densities, restrict = start_densities(families, cells, len(classes))
     template = GenerativeClassifier(np.full(len(classes), 1.0 / len(classes)), densities, classes)
     learned = learn(template, data, Estimation(alpha, prior, estimate, restrict), method)
+    model = learned.model._named(names)
     if learned.log_likelihood is not None and learned.trace is not None:
-        return Fit(learned.model, learned.log_likelihood, learned.trace, learned.statistics)
-    total = log_likelihood(learned.model, data)
-    return Fit(learned.model, total, Trace((total,), True, "learned in one step"), learned.statistics)
+        return Fit(model, learned.log_likelihood, learned.trace, learned.statistics)
+    total = log_likelihood(model, data)
+    return Fit(model, total, Trace((total,), True, "learned in one step"), learned.statistics)
 
 
 def as_classes(labels: Any) -> tuple[tuple[State, ...], np.ndarray]:

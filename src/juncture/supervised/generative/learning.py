@@ -22,7 +22,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.errors import RegularizedWarning, warn_user
 from juncture.inference.engines.options import check_data
 from juncture.iteration import Trace
-from juncture.latent.mixtures.problem import MixtureStatistics
+from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
@@ -86,10 +86,10 @@ def estimate_classifier(
     restrict: Restrict | None = None,
 ) -> GenerativeClassifier:
     """The classifier of the largest likelihood, or with a conjugate prior of the largest posterior density."""
-    shares = as_class_prior(class_prior, template.labels, statistics.counts)
-    with named(lambda index, outer: f"the class {template.labels[index]!r}"):
+    shares = as_class_prior(class_prior, template.classes, statistics.counts)
+    with named(lambda index, outer: f"the class {template.classes[index]!r}"):
         densities = template.densities.estimate(statistics.components, prior)
-    return GenerativeClassifier(shares, densities if restrict is None else restrict(densities), template.labels)
+    return GenerativeClassifier(shares, densities if restrict is None else restrict(densities), template.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class ClassProblem:
 
     def recover(self, state: EMState[GenerativeClassifier, MixtureStatistics], fall: float) -> GenerativeClassifier:
         """Where rounding in almost degenerate densities lowers the objective, the densities stay."""
-        shares = as_class_prior(self.class_prior, self.template.labels, state.statistics.counts)
+        shares = as_class_prior(self.class_prior, self.template.classes, state.statistics.counts)
         return state.model.with_prior(shares)
 
 

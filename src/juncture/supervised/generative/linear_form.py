@@ -41,8 +41,8 @@ class LinearForm(Value):
         (class, column).
     intercepts
         (class,); the logarithms of the prior are in them.
-    labels
-        The classes.
+    classes
+        Their labels; by default 0, 1 and so on.
 
     Examples
     --------
@@ -52,20 +52,20 @@ class LinearForm(Value):
     ([2.0], -2.0)
     """
 
-    _fields = ("weights", "intercepts", "labels")
+    _fields = ("weights", "intercepts", "classes")
     weights: np.ndarray
     intercepts: np.ndarray
-    labels: tuple[State, ...]
+    classes: tuple[State, ...]
 
-    def __init__(self, weights: Any, intercepts: Any, labels: Any = None) -> None:
+    def __init__(self, weights: Any, intercepts: Any, classes: Any = None) -> None:
         table, constants = check_array(weights, "weights", ndim=2), check_array(intercepts, "intercepts", ndim=1)
-        names = tuple(range(len(table)) if labels is None else check_iterable(labels, "the labels of classes"))
+        names = tuple(range(len(table)) if classes is None else check_iterable(classes, "classes"))
         if not len(table) == len(constants) == len(names):
             raise InvalidData(
-                "weights, intercepts and labels have one entry a class;"
+                "weights, intercepts and classes have one entry a class;"
                 f" got {len(table)}, {len(constants)} and {len(names)}"
             )
-        self._set(weights=read_only(table), intercepts=read_only(constants), labels=names)
+        self._set(weights=read_only(table), intercepts=read_only(constants), classes=names)
 
     def log_odds(self, one: State, other: State) -> tuple[np.ndarray, float]:
         """(w, b) with log p(one | row) / p(other | row) = w · row + b."""
@@ -73,12 +73,12 @@ class LinearForm(Value):
         return self.weights[first] - self.weights[second], float(self.intercepts[first] - self.intercepts[second])
 
     def _code(self, label: State) -> int:
-        if (is_iterable(label) and not isinstance(label, str)) or label not in self.labels:
-            raise InvalidData(f"there is no class {label!r}; {hint(label, self.labels)}")
-        return self.labels.index(label)
+        if (is_iterable(label) and not isinstance(label, str)) or label not in self.classes:
+            raise InvalidData(f"there is no class {label!r}; {hint(label, self.classes)}")
+        return self.classes.index(label)
 
     def __repr__(self) -> str:
-        return f"LinearForm({len(self.labels)} classes, {self.weights.shape[1]} columns)"
+        return f"LinearForm({len(self.classes)} classes, {self.weights.shape[1]} columns)"
 
 
 @singledispatch

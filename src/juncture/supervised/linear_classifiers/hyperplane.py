@@ -9,11 +9,12 @@ import numpy as np
 from juncture.checks import check_array, check_number
 from juncture.errors import InvalidData
 from juncture.pictures import plot
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points
-from juncture.values import Value, number_of, read_only
+from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant, check_coordinates
+from juncture.supervised.linear_classifiers.separability import check_labels
+from juncture.values import read_only
 
 
-class Hyperplane(Value):
+class Hyperplane(LinearDiscriminant):
     """The points x with w·x + b = 0, the boundary between two classes; w points into the second class.
 
     Parameters
@@ -33,8 +34,6 @@ class Hyperplane(Value):
     """
 
     _fields = ("weights", "bias")
-    weights: np.ndarray
-    bias: float
 
     def __init__(self, weights: Any, bias: float) -> None:
         found = check_array(weights, "weights", ndim=1)
@@ -52,21 +51,13 @@ class Hyperplane(Value):
         """-b / ‖w‖: the signed distance of the hyperplane from the origin, along w."""
         return -self.bias / self.norm
 
-    def activation(self, points: Any) -> np.ndarray:
-        """(point,): w·x + b."""
-        return np.asarray(check_coordinates(points, len(self.weights)) @ self.weights + self.bias)
-
-    def predict(self, points: Any) -> np.ndarray:
-        """(point,): whether a point is of the second class, w·x + b > 0."""
-        return np.asarray(self.activation(points) > 0)
-
     def signed_distance(self, points: Any) -> np.ndarray:
         """(point,): (w·x + b) / ‖w‖, negative on the side of the first class."""
         return self.activation(points) / self.norm
 
     def project(self, points: Any) -> np.ndarray:
         """(point, coordinate): the nearest point of the hyperplane, x - (w·x + b) w / ‖w‖²."""
-        places = check_coordinates(points, len(self.weights))
+        places = check_coordinates(points, len(self.weights), self.feature_names)
         return np.asarray(places - np.outer(self.activation(places) / self.norm**2, self.weights))
 
     def functional_margins(self, points: Any, labels: Any) -> np.ndarray:
@@ -89,7 +80,7 @@ class Hyperplane(Value):
             raise InvalidData(
                 f"a canonical hyperplane has every point on the side of its class; the least margin is {smallest:.3g}"
             )
-        return Hyperplane(self.weights / smallest, self.bias / smallest)
+        return Hyperplane(self.weights / smallest, self.bias / smallest)._named(self.feature_names)
 
     def margin_error(self, points: Any, labels: Any, margin: float) -> float:
         """The share of points whose geometric margin is less than this; at 0, the share on the wrong side."""
@@ -111,11 +102,3 @@ def least(margins: np.ndarray) -> float:
     if not len(margins):
         raise InvalidData("there is no point whose margin could be asked for: give at least one")
     return float(margins.min())
-
-
-def check_coordinates(points: Any, number: int) -> np.ndarray:
-    """(point, coordinate), with so many coordinates."""
-    places = check_points(points)
-    if places.shape[1] != number:
-        raise InvalidData(f"a point has {number_of(number, 'coordinate')} here; got points with {places.shape[1]}")
-    return places

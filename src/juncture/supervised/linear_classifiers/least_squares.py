@@ -9,7 +9,7 @@ import numpy as np
 from juncture.checks import check_flag, check_number
 from juncture.errors import InvalidData
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points
+from juncture.supervised.linear_classifiers.separability import check_labels, read_points
 from juncture.supervised.regression.ridge import ridge_path
 
 
@@ -46,7 +46,7 @@ def fit_least_squares(
     >>> boundary.weights.round(6).tolist(), round(boundary.bias, 6)
     ([0.6], 0.0)
     """
-    places = check_points(points)
+    places, names = read_points(points)
     is_second = check_labels(labels, len(places))
     price = check_number(strength, "strength", least=0, finite=True)
     with_bias = check_flag(penalize_bias, "penalize_bias")
@@ -55,4 +55,4 @@ def fit_least_squares(
     signs = np.where(is_second, 1.0, -1.0)
     path = ridge_path(places, signs, [price], weights=weights, penalize_constant=with_bias)
     bias, *others = path.coefficients[0]
-    return Hyperplane(others, float(bias))
+    return Hyperplane(others, float(bias))._named(names)

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_array, check_count, check_number
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
 from juncture.pictures import plot
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import Kernel, LinearKernel, check_kernel
 from juncture.supervised.linear_classifiers.pairwise_ascent import maximize_dual
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation
-from juncture.values import Value, number_of, read_only
+from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation, read_points
+from juncture.values import number_of, read_only
 
 
 class OptimalityResiduals(NamedTuple):
@@ -38,7 +39,7 @@ class OptimalityResiduals(NamedTuple):
     complementarity: float
 
 
-class MaximumMargin(Value):
+class MaximumMargin(NamedColumns):
     """A support vector machine: a(x) = Σ t_n λ_n k(x, x_n) + b, with the points it was learned from.
 
     `fit_maximum_margin` learns one. Build one from the multipliers of another solver to check them.
@@ -81,7 +82,7 @@ class MaximumMargin(Value):
         cost: float = math.inf,
         kernel: Kernel | None = None,
     ) -> None:
-        places = check_points(points)
+        places, names = read_points(points)
         found = check_array(multipliers, "multipliers", ndim=1)
         if len(found) != len(places) or not np.isfinite(found).all():
             raise InvalidData(f"multipliers are one finite number a point, {len(places)} here; got {len(found)}")
@@ -93,6 +94,13 @@ class MaximumMargin(Value):
             cost=check_number(cost, "cost", above=0),
             kernel=LinearKernel() if kernel is None else check_kernel(kernel),
         )
+        if names is not None:
+            self._set(feature_names=names)
+
+    @property
+    def num_columns(self) -> int:
+        """The number of coordinates."""
+        return int(self.points.shape[1])
 
     @property
     def signs(self) -> np.ndarray:
@@ -101,7 +109,8 @@ class MaximumMargin(Value):
 
     def activation(self, points: Any) -> np.ndarray:
         """(point,): a(x), of which the sign is the class."""
-        return np.asarray(self.kernel(points, self.points) @ (self.signs * self.multipliers) + self.bias)
+        places = check_points(points, self.feature_names)
+        return np.asarray(self.kernel(places, self.points) @ (self.signs * self.multipliers) + self.bias)
 
     def predict(self, points: Any) -> np.ndarray:
         """(point,): whether a point is of the second class, a(x) > 0."""
@@ -117,7 +126,8 @@ class MaximumMargin(Value):
         """w = Σ t λ x and b, for the linear kernel."""
         if type(self.kernel) is not LinearKernel:
             raise Unsupported(f"the boundary of {self.kernel!r} is a hyperplane of its features only: use activation")
-        return Hyperplane((self.signs * self.multipliers) @ self.points, self.bias)
+        boundary = Hyperplane((self.signs * self.multipliers) @ self.points, self.bias)
+        return boundary._named(self.feature_names)
 
     @property
     def norm(self) -> float:
@@ -217,7 +227,7 @@ def fit_maximum_margin(
     >>> machine.hyperplane.weights.round(9).tolist(), round(machine.bias, 9), machine.support.tolist()
     ([0.5, 0.5], -1.0, [0, 1])
     """
-    places = check_points(points)
+    places, names = read_points(points)
     is_second = check_labels(labels, len(places))
     price, chosen = check_number(cost, "cost", above=0), LinearKernel() if kernel is None else check_kernel(kernel)
     least, most = check_number(tolerance, "tolerance", above=0), check_count(max_steps, "max_steps", least=1)
@@ -235,4 +245,5 @@ def fit_maximum_margin(
             f"the conditions of optimality hold within {found.violation:.3g} only, not {least:g}: give more max_steps",
             NotConvergedWarning,
         )
-    return MaximumMargin(places, is_second, np.abs(found.signed), found.bias, cost=price, kernel=chosen)
+    machine = MaximumMargin(places, is_second, np.abs(found.signed), found.bias, cost=price, kernel=chosen)
+    return machine._named(names)

@@ -4,57 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function
-from juncture.errors import InvalidData
-from juncture.supervised.linear_classifiers.separability import check_points
+from juncture.checks import check_function, check_iterable
+from juncture.data.feature_names import NamedColumns, Names
+from juncture.errors import InvalidData, InvalidModel
+from juncture.supervised.linear_classifiers.separability import check_points, read_points
+from juncture.supervised.regression.classes import check_classes, decode_classes
+from juncture.values import few
+from juncture.variables import State, as_plain
 
 Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`
 
 
-class OneVersusRest(NamedTuple):
+class BinaryDiscriminants(NamedColumns):
+    """Classes that are told apart by discriminants of two groups each."""
+
+    _fields = ("classes", "discriminants")
+    classes: tuple[State, ...]
+    discriminants: tuple[Any, ...]
+
+    def __init__(self, classes: Any, discriminants: Any) -> None:
+        labels = tuple(as_plain(label) for label in check_classes(classes))
+        parts = tuple(check_discriminant(part) for part in check_iterable(discriminants, "discriminants"))
+        number = self._num_discriminants(len(labels))
+        if len(labels) < 2 or len(parts) != number:
+            raise InvalidModel(
+                f"there are at least 2 classes, and {number} discriminants for {len(labels)}; got {len(parts)}"
+            )
+        sizes = {size for part in parts if (size := getattr(part, "num_columns", None)) is not None}
+        if len(sizes) > 1:
+            raise InvalidModel(f"all discriminants take points with as many coordinates; got {sorted(sizes)}")
+        self._set(classes=labels, discriminants=parts)
+
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        """The number of discriminants of so many classes."""
+        raise NotImplementedError
+
+    @property
+    def num_columns(self) -> int | None:
+        """The number of coordinates; None where the discriminants do not say it."""
+        return getattr(self.discriminants[0], "num_columns", None)
+
+    def activations(self, points: Any) -> np.ndarray:
+        """(point, discriminant): the activation of each discriminant."""
+        places = check_points(points, self.feature_names)
+        return np.stack([part.activation(places) for part in self.discriminants], axis=1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}([{few(map(repr, self.classes), most=6)}])"
+
+
+class OneVersusRest(BinaryDiscriminants):
     """A discriminant a class; the class is that of the largest activation.
 
     Attributes
     ----------
     classes
-        (class,): the labels, sorted.
+        The labels, sorted.
     discriminants
         One a class: positive for its points.
     """
 
-    classes: np.ndarray
-    discriminants: tuple[Any, ...]
-
-    def activations(self, points: Any) -> np.ndarray:
-        """(point, class): the activation of each discriminant."""
-        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        return num_classes
 
     def predict(self, points: Any) -> np.ndarray:
         """(point,): the class of the largest activation; of equal ones the first."""
-        return np.asarray(self.classes[self.activations(points).argmax(axis=1)])
+        return decode_classes(self.classes, self.activations(points).argmax(axis=1))
 
 
-class AllPairs(NamedTuple):
+class AllPairs(BinaryDiscriminants):
     """A discriminant for each pair of classes; the class is that with the most wins.
 
     Attributes
     ----------
     classes
-        (class,): the labels, sorted.
+        The labels, sorted.
     discriminants
         One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
     """
 
-    classes: np.ndarray
-    discriminants: tuple[Any, ...]
-
-    def activations(self, points: Any) -> np.ndarray:
-        """(point, pair): the activation of each discriminant."""
-        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        return num_classes * (num_classes - 1) // 2
 
     def wins(self, points: Any) -> np.ndarray:
         """(point, class): how many of its pairs each class wins."""
@@ -68,7 +105,7 @@ class AllPairs(NamedTuple):
             sums[:, one] -= activations[:, place]
             sums[:, other] += activations[:, place]
         is_best = wins == wins.max(axis=1, keepdims=True)
-        return np.asarray(self.classes[np.where(is_best, sums, -np.inf).argmax(axis=1)])
+        return decode_classes(self.classes, np.where(is_best, sums, -np.inf).argmax(axis=1))
 
     def _wins(self, activations: np.ndarray) -> np.ndarray:
         wins = np.zeros((len(activations), len(self.classes)), dtype=np.int64)
@@ -103,9 +140,9 @@ def fit_one_versus_rest(learner: Learner, points: Any, labels: Any) -> OneVersus
     >>> fit_one_versus_rest(fit_least_squares, points, labels).predict([[0, 1], [9, 1], [1, 9]]).tolist()
     ['a', 'b', 'c']
     """
-    learn, places, classes, codes = read_classes(learner, points, labels)
+    learn, places, names, classes, codes = read_classes(learner, points, labels)
     parts = [check_discriminant(learn(places, codes == code)) for code in range(len(classes))]
-    return OneVersusRest(classes, tuple(parts))
+    return OneVersusRest(classes, parts)._named(names)
 
 
 def fit_all_pairs(learner: Learner, points: Any, labels: Any) -> AllPairs:
@@ -128,16 +165,19 @@ def fit_all_pairs(learner: Learner, points: Any, labels: Any) -> AllPairs:
     >>> len(pairs.discriminants), pairs.wins([[9, 1]]).tolist(), pairs.predict([[9, 1]]).tolist()
     (3, [[1, 2, 0]], ['b'])
     """
-    learn, places, classes, codes = read_classes(learner, points, labels)
+    learn, places, names, classes, codes = read_classes(learner, points, labels)
     parts = []
     for one, other in combinations(range(len(classes)), 2):
         chosen = (codes == one) | (codes == other)
         parts.append(check_discriminant(learn(places[chosen], codes[chosen] == other)))
-    return AllPairs(classes, tuple(parts))
+    return AllPairs(classes, parts)._named(names)
 
 
-def read_classes(learner: Any, points: Any, labels: Any) -> tuple[Learner, np.ndarray, np.ndarray, np.ndarray]:
-    learn, places = check_function(learner, "learner"), check_points(points)
+def read_classes(
+    learner: Any, points: Any, labels: Any
+) -> tuple[Learner, np.ndarray, Names | None, np.ndarray, np.ndarray]:
+    """The learner, the points with the names of their coordinates, the classes, and the code of each point's."""
+    learn, (places, names) = check_function(learner, "learner"), read_points(points)
     try:
         classes, codes = np.unique(np.asarray(labels), return_inverse=True)
     except (TypeError, ValueError):
@@ -147,7 +187,7 @@ def read_classes(learner: Any, points: Any, labels: Any) -> tuple[Learner, np.nd
             f"labels are one class a point, {len(places)} here, of at least two classes; got the shape {codes.shape}"
             f" and {len(classes)}"
         )
-    return learn, places, classes, codes
+    return learn, places, names, classes, codes
 
 
 def check_discriminant(found: Any) -> Any:

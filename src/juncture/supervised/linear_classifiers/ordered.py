@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from juncture.checks import check_iterable
 from juncture.errors import InvalidData, hint
-from juncture.supervised.linear_classifiers.multiclass import Learner, check_discriminant, read_classes
+from juncture.supervised.linear_classifiers.multiclass import (
+    BinaryDiscriminants,
+    Learner,
+    check_discriminant,
+    read_classes,
+)
+from juncture.supervised.regression.classes import decode_classes
 
 
-class OrderedClassifier(NamedTuple):
+class OrderedClassifier(BinaryDiscriminants):
     """A discriminant between each class and the next.
 
     Attributes
     ----------
     classes
-        (class,): the labels in their order.
+        The labels in their order.
     discriminants
         One for each class but the last: positive for points of higher classes.
     """
 
-    classes: np.ndarray
-    discriminants: tuple[Any, ...]
-
-    def activations(self, points: Any) -> np.ndarray:
-        """(point, boundary): the activation of each discriminant."""
-        return np.stack([part.activation(points) for part in self.discriminants], axis=1)
+    @staticmethod
+    def _num_discriminants(num_classes: int) -> int:
+        return num_classes - 1
 
     def ranks(self, points: Any) -> np.ndarray:
         """(point,): how many boundaries a point lies above; 0 is the lowest class."""
@@ -35,7 +38,7 @@ class OrderedClassifier(NamedTuple):
 
     def predict(self, points: Any) -> np.ndarray:
         """(point,): the class of each rank."""
-        return np.asarray(self.classes[self.ranks(points)])
+        return decode_classes(self.classes, self.ranks(points))
 
 
 def fit_ordered(learner: Learner, points: Any, labels: Any, order: Any = None) -> OrderedClassifier:
@@ -60,12 +63,12 @@ def fit_ordered(learner: Learner, points: Any, labels: Any, order: Any = None) -
     >>> found.predict([0.0, 4.2, 20.0]).tolist()
     ['low', 'middle', 'high']
     """
-    learn, places, classes, codes = read_classes(learner, points, labels)
+    learn, places, names, classes, codes = read_classes(learner, points, labels)
     if order is not None:
         ranks = read_order(order, classes.tolist())
         codes, classes = ranks[codes], classes[np.argsort(ranks)]
     parts = [check_discriminant(learn(places, codes > code)) for code in range(len(classes) - 1)]
-    return OrderedClassifier(classes, tuple(parts))
+    return OrderedClassifier(classes, parts)._named(names)
 
 
 def read_order(order: Any, classes: list[Any]) -> np.ndarray:

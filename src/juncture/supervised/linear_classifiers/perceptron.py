@@ -13,16 +13,16 @@ import numpy as np
 from juncture.checks import check_array, check_choice, check_count, check_flag, check_number
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.options import as_generator
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_coordinates
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points
+from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.separability import check_labels, check_points, read_points
 from juncture.supervised.regression.rows import read_weights
-from juncture.values import number_of
+from juncture.values import number_of, read_only
 
 NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
-BLOCK = 128  # points whose activations are computed ahead of the next update
 
 
-class PerceptronFit(NamedTuple):
+class PerceptronFit(LinearDiscriminant):
     """A hyperplane, and how the perceptron came to it.
 
     Attributes
@@ -37,20 +37,27 @@ class PerceptronFit(NamedTuple):
         The number of points that each pass found misclassified.
     """
 
-    weights: np.ndarray
-    bias: float
+    _fields = ("weights", "bias", "converged", "num_updates", "errors")
     converged: bool
     num_updates: int
     errors: tuple[int, ...]
 
+    def __init__(self, weights: Any, bias: float, errors: Any) -> None:
+        passes = tuple(errors)
+        self._set(
+            weights=read_only(weights, np.float64), bias=float(bias), converged=not passes[-1], num_updates=sum(passes),
+            errors=passes,
+        )  # fmt: skip
+
     @property
     def hyperplane(self) -> Hyperplane:
         """The boundary; weights that are all 0, as exclusive or may end with, have none."""
-        return Hyperplane(self.weights, self.bias)
+        return Hyperplane(self.weights, self.bias)._named(self.feature_names)
 
-    def activation(self, points: Any) -> np.ndarray:
-        """(point,): w·x + b."""
-        return np.asarray(check_coordinates(points, len(self.weights)) @ self.weights + self.bias)
+    def __repr__(self) -> str:
+        how = "converged" if self.converged else "not converged"
+        updates = number_of(self.num_updates, "update")
+        return f"PerceptronFit({number_of(len(self.weights), 'weight')}, {how} after {updates})"
 
 
 def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
@@ -103,10 +110,11 @@ def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
     >>> found.converged, found.hyperplane.predict(corners).tolist()
     (True, [False, False, False, True])
     """
-    signed, heavy = read_signed(points, labels, weights)
+    places, names = read_points(points)
+    signed, heavy = sign_points(places, labels, weights)
     run = apply_rule(
         signed,
-        check_number(rate, "rate", above=0, finite=True) * heavy[:, None] * signed,
+        check_number(rate, "rate", above=0, finite=True) * heavy,
         read_start(start, signed.shape[1]),
         least=check_number(margin, "margin", least=0, finite=True),
         max_epochs=check_count(max_epochs, "max_epochs", least=1),
@@ -114,7 +122,7 @@ def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
         generator=as_generator(rng) if check_flag(shuffle, "shuffle") else None,
     )
     warn_not_converged(run.errors)
-    return PerceptronFit(run.weights[1:], float(run.weights[0]), not run.errors[-1], sum(run.errors), run.errors)
+    return PerceptronFit(run.weights[1:], run.weights[0], run.errors)._named(names)
 
 
 class Run(NamedTuple):
@@ -126,7 +134,7 @@ class Run(NamedTuple):
 
 def apply_rule(
     signed: np.ndarray,
-    steps: np.ndarray,
+    rates: np.ndarray,
     start: np.ndarray,
     *,
     least: float,
@@ -134,32 +142,20 @@ def apply_rule(
     is_batch: bool,
     generator: np.random.Generator | None,
 ) -> Run:
-    """Pass over the points t (1, x) until one pass finds none misclassified; each of those adds its step."""
-    current, errors = start, [1]
+    """Pass over the points t (1, x) until one pass finds none misclassified; each of those adds its rate · t (1, x)."""
+    from juncture.kernels.linear.perceptron import pass_over_points
+
+    points = np.ascontiguousarray(signed)
+    current, errors, order = np.array(start), [1], np.arange(len(points))
     while errors[-1] and len(errors) <= max_epochs:
         if is_batch:
-            wrong = signed @ current <= least
-            current = current + wrong @ steps
+            wrong = points @ current <= least
+            current += (wrong * rates) @ points
             errors.append(int(wrong.sum()))
         else:
-            order = np.arange(len(signed)) if generator is None else generator.permutation(len(signed))
-            current, count = pass_over(current, signed[order], steps[order], least)
-            errors.append(count)
+            order = order if generator is None else generator.permutation(len(points))
+            errors.append(int(pass_over_points(points, rates, order, least, current)))
     return Run(current, tuple(errors[1:]))
-
-
-def pass_over(current: np.ndarray, signed: np.ndarray, steps: np.ndarray, least: float) -> tuple[np.ndarray, int]:
-    """The weights after each point in turn, and the number of updates; steps from one update to the next."""
-    place, count = 0, 0
-    while place < len(signed):
-        wrong = signed[place : place + BLOCK] @ current <= least
-        if wrong.any():
-            place += int(wrong.argmax())
-            current, count = current + steps[place], count + 1
-            place += 1
-        else:
-            place += BLOCK
-    return current, count
 
 
 def perceptron_bound(points: Any, labels: Any) -> float:
@@ -188,7 +184,7 @@ def perceptron_bound(points: Any, labels: Any) -> float:
     """
     from scipy.optimize import nnls
 
-    signed, _ = read_signed(points, labels, None)
+    signed, _ = sign_points(check_points(points), labels, None)
     unit = signed / np.sqrt((signed**2).sum(axis=1).max())
     # The shortest w with t w·x ≥ 1 by non-negative least squares (least distance programming, Lawson and Hanson).
     system = np.vstack([unit.T, np.ones(len(unit))])
@@ -200,9 +196,8 @@ def perceptron_bound(points: Any, labels: Any) -> float:
     return float(shortest @ shortest)
 
 
-def read_signed(points: Any, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def sign_points(places: np.ndarray, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """t (1, x) of each point, and its weight; points without a weight are left out."""
-    places = check_points(points)
     signs = np.where(check_labels(labels, len(places)), 1.0, -1.0)
     heavy = read_weights(weights, len(places))
     signed = signs[:, None] * np.column_stack([np.ones(len(places)), places])

@@ -7,21 +7,23 @@ a linear program (‖w‖₁). The bias is not penalised.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_number
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_coordinates
+from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.losses import LOSSES, MarginLoss, check_loss
 from juncture.supervised.linear_classifiers.maximum_margin import fit_maximum_margin
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points
+from juncture.supervised.linear_classifiers.separability import check_labels, read_points
+from juncture.values import number_of, read_only
 
 PENALTIES = ("l1", "l2")
 
 
-class RiskFit(NamedTuple):
+class RiskFit(LinearDiscriminant):
     """The weights of least regularised risk.
 
     Attributes
@@ -36,19 +38,23 @@ class RiskFit(NamedTuple):
         The risk and the penalty.
     """
 
-    weights: np.ndarray
-    bias: float
+    _fields = ("weights", "bias", "risk", "objective")
     risk: float
     objective: float
+
+    def __init__(self, weights: Any, bias: float, risk: float, objective: float) -> None:
+        self._set(
+            weights=read_only(weights, np.float64), bias=float(bias), risk=float(risk), objective=float(objective)
+        )
 
     @property
     def hyperplane(self) -> Hyperplane:
         """The boundary; weights that are all 0 have none."""
-        return Hyperplane(self.weights, self.bias)
+        return Hyperplane(self.weights, self.bias)._named(self.feature_names)
 
-    def activation(self, points: Any) -> np.ndarray:
-        """(point,): w·x + b."""
-        return np.asarray(check_coordinates(points, len(self.weights)) @ self.weights + self.bias)
+    def __repr__(self) -> str:
+        risks = f"risk {self.risk:.6g}, objective {self.objective:.6g}"
+        return f"RiskFit({number_of(len(self.weights), 'weight')}, {risks})"
 
 
 def minimize_risk(
@@ -90,7 +96,7 @@ def minimize_risk(
     >>> found.weights.round(6).tolist(), round(found.bias, 6)  # the second coordinate is left out
     ([1.0, 0.0], -2.0)
     """
-    places = check_points(points)
+    places, names = read_points(points)
     is_second = check_labels(labels, len(places))
     if is_second.all() or not is_second.any():
         raise InvalidData("a risk is minimised between two classes: give points of both, labelled 0 and 1")
@@ -113,7 +119,7 @@ def minimize_risk(
         weights, bias = descend(places, signs, chosen, form, price, least, most)
     risk = float(chosen.value(signs * (places @ weights + bias)).mean())
     size = np.abs(weights).sum() if form == "l1" else 0.5 * weights @ weights
-    return RiskFit(weights, float(bias), risk, risk + price * float(size))
+    return RiskFit(weights, bias, risk, risk + price * float(size))._named(names)
 
 
 def descend(

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array
+from juncture.data.feature_names import Names, as_table, find_names, select_columns
 from juncture.errors import InvalidData
+from juncture.latent.rows import read_columns
 
 
 def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None:
@@ -46,13 +48,27 @@ def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None
     return (found.x[:-1], float(found.x[-1])) if found.status == 0 else None
 
 
-def check_points(points: Any) -> np.ndarray:
-    """Points as (point, coordinate); numbers are points on a line."""
-    array = check_array(points, "the points")
+def check_points(points: Any, names: Names | None = None) -> np.ndarray:
+    """Points as (point, coordinate); numbers are points on a line. With names, tables are taken by name."""
+    table = select_columns(points, names)
+    columns = read_columns(table)
+    array = check_array(table, "the points") if columns is None else columns
     places = array[:, None] if array.ndim == 1 else array
-    if places.ndim != 2 or not np.isfinite(places).all():
-        raise InvalidData(f"points are finite numbers, (point, coordinate) or (point,); got the shape {array.shape}")
+    if places.ndim != 2:
+        raise InvalidData(f"points are numbers, (point, coordinate) or (point,); got the shape {array.shape}")
+    if not np.isfinite(places).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(places))[0])
+        raise InvalidData(
+            f"row {row}, column {column} of the points is {places[row, column]}, which lies on no side of a hyperplane:"
+            " leave the row out, or fill the hole"
+        )
     return places
+
+
+def read_points(points: Any) -> tuple[np.ndarray, Names | None]:
+    """Points to learn from as (point, coordinate), and the names of the coordinates."""
+    table = as_table(points)
+    return check_points(table), find_names(table)
 
 
 def check_labels(labels: Any, num_points: int) -> np.ndarray:

@@ -226,3 +226,9 @@ def check_basis(basis: Any) -> Basis:
     """The basis itself; None is `LinearBasis()`."""
     found: Basis = LinearBasis() if basis is None else check_kind(basis, Basis, "basis")
     return found
+
+
+def count_inputs(basis: Basis, num_features: int) -> int | None:
+    """The number of inputs that have so many features; None for a constant, which takes any number."""
+    of_one = basis.expand(np.zeros(1)).shape[1]
+    return (num_features - int(basis.has_constant)) // of_one if of_one else None

@@ -18,7 +18,6 @@ from juncture.numerics import LOG_TWO_PI
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.gaussian_weights import GaussianWeights, check_weights_prior, standard_precision
 from juncture.supervised.regression.linear import LinearRegression
-from juncture.supervised.regression.rows import read_rows
 from juncture.supervised.regression.statistics import RegressionStatistics
 from juncture.values import number_of
 
@@ -77,10 +76,11 @@ class BayesianLinearRegression(GaussianWeights):
 
     def update_by(self, statistics: RegressionStatistics) -> Self:
         """The posterior after the rows of these statistics."""
-        self._check_statistics(statistics)
+        names = self._check_statistics(statistics)
         precision = self.precision + self.noise_precision * statistics.products
         moved = self.precision @ self.mean + self.noise_precision * statistics.cross
-        return type(self)(np.linalg.solve(precision, moved), precision, self.noise_precision, self.basis)
+        after = type(self)(np.linalg.solve(precision, moved), precision, self.noise_precision, self.basis)
+        return after._named(names)
 
     def predict(self, inputs: Any) -> Gaussian:
         """p(t | x) of each row, with the uncertainty of the weights: the variance is 1/β + φᵀ Λ⁻¹ φ."""
@@ -101,7 +101,7 @@ class BayesianLinearRegression(GaussianWeights):
 
     def predictive_scores(self, inputs: Any, targets: Any) -> np.ndarray:
         """log p(t_n | x_n, the rows before), (row,): predictions one row ahead, whose sum is the log-evidence."""
-        rows, state, scores = read_rows(inputs, targets, None), self, []
+        rows, state, scores = self._rows(inputs, targets, None), self, []
         for one, target in zip(rows.inputs[:, None], rows.targets[:, None], strict=True):
             scores.append(state.predict(one).log_prob(target)[0])
             state = state.update(one, target)
@@ -110,7 +110,7 @@ class BayesianLinearRegression(GaussianWeights):
     @property
     def plug_in(self) -> LinearRegression:
         """The regression at the posterior mean, which is its mode: ridge with λ = α/β."""
-        return LinearRegression(self.mean, 1 / self.noise_precision, self.basis)
+        return LinearRegression(self.mean, 1 / self.noise_precision, self.basis)._named(self.feature_names)
 
     @property
     def weights(self) -> MultivariateGaussian:

@@ -87,12 +87,13 @@ class ConjugateLinearRegression(GaussianWeights):
 
     def update_by(self, statistics: RegressionStatistics) -> Self:
         """The posterior after the rows of these statistics."""
-        self._check_statistics(statistics)
+        names = self._check_statistics(statistics)
         precision = self.precision + statistics.products
         mean = np.linalg.solve(precision, self.precision @ self.mean + statistics.cross)
         moved = mean - self.mean
         squares = statistics.squares_about(mean) + moved @ self.precision @ moved
-        return type(self)(mean, precision, self.shape + 0.5 * statistics.weight, self.scale + 0.5 * squares, self.basis)
+        noise = self.shape + 0.5 * statistics.weight, self.scale + 0.5 * squares
+        return type(self)(mean, precision, *noise, self.basis)._named(names)
 
     def predict(self, inputs: Any) -> StudentT:
         """p(t | x) of each row: a Student t of 2a degrees and the squared scale (b/a) (1 + φᵀ Λ⁻¹ φ)."""

@@ -16,6 +16,7 @@ from juncture.checks import check_iterable
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.iteration import Trace, check_stopping_rule, iterate
 from juncture.numerics import LOG_TWO_PI, log, softmax
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.rows import Rows, read_rows
@@ -115,6 +116,10 @@ class EvidenceFit(Value):
         """β."""
         return self.prior.noise_precision
 
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
+
     def __repr__(self) -> str:
         numbers = f"precision={self.precision:.4g}, noise_precision={self.noise_precision:.4g}"
         return f"EvidenceFit({numbers}, log-evidence {self.log_evidence:.6g}, basis={self.prior.basis!r})"
@@ -162,7 +167,8 @@ def fit_evidence(
     if not trace.converged:
         warn_user(f"the precisions α and β {trace.reason}: raise max_steps", NotConvergedWarning)
     size = len(statistics.cross)
-    prior = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
+    before = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
+    prior = before._named(rows.names)
     after = prior.update_by(statistics)
     return EvidenceFit(prior, after, prior.log_evidence_of(statistics), ascent.determined(found), trace)
 
@@ -279,7 +285,7 @@ def weigh_basis(
     """The log-evidence and the posterior of one basis."""
     if precision is None or noise_precision is None:
         fit = fit_evidence(rows.inputs, rows.targets, basis, weights=rows.weights)
-        return fit.log_evidence, fit.posterior
+        return fit.log_evidence, fit.posterior._named(rows.names)
     statistics = add_up(basis, rows)
     prior = BayesianLinearRegression.standard(len(statistics.cross), precision, noise_precision, basis)
     return prior.log_evidence_of(statistics), prior.update_by(statistics)

@@ -164,7 +164,7 @@ def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedL
             dispersion = SMALLEST
     model = GeneralizedLinearModel(
         problem.family, point, problem.link, dispersion=dispersion, successes=problem.successes, basis=problem.basis
-    )
+    )._named(problem.names)
     return GeneralizedLinearFit(
         model,
         dispersion * np.linalg.pinv(here.hessian, hermitian=True),

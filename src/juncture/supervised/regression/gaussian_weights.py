@@ -9,21 +9,24 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from juncture.checks import check_array, check_count, check_kind, check_number
+from juncture.data.feature_names import Names, agree
 from juncture.errors import InvalidData, InvalidModel
 from juncture.numerics import as_numbers
-from juncture.supervised.regression.bases import Basis
-from juncture.supervised.regression.linear import features_of
-from juncture.supervised.regression.rows import read_rows
+from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.statistics import RegressionStatistics, add_up
-from juncture.values import Value, read_only
+from juncture.values import read_only
 
 
-class GaussianWeights(Value):
+class GaussianWeights(FeatureModel):
     """Weights with a Gaussian distribution: what priors with a known and with an unknown noise share."""
 
     mean: np.ndarray
     precision: np.ndarray
-    basis: Basis
+
+    @property
+    def num_coefficients(self) -> int:
+        """The number of weights."""
+        return len(self.mean)
 
     @cached_property
     def factor(self) -> np.ndarray:
@@ -44,19 +47,17 @@ class GaussianWeights(Value):
         """φᵀ Λ⁻¹ φ of each row."""
         return np.asarray((solve_triangular(self.factor, features.T, trans="T") ** 2).sum(axis=0))
 
-    def _features(self, inputs: Any) -> np.ndarray:
-        return features_of(self.basis, inputs, len(self.mean))
-
     def _statistics(self, inputs: Any, targets: Any, weights: Any) -> RegressionStatistics:
-        rows = read_rows(inputs, targets, weights)
+        rows = self._rows(inputs, targets, weights)
         self._features(rows.inputs[:1])
         return add_up(self.basis, rows)
 
-    def _check_statistics(self, statistics: Any) -> None:
-        """Check that statistics are those of this basis."""
+    def _check_statistics(self, statistics: Any) -> Names | None:
+        """Check that statistics are those of this basis and of these columns; the names of the columns."""
         found = check_kind(statistics, RegressionStatistics, "statistics")
         if found.basis != self.basis or found.cross.shape != self.mean.shape:
             raise InvalidData(f"these statistics are of {found.basis!r}, and the regression has {self.basis!r}")
+        return agree(self.feature_names, found.feature_names, "statistics")
 
 
 def check_weights_prior(mean: Any, precision: Any) -> dict[str, np.ndarray]:

@@ -10,15 +10,16 @@ from juncture.checks import check_array, check_number
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.binomial import Binomial
 from juncture.numerics import as_numbers
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.linear import features_of
+from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.links import Link, as_link
 from juncture.supervised.regression.responses import Response, as_response
 from juncture.supervised.regression.rows import check_finite
 from juncture.values import Value, few, read_only
 
 
-class GeneralizedLinearModel(Value):
+class GeneralizedLinearModel(FeatureModel):
     """p(t | x) is a member of a family, with g(E[t | x]) = w·φ(x) + offset for a link g.
 
     Parameters
@@ -76,12 +77,22 @@ class GeneralizedLinearModel(Value):
         )  # fmt: skip
 
     @property
+    def num_coefficients(self) -> int:
+        """The number of features."""
+        return len(self.coefficients)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the coefficients, and of some families the dispersion."""
+        return len(self.coefficients) + int(self.response.has_dispersion)
+
+    @property
     def response(self) -> Response:
         return as_response(self.family, self.successes)
 
     def mean(self, inputs: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """(row,): E[t | x]; of a binomial, the probability of success."""
-        features = features_of(self.basis, inputs, len(self.coefficients))
+        features = self._features(inputs)
         scores = features @ self.coefficients + read_offset(offset, exposure, len(features), self.link)
         with np.errstate(all="ignore"):
             means = np.asarray(self.link.inverse(scores))
@@ -147,6 +158,10 @@ class GeneralizedLinearFit(Value):
     def standard_errors(self) -> np.ndarray:
         """(feature,): the standard deviation of each coefficient."""
         return np.sqrt(np.diag(self.covariance))
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         fitted = f"deviance {self.deviance:.6g} of {self.null_deviance:.6g}, dispersion {self.model.dispersion:.4g}"

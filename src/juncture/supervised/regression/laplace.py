@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_kind
-from juncture.errors import InvalidData, Unsupported
+from juncture.data.feature_names import Names
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.posteriors.laplace import laplace_evidence
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics import LOG_TWO_PI, sigmoid, softmax
+from juncture.numerics import LOG_TWO_PI, as_numbers, sigmoid, softmax
 from juncture.parallel import block_rows, map_blocks
-from juncture.supervised.regression.linear import features_of
+from juncture.pictures import plot
+from juncture.supervised.regression.classes import decode_classes
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
-from juncture.values import Value, read_only
+from juncture.values import Value
 
 REACH, DIGITS = 9.0, 36.0  # standard deviations on each side; exp(-36) is the error of the trapezoidal rule
 
@@ -38,7 +40,26 @@ class LaplaceLogistic(Value):
     log_evidence: float | None
 
     def __init__(self, mode: LogisticRegression, covariance: Any, log_evidence: float | None) -> None:
-        self._set(mode=mode, covariance=read_only(covariance), log_evidence=log_evidence)
+        size = mode.coefficients.size
+        found = as_numbers(covariance, (size, size), name="the covariance of the coefficients")
+        if not np.allclose(found, found.T, rtol=1e-9, atol=1e-300) or not (np.linalg.eigvalsh(found) >= 0).all():
+            raise InvalidModel("the covariance of the coefficients must be symmetric and positive semidefinite")
+        self._set(mode=mode, covariance=found, log_evidence=log_evidence)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes, in the order of `predict_proba`."""
+        return self.mode.classes
+
+    @property
+    def feature_names(self) -> Names | None:
+        """The names of the columns of inputs."""
+        return self.mode.feature_names
+
+    def predict(self, inputs: Any, method: str = "quadrature", *, draws: int = 1000, rng: Any = None) -> np.ndarray:
+        """(row,): the class of the largest probability, with the options of `predict_proba`."""
+        found = self.predict_proba(inputs, method, draws=draws, rng=rng)
+        return decode_classes(self.classes, found.argmax(axis=1))
 
     @property
     def coefficients(self) -> MultivariateGaussian:
@@ -61,7 +82,7 @@ class LaplaceLogistic(Value):
             How many, and the source of random numbers.
         """
         chosen = check_choice(method, ("quadrature", "probit", "draws"), "method")
-        features = features_of(self.mode.basis, inputs, self.mode.coefficients.shape[1])
+        features = self.mode._features(inputs)
         if chosen == "draws":
             return self._average_draws(features, check_count(draws, "draws", least=1), rng)
         if len(self.mode.classes) > 2:
@@ -83,6 +104,10 @@ class LaplaceLogistic(Value):
 
         size = max(1, 2**20 // (draws * len(self.mode.classes)))
         return np.concatenate(map_blocks(of_block, len(features), size)) if len(features) else features[:, :0]
+
+    def plot(self, **options: Any) -> Any:
+        """The probability of each class over one input; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         evidence = "" if self.log_evidence is None else f", log-evidence {self.log_evidence:.6g}"

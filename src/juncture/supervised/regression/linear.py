@@ -12,15 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_array, check_flag, check_number
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.numerics import LOG_TWO_PI, as_numbers
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.rows import read_inputs, read_rows
+from juncture.supervised.regression.features import FeatureModel
+from juncture.supervised.regression.rows import read_rows
 from juncture.values import Value, few, read_only
 
 
-class LinearRegression(Value):
+class LinearRegression(FeatureModel):
     """p(t | x) = N(t | w·φ(x), noise variance).
 
     Parameters
@@ -50,9 +52,19 @@ class LinearRegression(Value):
         numbers = as_numbers(found, found.shape, name="coefficients")
         self._set(coefficients=numbers, noise_variance=variance, basis=check_basis(basis))
 
+    @property
+    def num_coefficients(self) -> int:
+        """The number of features."""
+        return len(self.coefficients)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the coefficients, and the noise."""
+        return len(self.coefficients) + 1
+
     def mean(self, inputs: Any) -> np.ndarray:
         """E[t | x], (row,)."""
-        return np.asarray(features_of(self.basis, inputs, len(self.coefficients)) @ self.coefficients)
+        return np.asarray(self._features(inputs) @ self.coefficients)
 
     def predict(self, inputs: Any) -> Gaussian:
         """The distribution of the target of each row, with the coefficients taken as true (plug-in)."""
@@ -127,6 +139,10 @@ class LinearFit(Value):
         """The root of the mean squared error of the rows, √(1/β) of the maximum likelihood."""
         return float(np.sqrt(self.model.noise_variance))
 
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
+
     def __repr__(self) -> str:
         depend = f", features {list(self.dependent)} depend on others" if self.dependent else ""
         facts = (
@@ -184,7 +200,7 @@ def fit_linear(
     root = found.root / found.values
     spare = total - len(found.values)
     covariance = root @ root.T * (squares / spare if spare > 0 else np.inf if squares > 0 else 0.0)
-    model = LinearRegression(coefficients, squares / total, chosen)
+    model = LinearRegression(coefficients, squares / total, chosen)._named(rows.names)
     return LinearFit(
         model, covariance, found.condition_number, found.dependent, log_likelihood(squares, total), float(total),
         len(found.values),
@@ -194,16 +210,6 @@ def fit_linear(
 def log_likelihood(squares: float, total: float) -> float:
     """Of rows at the most likely noise variance; infinite where the fit interpolates them."""
     return float(-0.5 * total * (np.log(squares / total) + LOG_TWO_PI + 1)) if squares > 0 else np.inf
-
-
-def features_of(basis: Basis, inputs: Any, number: int) -> np.ndarray:
-    """The features of inputs, as many as there are coefficients."""
-    features = basis.features(read_inputs(inputs))
-    if features.shape[1] != number:
-        raise InvalidData(
-            f"the regression has {number} coefficients; {basis!r} gives {features.shape[1]} features of these inputs"
-        )
-    return features
 
 
 def standardizing(features: np.ndarray, weights: np.ndarray, has_constant: bool) -> np.ndarray:

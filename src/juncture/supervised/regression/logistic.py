@@ -12,19 +12,22 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_flag
+from juncture.data.feature_names import as_table, find_names, name_model
 from juncture.errors import InvalidData, InvalidModel
 from juncture.learning.conditionals.softmax import SoftmaxLikelihood, standardization
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
 from juncture.numerics import as_numbers, log_sum_exp, softmax
+from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, LinearBasis, check_basis
 from juncture.supervised.regression.classes import check_classes, decode_classes, read_classes
-from juncture.supervised.regression.linear import features_of
+from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.logistic_lasso import minimize_absolute
 from juncture.supervised.regression.rows import read_inputs, read_weights
 from juncture.values import Value, few, read_only
+from juncture.variables import as_plain
 
 
-class LogisticRegression(Value):
+class LogisticRegression(FeatureModel):
     """p(class | x) = exp(w_class·φ(x)) / Σ exp(w·φ(x)); the weights of the first class are 0.
 
     Parameters
@@ -50,7 +53,7 @@ class LogisticRegression(Value):
     basis: Basis
 
     def __init__(self, classes: Any, coefficients: Any, basis: Basis | None = None) -> None:
-        labels = tuple(check_classes(classes))
+        labels = tuple(as_plain(label) for label in check_classes(classes))
         if len(labels) < 2:
             raise InvalidModel(f"a logistic regression has at least 2 classes; got {len(labels)}")
         found = np.atleast_2d(check_array(coefficients, "coefficients", error=InvalidModel))
@@ -62,9 +65,19 @@ class LogisticRegression(Value):
         numbers = as_numbers(found, found.shape, name="coefficients")
         self._set(classes=labels, coefficients=numbers, basis=check_basis(basis))
 
+    @property
+    def num_coefficients(self) -> int:
+        """The number of features."""
+        return int(self.coefficients.shape[1])
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters, the coefficients."""
+        return int(self.coefficients.size)
+
     def log_odds(self, inputs: Any) -> np.ndarray:
         """(row, class): log p(class | x) / p(first class | x)."""
-        scores = features_of(self.basis, inputs, self.coefficients.shape[1]) @ self.coefficients.T
+        scores = self._features(inputs) @ self.coefficients.T
         return np.concatenate([np.zeros((len(scores), 1)), scores], axis=1)
 
     def predict_proba(self, inputs: Any) -> np.ndarray:
@@ -143,6 +156,10 @@ class LogisticFit(Value):
         """(class but the first, feature): the standard deviation of each coefficient; without a penalty, Wald's."""
         return np.sqrt(np.diag(self.covariance)).reshape(self.model.coefficients.shape)
 
+    def plot(self, **options: Any) -> Any:
+        """The probability of each class over one input; `jt.plot`."""
+        return plot(self, **options)
+
     def __repr__(self) -> str:
         return f"LogisticFit(log-likelihood {self.log_likelihood:.6g}, penalty={self.penalty!r})"
 
@@ -190,7 +207,8 @@ def fit_logistic(
     >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
     ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
     """
-    table, chosen = read_inputs(inputs), check_basis(basis)
+    given, chosen = as_table(inputs), check_basis(basis)
+    table = read_inputs(given)
     labels, codes = read_classes(targets, len(table), classes)
     heavy, kind = read_weights(weights, len(table)), check_penalty(penalty)
     features = table if type(chosen) is LinearBasis else chosen.features(table)[:, int(chosen.has_constant) :]
@@ -209,7 +227,7 @@ def fit_logistic(
         couple(len(labels)),
         chosen.has_constant,
     )
-    return learn(likelihood, labels, chosen, kind, scale)
+    return name_model(learn(likelihood, labels, chosen, kind, scale), find_names(given))
 
 
 def learn(

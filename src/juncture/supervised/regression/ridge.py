@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_flag
+from juncture.data.feature_names import NamedColumns
 from juncture.errors import InvalidData
-from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.pictures import plot
+from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.linear import LinearRegression
 from juncture.supervised.regression.rows import read_rows
-from juncture.values import Value, number_of, read_only
+from juncture.values import number_of, read_only
 
 ALONE = 1e-10  # a leverage this close to 1: no other row says anything about the fitted value
 
 
-class RidgePath(Value):
+class RidgePath(NamedColumns):
     """Ridge regressions of rising strength.
 
     Attributes
@@ -54,15 +56,25 @@ class RidgePath(Value):
         self._set(**{name: read_only(array, np.float64) for name, array in arrays.items()}, basis=basis)
 
     @property
+    def num_columns(self) -> int | None:
+        """The number of inputs; None for a constant, which takes any number."""
+        return count_inputs(self.basis, self.coefficients.shape[1])
+
+    @property
     def models(self) -> tuple[LinearRegression, ...]:
         """The regression of each strength; the noise variance is the mean squared error."""
         pairs = zip(self.coefficients, self.rmse, strict=True)
-        return tuple(LinearRegression(one, float(rmse**2), self.basis) for one, rmse in pairs)
+        found = (LinearRegression(one, float(rmse**2), self.basis) for one, rmse in pairs)
+        return tuple(model._named(self.feature_names) for model in found)
 
     @property
     def best(self) -> LinearRegression:
         """The regression of least error left out."""
         return self.models[int(self.leave_one_out.argmin())]
+
+    def plot(self, **options: Any) -> Any:
+        """The coefficients and errors of all strengths; `jt.plot`."""
+        return plot(self, **options)
 
     def __repr__(self) -> str:
         ends = f"{self.strengths.min():.3g} to {self.strengths.max():.3g}"
@@ -125,7 +137,7 @@ def ridge_path(
     residuals = rows.targets[:, None] - features @ coefficients.T  # (row, strength)
     leverage = left**2 @ (gain * values).T + (heavy**2 / total if is_free else 0.0)
     apart = np.divide(residuals, 1 - leverage, out=np.full_like(residuals, np.inf), where=leverage < 1 - ALONE)
-    return RidgePath(
+    path = RidgePath(
         tuned,
         coefficients,
         np.sqrt(rows.weights @ residuals**2 / total),
@@ -133,6 +145,7 @@ def ridge_path(
         np.sqrt(rows.weights @ apart**2 / total),
         chosen,
     )
+    return path._named(rows.names)
 
 
 def check_strengths(strengths: Any) -> np.ndarray:

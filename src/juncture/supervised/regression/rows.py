@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.data.feature_names import Names, as_table, find_names, select_columns
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
@@ -20,13 +21,15 @@ class Rows(NamedTuple):
     inputs: np.ndarray  # (row, input)
     targets: np.ndarray  # (row,)
     weights: np.ndarray  # (row,)
+    names: Names | None = None  # of the columns of inputs
 
 
-def read_inputs(inputs: Any) -> np.ndarray:
-    """(row, input), finite; a list of numbers is one column."""
-    values = read_columns(inputs)
+def read_inputs(inputs: Any, names: Names | None = None, *, extra: str = "error") -> np.ndarray:
+    """(row, input), finite; a list of numbers is one column. With names, tables are taken by name."""
+    table = select_columns(inputs, names, extra=extra)
+    values = read_columns(table)
     if values is None:
-        values = as_values(unwrap_frame(inputs), (), name="an input")
+        values = as_values(unwrap_frame(table), (), name="an input")
     if values.ndim not in (1, 2):
         raise InvalidData(f"inputs are a table of numbers, (row, input); got an array of the shape {values.shape}")
     table = (values[:, None] if values.ndim == 1 else values).astype(np.float64, copy=False)
@@ -59,9 +62,11 @@ def read_weights(weights: Any, num_rows: int) -> np.ndarray:
     return found
 
 
-def read_rows(inputs: Any, targets: Any, weights: Any) -> Rows:
-    table = read_inputs(inputs)
-    return Rows(table, read_targets(targets, len(table)), read_weights(weights, len(table)))
+def read_rows(inputs: Any, targets: Any, weights: Any, names: Names | None = None) -> Rows:
+    """The rows, with the names of their columns; with `names` the columns are taken by them."""
+    given = as_table(inputs)
+    table = read_inputs(given, names, extra="ignore")
+    return Rows(table, read_targets(targets, len(table)), read_weights(weights, len(table)), names or find_names(given))
 
 
 def check_finite(values: np.ndarray, what: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array
+from juncture.data.feature_names import Names
 from juncture.errors import InvalidData
 from juncture.families.discrete.binomial import Binomial
 from juncture.newton import Expansion
@@ -37,6 +38,7 @@ class Problem:
     counts: np.ndarray  # (row,): the weights of rows as given
     trials: np.ndarray | None
     successes: float | None
+    names: Names | None
     expansions: list[int] = field(default_factory=list)
 
     def means(self, coefficients: np.ndarray) -> np.ndarray:
@@ -113,6 +115,7 @@ def read_problem(  # noqa: PLR0913, PLR0917
         rows.weights,
         number,
         None if successes is None else float(successes),
+        rows.names,
     )
 
 

@@ -7,14 +7,15 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.checks import check_kind
+from juncture.data.feature_names import NamedColumns, agree
 from juncture.errors import InvalidData
 from juncture.parallel import block_rows, map_blocks
-from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_rows
-from juncture.values import Value, number_of, read_only
+from juncture.values import number_of, read_only
 
 
-class RegressionStatistics(Value):
+class RegressionStatistics(NamedColumns):
     """What rows say about a linear regression with Gaussian noise; statistics of two parts of the rows add.
 
     Attributes
@@ -42,12 +43,18 @@ class RegressionStatistics(Value):
         arrays = {"products": read_only(products, np.float64), "cross": read_only(cross, np.float64)}
         self._set(basis=basis, **arrays, squares=float(squares), weight=float(weight))
 
+    @property
+    def num_columns(self) -> int | None:
+        """The number of inputs; None for a constant, which takes any number."""
+        return count_inputs(self.basis, len(self.cross))
+
     def __add__(self, other: Any) -> Self:
         theirs = check_kind(other, RegressionStatistics, "what is added")
         if theirs.basis != self.basis or theirs.cross.shape != self.cross.shape:
             raise InvalidData(f"statistics of {self.basis!r} and of {theirs.basis!r} do not add: take one basis")
-        names = [name for name in self._fields if name != "basis"]
-        return type(self)(self.basis, *(getattr(self, name) + getattr(theirs, name) for name in names))
+        columns = agree(self.feature_names, theirs.feature_names, "statistics that are added")
+        sums = (getattr(self, name) + getattr(theirs, name) for name in self._fields if name != "basis")
+        return type(self)(self.basis, *sums)._named(columns)
 
     def squares_about(self, coefficients: np.ndarray) -> float:
         """Σ weight · (t - w·φ)², not below 0."""
@@ -97,10 +104,11 @@ def add_up(basis: Basis, rows: Rows) -> RegressionStatistics:
 
     size = block_rows((basis.features(rows.inputs[:1]).shape[1],))
     parts = map_blocks(of_block, len(rows.inputs), size)
-    return RegressionStatistics(
+    found = RegressionStatistics(
         basis,
         np.sum([products for products, _ in parts], axis=0),
         np.sum([cross for _, cross in parts], axis=0),
         rows.weights @ rows.targets**2,
         rows.weights.sum(),
     )
+    return found._named(rows.names)

@@ -10,13 +10,14 @@ import numpy as np
 from juncture.checks import check_array, check_iterable, shown
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import as_coding, warn_unseen
-from juncture.data.tables.columns import Column, sorting_key
+from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
+from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.values import number_of
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 LARGEST = 1e100  # of the numbers that a regression tree learns: sums of their squares are doubles
 
@@ -82,13 +83,12 @@ def declare_inputs(table: Table, categories: Any) -> tuple[Variable, ...]:
     if not table.cells:
         raise InvalidData("the table has no columns to split by")
     names = list(table.cells)
-    if isinstance(categories, str) and categories == "all":
-        told = set(names)
-    else:
-        told = {
-            find_name(each, names) for each in check_iterable(() if categories is None else categories, "categories")
-        }
-    return tuple(declare_input(table.column(name), name, is_category=name in told) for name in names)
+    chosen = set(names) if isinstance(categories, str) and categories == "all" else find_names(categories, names)
+    return tuple(declare_input(table.column(name), name, is_category=name in chosen) for name in names)
+
+
+def find_names(given: Any, names: list[str]) -> set[str]:
+    return {find_name(each, names) for each in check_iterable(() if given is None else given, "categories")}
 
 
 def find_name(given: Any, names: list[str]) -> str:
@@ -117,6 +117,14 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     if not is_category and not column.is_declared and is_number:
         return Variable(name)
     return variable
+
+
+def read_rows(inputs: Scope, rows: Any) -> np.ndarray:
+    """(row, column) as `read_inputs` has it; an array of numbers for real inputs is taken as it is."""
+    is_plain = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.shape[1:] == (len(inputs),)
+    if is_plain and all(variable.is_real for variable in inputs) and not np.isinf(rows).any():
+        return np.ascontiguousarray(rows)
+    return read_inputs(inputs, as_input_table(rows, inputs.names))
 
 
 def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:

@@ -18,6 +18,7 @@ from juncture.supervised.trees.growth import Growth
 from juncture.supervised.trees.learn import TARGETS, grow_tree
 from juncture.supervised.trees.tree import DecisionTree
 from juncture.values import Value, number_of, read_only
+from juncture.variables import State
 
 VOTES = ("soft", "hard")
 WORTH_THREADS = 20_000  # cells of a table
@@ -59,6 +60,16 @@ class RandomForest(Value):
             raise InvalidModel("a forest has at least one tree, and its trees have the same inputs and the same target")
         error = None if out_of_bag_error is None else check_number(out_of_bag_error, "out_of_bag_error", least=0.0)
         self._set(trees=listed, vote=check_choice(vote, VOTES, "the vote"), out_of_bag_error=error)
+
+    @property
+    def classes(self) -> tuple[State, ...] | None:
+        """The classes, in the order of `predict_proba`; None for regression."""
+        return self.trees[0].classes
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the inputs, by which tables are taken."""
+        return self.trees[0].feature_names
 
     @property
     def importances(self) -> np.ndarray:

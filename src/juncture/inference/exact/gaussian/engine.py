@@ -72,7 +72,7 @@ class GaussianElimination:
         return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
 
     def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
-        """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be told."""
+        """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be reported."""
         if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in TARGET_LISTS:
             return None
         key = (tuple(evidence), None if targets is None else tuple(targets))

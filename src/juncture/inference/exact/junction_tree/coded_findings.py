@@ -63,7 +63,10 @@ class WideFinding(CodedFinding):
 
 @dataclass(frozen=True, eq=False)
 class CodedFindings:
-    """Many rows of evidence: codes (observed, row) with -1 for a hole, likelihoods (all soft states, row)."""
+    """Many rows of evidence: codes (observed, row) with -1 for a hole, likelihoods (all soft states, row).
+
+    Codes stay as small as their columns are; kernels get those of a few rows at a time as int64.
+    """
 
     observed: np.ndarray
     codes: np.ndarray
@@ -74,13 +77,17 @@ class CodedFindings:
 
     @classmethod
     def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedFindings:
-        codes = [column.astype(np.int64) for column in findings.codes.values()]
+        codes = list(findings.codes.values())
         return cls(
             np.array([nodes[name] for name in findings.codes], dtype=np.int64),
             np.stack(codes) if codes else np.empty((0, findings.num_rows), np.int64),
             np.array([nodes[name] for name in findings.likelihoods], dtype=np.int64),
             *scale_likelihoods(list(findings.likelihoods.values()), findings.num_rows),
         )
+
+    def codes_of(self, rows: slice) -> np.ndarray:
+        """(observed, row): the codes of some rows, as kernels take them."""
+        return as_codes(self.codes, rows)
 
     def is_wide(self, rows: slice) -> np.ndarray:
         """(row,): whether a likelihood vanished when it was divided, so that the row must run in logarithms."""
@@ -131,13 +138,13 @@ class CodedFindings:
     def codes_by_node(self) -> dict[int, np.ndarray]:
         """Node → its codes (row,), for the nodes that are observed in every row."""
         pairs = zip(self.observed.tolist(), self.codes, strict=True)
-        return {node: codes for node, codes in pairs if (codes >= 0).all()}
+        return {node: codes.astype(np.int64) for node, codes in pairs if (codes >= 0).all()}
 
     def row(self, index: int) -> CodedFinding:
         known = self.codes[:, index] >= 0
         coded = (
             self.observed[known],
-            np.ascontiguousarray(self.codes[known, index]),
+            self.codes[known, index].astype(np.int64),
             self.soft,
             np.ascontiguousarray(self.likelihoods[:, index]),
             float(self.log_scale[index]),
@@ -145,6 +152,11 @@ class CodedFindings:
         if self.log_likelihoods is not None and self.is_wide(slice(index, index + 1))[0]:
             return WideFinding(*coded, np.ascontiguousarray(self.log_likelihoods[:, index]))
         return CodedFinding(*coded)
+
+
+def as_codes(codes: np.ndarray, rows: slice) -> np.ndarray:
+    """Some columns of codes, as kernels take them."""
+    return np.ascontiguousarray(codes[:, rows], dtype=np.int64)
 
 
 def scale_likelihoods(tables: Sequence[np.ndarray], num_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -165,7 +165,7 @@ class PackedTree:
             buffers = (np.empty(size) for size in (plan.num_cells, plan.num_entries, plan.num_marginals))
             choose_rows(
                 plan.table, plan.indices, plan.node_table, log_base, rows.observed,
-                np.ascontiguousarray(rows.codes[:, block]), rows.soft, np.ascontiguousarray(log_likelihoods[:, block]),
+                rows.codes_of(block), rows.soft, np.ascontiguousarray(log_likelihoods[:, block]),
                 tie, *buffers, codes[block], log_tops[block], is_tied[block],
             )  # fmt: skip
 
@@ -245,7 +245,7 @@ class PackedTree:
         status, space = np.full(size, TINY, np.int64), self.workspace(plan, size)
         propagate_rows(
             plan.table, plan.nodes, plan.indices, node_table, self.base, self.prior, self.bounds,
-            rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+            rows.observed, rows.codes_of(block),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
             space.buffer, space.touched, marginals, log_evidence, status,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.coded_findings import CodedFindings, as_codes
 from juncture.inference.exact.junction_tree.cut_plan import CutPlan, kept_cells
 from juncture.inference.exact.junction_tree.workspace import LEAST_BLOCK, block_size
 from juncture.kernels.junction_tree.cut_rows import propagate_cut_rows
@@ -72,8 +72,8 @@ class RowCut:
         status, space = np.full(size, TINY, np.int64), tree.workspace(cut, size)
         is_sure = propagate_cut_rows(
             cut.table, tree.plan.nodes, cut.indices, self.node_table, cut.cuts, cut.picks, cut.axes, self.seen,
-            tree.base, tree.prior, tree.bounds, np.ascontiguousarray(self.cut_codes[:, block]),
-            self.observed, np.ascontiguousarray(self.codes[:, block]),
+            tree.base, tree.prior, tree.bounds, as_codes(self.cut_codes, block),
+            self.observed, as_codes(self.codes, block),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
             space.buffer, space.touched, marginals, log_evidence, status,
         )  # fmt: skip

@@ -11,6 +11,7 @@ import copy
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,8 +21,10 @@ from juncture.data.tables.columns import code_type
 from juncture.iteration import ProgressCallback
 from juncture.memory import check_memory
 from juncture.values import number_of
+from juncture.workers import has_workers, map_runs
 
 ROUND_WORK = 2.0e7  # operations of a round of one chain: about a tenth of a second
+FAR_WORK = 1.0e9  # the same where chains go to other processes and come back
 FIRST_ROUND = 8  # draws: so that a short budget is kept
 THREAD_WORK = 1.0e5  # operations of a part, from which threads are worth their start
 
@@ -127,9 +130,12 @@ class ChainSet:
         """The operations of a sweep of the costliest row."""
         return max((transition.work for transition in self.transitions), default=1.0)
 
+    def sweeps_of_round(self) -> int:
+        return max(1, int((FAR_WORK if has_workers() else ROUND_WORK) / self.work))
+
     def warm_up(self, num_sweeps: int, deadline: float = np.inf) -> None:
         """Sweeps whose states are not kept."""
-        done, size = 0, max(1, int(ROUND_WORK / self.work))
+        done, size = 0, self.sweeps_of_round()
         while done < num_sweeps and time.perf_counter() < deadline:
             step = min(size, num_sweeps - done)
             self.run_round(step, 0)
@@ -142,7 +148,7 @@ class ChainSet:
         """So many further draws of each chain; fewer where the deadline passes, but some."""
         self.check_memory(num_draws, limit)
         done, size = 0, min(FIRST_ROUND, num_draws) if deadline < np.inf else num_draws
-        most = max(1, int(ROUND_WORK / (self.work * self.thin)))
+        most = max(1, self.sweeps_of_round() // self.thin)
         while done < num_draws and (done == 0 or time.perf_counter() < deadline):
             step = min(size, most, num_draws - done)
             self.parts.append(self.run_round(step * self.thin, step))
@@ -161,17 +167,13 @@ class ChainSet:
 
     def run_round(self, num_sweeps: int, num_draws: int) -> np.ndarray:
         """Move every chain; an interruption leaves all of them where they were."""
-        rows = np.repeat(np.arange(len(self.transitions)), self.num_chains)
-
-        def move(index: int) -> tuple[Chain, np.ndarray]:
-            chain, transition = self.chains[index].copy(), self.transitions[rows[index]]
-            kept = np.empty((num_draws, transition.num_kept), np.int64)
-            transition.advance(chain, num_sweeps, kept)
-            chain.num_sweeps += num_sweeps
-            return chain, kept.astype(self.dtype)
-
+        parts = [(chain, self.transitions[index // self.num_chains]) for index, chain in enumerate(self.chains)]
+        move = partial(move_chain, num_sweeps, num_draws, self.dtype)
         is_long = self.work * num_sweeps > THREAD_WORK
-        moved = parallel.map(move, range(len(self.chains)), is_worth_threads=is_long)
+        if has_workers() and is_long:
+            moved = list(map_runs(move, parts))
+        else:
+            moved = parallel.map(move, parts, is_worth_threads=is_long)
         kept = [codes for _, codes in moved]
         shape = (len(self.transitions), self.num_chains, num_draws, self.num_kept)
         self.chains = [chain for chain, _ in moved]
@@ -186,3 +188,12 @@ class ChainSet:
             "ask for fewer draws=, or for some targets=",
             limit,
         )
+
+
+def move_chain(num_sweeps: int, num_draws: int, dtype: Any, part: tuple[Chain, Transition]) -> tuple[Chain, np.ndarray]:
+    """A copy of a chain after so many sweeps, and the codes of its draws."""
+    chain, transition = part[0].copy(), part[1]
+    kept = np.empty((num_draws, transition.num_kept), np.int64)
+    transition.advance(chain, num_sweeps, kept)
+    chain.num_sweeps += num_sweeps
+    return chain, kept.astype(dtype)

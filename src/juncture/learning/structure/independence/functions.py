@@ -6,13 +6,12 @@ set separates the variable from another one only where every member of the set i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from juncture.errors import DeterministicRelationWarning
+from juncture.errors import DeterministicRelationWarning, warn_user
 from juncture.learning.structure.independence.tests import Tester
 
 SHOWN = 3  # functions that the warning names
@@ -28,12 +27,11 @@ def warn_of_functions(tester: Tester, adjacent: np.ndarray) -> None:
         named = [
             f"{names[child]!r} of {', '.join(repr(names[one]) for one in given)}" for child, given in found[:SHOWN]
         ]
-        warnings.warn(
+        warn_user(
             f"in these rows some variables are functions of others: {'; '.join(named)}{'; …' if found[SHOWN:] else ''};"
             " tests cannot tell which of them an edge belongs to, so that edges may be missing or superfluous:"
             " a score can (method='ges' or 'hill-climbing')",
             DeterministicRelationWarning,
-            stacklevel=4,
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from juncture.checks import check_iterable, check_kind
+from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData
 from juncture.learning.structure.constraints import index_of
-from juncture.learning.structure.data import as_dataset
+from juncture.learning.structure.data import Rows, as_dataset, as_rows, settle
 from juncture.learning.structure.independence.tests import as_tester
 from juncture.options import as_generator
 
@@ -28,7 +29,7 @@ def independence_test(
     Parameters
     ----------
     data
-        What `Dataset` takes.
+        What `Dataset` takes, or a source of rows past memory, as in `learn_structure`.
     a, b, given
         The names of the two columns, and of the columns to condition on.
     test
@@ -50,14 +51,28 @@ def independence_test(
     >>> independence_test(rows, "a", "c"), independence_test(rows, "a", "b") < 0.001
     (1.0, True)
     """
-    dataset = as_dataset(data, None, weights)
     others = () if given is None else [given] if isinstance(given, str) else check_iterable(given, "given")
     asked = [check_kind(name, str, "the name of a column") for name in (a, b, *others)]
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
-    indices = {name: index for index, name in enumerate(dataset.columns)}
-    for name in asked:
-        index_of(name, indices)
-    tester = as_tester(dataset.only(asked), test, as_generator(rng))
+    rows = read_columns(data, asked, weights)
+    tester = as_tester(rows, test, as_generator(rng))
     first, second, *rest = (tester.names.index(name) for name in asked)
-    return float(tester.p_values((first, second), [rest])[0])
+    return settle(rows, lambda: float(tester.p_values((first, second), [rest])[0]))
+
+
+def read_columns(data: Any, names: Sequence[str], weights: Any) -> Rows:
+    """These columns of the rows; of a source, no others are read."""
+    source = as_lazy_source(data)
+    if source is not None:
+        check_names(names, source.names)
+        return as_rows(source.only([*names, *([weights] if isinstance(weights, str) else [])]), None, weights)
+    rows = as_dataset(data, None, weights, "a test")
+    check_names(names, rows.columns)
+    return rows.only(names)
+
+
+def check_names(names: Sequence[str], known: Iterable[str]) -> None:
+    indices = {name: index for index, name in enumerate(known)}
+    for name in names:
+        index_of(name, indices)

@@ -19,10 +19,13 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Oracle
 from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
-from juncture.learning.structure.data import check_same_kind
+from juncture.learning.structure.data import Rows, check_complete, check_same_kind
+from juncture.learning.structure.independence.streamed import StreamedTester
 from juncture.learning.structure.scores.discrete import CodedRows, OverCodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
+from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.sums import SummedRows
 from juncture.options import resolve
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
@@ -58,7 +61,14 @@ class GSquaredTest:
 
     kind = "likelihood ratio"
 
-    def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
+    def on(self, data: Rows, rng: np.random.Generator) -> Tester:
+        if isinstance(data, StreamedRows):
+            check_complete(data)
+            kind = KINDS.index(self.kind)
+            return data.keep(self.kind, lambda: StreamedTester(data, kind, self.on_rows(data.sample)))
+        return self.on_rows(data)
+
+    def on_rows(self, data: Dataset | SummedRows) -> TableTester:
         return TableTester(as_coded_rows(data), KINDS.index(self.kind))
 
 
@@ -103,8 +113,8 @@ class TableTester(OverCodedRows):
         return np.maximum(statistics, 0.0), degrees
 
 
-def as_coded_rows(data: Dataset) -> CodedRows:
-    if any(variable.is_real for variable in data.variables):
+def as_coded_rows(data: Dataset | SummedRows) -> CodedRows:
+    if isinstance(data, SummedRows) or any(variable.is_real for variable in data.variables):
         raise Unsupported("G² and χ² are tests of variables with states; for real ones there is test='fisher-z'")
     return CodedRows.of(data)
 
@@ -118,7 +128,9 @@ class PermutationTest:
     def __post_init__(self) -> None:
         check_whole(self.num_shuffles, "num_shuffles", least=1)
 
-    def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
+    def on(self, data: Rows, rng: np.random.Generator) -> Tester:
+        if not isinstance(data, Dataset):
+            raise Unsupported("rows past memory cannot be shuffled; take another test, as 'auto' does")
         if data.weights is not None:
             raise Unsupported("rows with weights cannot be shuffled; take test='g2'")
         rows = as_coded_rows(data)
@@ -162,8 +174,8 @@ class PermutationTester(OverCodedRows):
 class FisherZTest:
     """The partial correlation, brought to a normal scale: √(n - |given| - 3) · artanh r (Fisher 1921)."""
 
-    def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
-        if not all(variable.is_real for variable in data.variables):
+    def on(self, data: Rows, rng: np.random.Generator) -> Tester:
+        if isinstance(data, StreamedRows) or not all(variable.is_real for variable in data.variables):
             raise Unsupported("Fisher's z is a test of real variables; for those with states there is test='g2'")
         return CorrelationTester(Moments.of(data))
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
+from juncture.errors import TooLarge
+from juncture.learning.structure.data import Rows, advise, total_weight
 from juncture.learning.structure.scores.discrete import (
     KINDS,
     CodedRows,
@@ -19,6 +21,10 @@ from juncture.learning.structure.scores.discrete import (
 )
 from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache, edge_cost, rounding
 from juncture.learning.structure.scores.scores import SCORES, EdgePrior, as_local_scores, counting_rule
+from juncture.learning.structure.scores.streamed import score_cells
+from juncture.learning.structure.sets import set_of
+from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.sums import SummedRows
 from juncture.options import resolve
 
 
@@ -89,18 +95,48 @@ class AvailableMixedGains:
         return float(total / seen * gain - self.edge_cost)
 
 
-def total_weight(data: Dataset) -> float:
-    return float(data.num_rows if data.weights is None else data.weights.sum())
+class StreamedGains:
+    """As `AvailableGains`: the gain of an edge, from the rows in which its family is observed."""
+
+    def __init__(self, rows: StreamedRows, sample: AvailableGains) -> None:
+        self.rows, self.sample = rows, sample
+        self.names, self.num_rows = rows.names, sample.num_rows
+
+    def gains(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        found = [self._gain(child, parents, one) for one in candidates]
+        unknown = [one for one, gain in zip(candidates, found, strict=True) if gain is None]
+        estimates = iter(self.sample.gains(child, parents, unknown) if unknown else ())
+        return np.array([float(next(estimates)) if gain is None else gain for gain in found], dtype=float)
+
+    def _gain(self, child: int, parents: Sequence[int], candidate: int) -> float | None:
+        table = self.rows.table(set_of([child, *parents, candidate]))
+        if table is None:
+            return None
+        sizes = self.rows.sizes
+        total = float((table if isinstance(table, np.ndarray) else table.weights).sum())
+        added = (sizes[child] - 1) * (sizes[candidate] - 1) * float(np.prod(sizes[list(parents)], dtype=float))
+        if total == 0.0 or added > total:
+            return -np.inf
+        kind, amount = self.sample.rule(total)
+        everyone, rule = set_of([child, *parents, candidate]), (KINDS.index(kind), amount)
+        without = score_cells(self.rows, table, everyone, (*parents, child), *rule)
+        gain = score_cells(self.rows, table, everyone, (candidate, *parents, child), *rule) - without
+        gain = 0.0 if abs(gain) < rounding(without) else gain
+        return float(self.rows.weight / total * gain - self.sample.edge_cost)
 
 
-def available_gains(score: Any, data: Dataset) -> AvailableGains | AvailableMixedGains:
+def available_gains(score: Any, data: Rows) -> AvailableGains | AvailableMixedGains | StreamedGains:
     """The gains under a score, of columns with states or real ones."""
     wanted, cost = resolve(score, SCORES, what="score"), 0.0
     while isinstance(wanted, EdgePrior):
         cost += edge_cost(len(data.variables), wanted.expected_parents)
         wanted = resolve(wanted.score, SCORES, what="score")
-    if any(variable.is_real for variable in data.variables):
+    if isinstance(data, SummedRows):
+        raise TooLarge(f"gains of edges between numbers with holes need rows in memory; past it, {advise(data)}")
+    if isinstance(data, Dataset) and any(variable.is_real for variable in data.variables):
         return AvailableMixedGains(data, wanted, cost)
     counting_rule(wanted, 1.0)  # refuses a score of real numbers
     check_some_observed(data)
-    return AvailableGains(CodedRows.with_holes(data), lambda total: counting_rule(wanted, total), cost)
+    rows = data.sample if isinstance(data, StreamedRows) else data
+    gains = AvailableGains(CodedRows.with_holes(rows), lambda total: counting_rule(wanted, total), cost)
+    return StreamedGains(data, gains) if isinstance(data, StreamedRows) else gains

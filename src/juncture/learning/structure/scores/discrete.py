@@ -16,6 +16,7 @@ from juncture.errors import InvalidData, TooLarge
 from juncture.learning.conditionals.table import check_pseudo_count
 from juncture.learning.structure.data import check_complete
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
+from juncture.learning.structure.streamed.rows import StreamedRows
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
@@ -201,19 +202,24 @@ class ObservedScores(OverCodedRows):
         return float(self.rows.weights.sum() / total * log_likelihood - self.cost * num_parameters)
 
 
-def check_some_observed(data: Dataset) -> None:
-    for name, column in data.columns.items():
-        if not (column >= 0).any():
-            raise InvalidData(f"the column {name!r} has no value in any row: leave it out")
+def check_some_observed(data: Dataset | StreamedRows) -> None:
+    if isinstance(data, StreamedRows):
+        is_observed = data.holes < data.weight
+    else:
+        is_observed = np.array([(column >= 0).any() for column in data.arrays])
+    if not is_observed.all():
+        name = data.variables[int(np.argmin(is_observed))].name
+        raise InvalidData(f"the column {name!r} has no value in any row: leave it out")
 
 
 def observed_scores(score: NodeAverage, data: Dataset) -> ObservedScores:
     check_some_observed(data)
     rows = CodedRows.with_holes(data)
-    return ObservedScores(rows, default_cost(rows) if score.cost is None else score.cost)
+    total, holes = float(rows.weights.sum()), (rows.codes < 0) @ rows.weights
+    return ObservedScores(rows, default_cost(total, holes) if score.cost is None else score.cost)
 
 
-def default_cost(rows: CodedRows) -> float:
-    total = max(float(rows.weights.sum()), 1.0)
-    holes = float(((rows.codes < 0) @ rows.weights).mean() / total)
-    return 0.5 * log(total) + sqrt(holes * total * log(total))
+def default_cost(weight: float, holes: np.ndarray) -> float:
+    """The cost of a parameter, of the weight of all rows and of those in which each column is missing."""
+    total = max(weight, 1.0)
+    return 0.5 * log(total) + sqrt(float(holes.mean() / total) * total * log(total))

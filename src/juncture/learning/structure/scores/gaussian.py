@@ -15,6 +15,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.learning.structure.constraints import check_positive
 from juncture.learning.structure.data import check_complete, check_numbers
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
+from juncture.learning.structure.streamed.sums import SummedRows
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,11 @@ class Moments:
     scatter: np.ndarray
 
     @classmethod
-    def of(cls, data: Dataset) -> Moments:
+    def of(cls, data: Dataset | SummedRows) -> Moments:
         check_complete(data)
         check_numbers(data)
+        if isinstance(data, SummedRows):
+            return cls.of_sums(data)
         values = np.array(data.arrays, dtype=np.float64).reshape(len(data.variables), len(data))
         weights = np.ones(len(data)) if data.weights is None else data.weights
         total = float(weights.sum())
@@ -63,6 +66,12 @@ class Moments:
         centred[np.ptp(values[:, weights > 0], axis=1) == 0.0] = 0.0  # a mean of equal numbers may be off by rounding
         names = tuple(variable.name for variable in data.variables)
         return cls(names, len(data), total, (centred * weights) @ centred.T)
+
+    @classmethod
+    def of_sums(cls, rows: SummedRows) -> Moments:
+        """Of rows that all are real: their one cell."""
+        varies = rows.lowest < rows.highest  # else the scatter may be off by rounding
+        return cls(rows.names, rows.num_rows, rows.weight, rows.moments.scatter[0] * varies * varies[:, np.newaxis])
 
 
 class GaussianScores:
@@ -166,7 +175,7 @@ def log_determinant(moments: Moments, positions: list[int]) -> float:
 
 
 @singledispatch
-def gaussian_scores(score: Any, data: Dataset) -> GaussianScores:
+def gaussian_scores(score: Any, data: Dataset | SummedRows) -> GaussianScores:
     """The local scores of real variables under a score."""
     if not callable(getattr(score, "cost", None)):
         raise Unsupported(f"the score {score!r} is not one of real variables; take 'bic' or 'bge'")
@@ -175,5 +184,5 @@ def gaussian_scores(score: Any, data: Dataset) -> GaussianScores:
 
 
 @gaussian_scores.register
-def _(score: BGe, data: Dataset) -> GaussianScores:
+def _(score: BGe, data: Dataset | SummedRows) -> GaussianScores:
     return GaussianEvidenceScores(Moments.of(data), score)

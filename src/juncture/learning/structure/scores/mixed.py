@@ -17,9 +17,10 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import InvalidData, Unsupported
-from juncture.learning.structure.data import check_complete, check_numbers
+from juncture.learning.structure.data import check_complete, check_numbers, names_of, total_weight
 from juncture.learning.structure.scores.discrete import DiscreteScores, discrete_scores
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
+from juncture.learning.structure.streamed.sums import SummedRows
 from juncture.numerics import LOG_TWO_PI, grouped_moments
 
 NOTHING_LEFT = 1e-12  # a share of the variance that is rounding
@@ -187,7 +188,7 @@ class MixedScores:
         return self.cost * num_groups * (num_slopes + 2) + self.lines.weight * float(self.log_scales[child])
 
 
-def mixed_scores(score: Any, data: Dataset) -> MixedScores:
+def mixed_scores(score: Any, data: Dataset | SummedRows) -> MixedScores:
     """The local scores of columns with states and real columns under a score that counts parameters."""
     if not callable(getattr(score, "cost", None)):
         raise Unsupported(
@@ -198,28 +199,54 @@ def mixed_scores(score: Any, data: Dataset) -> MixedScores:
     is_real = tuple(variable.is_real for variable in data.variables)
     discrete = [variable for variable in data.variables if not variable.is_real]
     places = tuple(sum(kind == own for kind in is_real[:index]) for index, own in enumerate(is_real))
-    weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, float)
-    if not weights.any():
+    weight = total_weight(data)
+    if not weight > 0.0:
         raise InvalidData("no row has a weight: structure is learned from at least one row")
-    cost = float(score.cost(float(weights.sum())))
-    tables = discrete_scores(data.only(variable.name for variable in discrete), "likelihood", cost)
+    cost = float(score.cost(weight))
+    states = data.cells if isinstance(data, SummedRows) else data.only(variable.name for variable in discrete)
+    tables = discrete_scores(states, "likelihood", cost)
+    lines, log_scales = lines_of_sums(data) if isinstance(data, SummedRows) else lines_of_rows(data)
+    return MixedScores(names_of(data), places, is_real, tables, lines, log_scales, cost)
+
+
+def lines_of_rows(data: Dataset) -> tuple[MixedRows, np.ndarray]:
+    """The cells of rows in memory, in units of deviations, and the logarithms of these."""
+    weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, float)
+    discrete = [variable for variable in data.variables if not variable.is_real]
     seen = weights > 0
     codes = [data.columns[variable.name].astype(np.int64)[seen] for variable in discrete]
     values, log_scales = standardise(data, weights)
-    lines = MixedRows.of(values[seen], codes, tuple(variable.num_states for variable in discrete), weights[seen])
-    return MixedScores(tuple(data.columns), places, is_real, tables, lines, log_scales, cost)
+    sizes = tuple(variable.num_states for variable in discrete)
+    return MixedRows.of(values[seen], codes, sizes, weights[seen]), log_scales
+
+
+def lines_of_sums(rows: SummedRows) -> tuple[MixedRows, np.ndarray]:
+    """The same of rows past memory."""
+    names = [variable.name for variable in rows.variables if variable.is_real]
+    check_varies(names, rows.highest - rows.lowest)
+    weight, center, scatter = rows.moments
+    apart = center - weight @ center / weight.sum()
+    squares = scatter.diagonal(axis1=1, axis2=2).sum(axis=0) + weight @ apart**2
+    deviations = np.sqrt(squares / weight.sum())
+    sizes = tuple(variable.num_states for variable in rows.variables if not variable.is_real)
+    standard = (apart / deviations, scatter / np.outer(deviations, deviations))
+    return MixedRows(*standard, tuple(rows.codes), sizes, weight, rows.counts), np.log(deviations)
 
 
 def standardise(data: Dataset, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(real columns about their means in units of their deviations, logarithms of the deviations)."""
     names = [variable.name for variable in data.variables if variable.is_real]
     values = np.stack([data.columns[name] for name in names], axis=1)  # (row, real)
-    for name, reach in zip(names, np.ptp(values[weights > 0], axis=0), strict=True):
+    check_varies(names, np.ptp(values[weights > 0], axis=0))
+    values = values - weights @ values / weights.sum()
+    deviations = np.sqrt(weights @ values**2 / weights.sum())
+    return values / deviations, np.array([log(one) for one in deviations])
+
+
+def check_varies(names: Sequence[str], reaches: np.ndarray) -> None:
+    for name, reach in zip(names, reaches, strict=True):
         if reach == 0.0:
             raise InvalidData(
                 f"the column {name!r} has the same number in every row, so that the likelihood has no maximum:"
                 " leave it out"
             )
-    values = values - weights @ values / weights.sum()
-    deviations = np.sqrt(weights @ values**2 / weights.sum())
-    return values / deviations, np.array([log(one) for one in deviations])

@@ -13,17 +13,33 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_number
-from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu, check_pseudo_count
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_positive
-from juncture.learning.structure.data import impossible_edges, is_mixed
-from juncture.learning.structure.scores.discrete import NodeAverage, discrete_scores, observed_scores
+from juncture.learning.structure.data import (
+    Rows,
+    check_complete,
+    impossible_edges,
+    is_mixed,
+    read_nodes,
+    settle,
+    total_weight,
+)
+from juncture.learning.structure.scores.discrete import (
+    NodeAverage,
+    check_some_observed,
+    default_cost,
+    discrete_scores,
+    observed_scores,
+)
 from juncture.learning.structure.scores.gaussian import BGe, gaussian_scores
 from juncture.learning.structure.scores.local_scores import LocalScores, ScoreCache, with_edge_prior
 from juncture.learning.structure.scores.mixed import mixed_scores
+from juncture.learning.structure.scores.streamed import StreamedDiscreteScores, StreamedObservedScores
 from juncture.learning.structure.sets import member_of, parents_of
+from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.sums import SummedRows
 from juncture.options import resolve
 
 
@@ -96,19 +112,33 @@ LEAST_SIZE = 1e-100  # rows before the data, which are spread over many cells
 EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
 
-def as_local_scores(score: Any, data: Dataset) -> LocalScores:
+def as_local_scores(score: Any, data: Rows) -> LocalScores:
     """The local scores of the data: tables for variables with states, linear Gaussians for real ones."""
     wanted = resolve(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
         return with_edge_prior(as_local_scores(wanted.score, data), wanted.expected_parents)
+    if isinstance(data, StreamedRows):
+        return streamed_scores(wanted, data)
     if is_mixed(data):
         return mixed_scores(wanted, data)
-    if any(variable.is_real for variable in data.variables):
+    if isinstance(data, SummedRows) or any(variable.is_real for variable in data.variables):
         return gaussian_scores(wanted, data)
     if isinstance(wanted, NodeAverage):
         return observed_scores(wanted, data)
-    total = len(data) if data.weights is None else float(np.sum(data.weights))
-    return discrete_scores(data, *counting_rule(wanted, total))
+    return discrete_scores(data, *counting_rule(wanted, total_weight(data)))
+
+
+def streamed_scores(wanted: Any, data: StreamedRows) -> LocalScores:
+    """The local scores of rows past memory; estimates come from the same score of the sample."""
+    if isinstance(wanted, NodeAverage):
+        check_some_observed(data)
+        cost = default_cost(data.weight, data.holes) if wanted.cost is None else wanted.cost
+        return data.keep(
+            ("node-average", cost), lambda: StreamedObservedScores(data, as_local_scores(wanted, data.sample), cost)
+        )
+    check_complete(data)
+    rule = counting_rule(wanted, data.weight)
+    return data.keep(rule, lambda: StreamedDiscreteScores(data, as_local_scores(wanted, data.sample), *rule))
 
 
 def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:
@@ -123,7 +153,7 @@ def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:
     return EVIDENCES[type(wanted)], size
 
 
-def scores_and_bounds(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache, EdgeConstraints]:
+def scores_and_bounds(search: Constrained, score: Any, data: Rows) -> tuple[ScoreCache, EdgeConstraints]:
     """The scores of a search, and the constraints on its graphs: also that no edge leads from numbers to states."""
     scores = ScoreCache(as_local_scores(score, data))
     bounds = search.bounds(scores.names, impossible_edges(data))
@@ -152,7 +182,7 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
     graph
         A graph whose nodes are columns of the data, or an equivalence class, of which one graph is scored.
     data
-        What `Dataset` takes.
+        What `Dataset` takes, or a source of rows past memory, as in `learn_structure`.
     score
         The name of a score, or a score such as `BDeu(10)`; the higher the better.
 
@@ -169,14 +199,13 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
     -2.772589
     """
     member = member_of(graph)
-    dataset = data if isinstance(data, Dataset) else Dataset(data)
-    if missing := [name for name in member.nodes if name not in dataset.columns]:
-        raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
-    kept = dataset.only(member.nodes)
+    rows = read_nodes(data, member.nodes)
+    is_real = {variable.name: variable.is_real for variable in rows.variables}
     for parent, child in member.edges:
-        if kept.variable(parent).is_real and not kept.variable(child).is_real:
+        if is_real[parent] and not is_real[child]:
             raise Unsupported(
                 f"the edge {parent!r} -> {child!r} leads from numbers to states, for which there is no score: turn it"
                 f" round, or put {parent!r} into bins with jt.Discretizer"
             )
-    return ScoreCache(as_local_scores(score, kept)).total(parents_of(member))
+    local = as_local_scores(score, rows)
+    return settle(rows, lambda: ScoreCache(local).total(parents_of(member)))

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
+from juncture.learning.structure.data import Rows
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.ges import GES
@@ -81,13 +81,11 @@ class CombinedSearch(ClimbingOptions):
         As in `HillClimbing`; they continue from the best graph of the searches above.
     """
 
-    def run(
-        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
-    ) -> DirectedGraph:
+    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         return self.compare(data, rng=rng, progress=progress).graph
 
     def compare(
-        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+        self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> SearchResult:
         """The best graph, the search that found it, and the score of each search; of equal scores the first."""
         scores, bounds = scores_and_bounds(self, self.score, data)

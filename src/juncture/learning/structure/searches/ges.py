@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
+from juncture.learning.structure.data import Rows
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.equivalence_classes import (
@@ -189,7 +189,7 @@ class GES(Constrained):
     reinsert: bool = True
 
     def run(
-        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+        self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
         scores, bounds = scores_and_bounds(self, self.score, data)
         found = self.search(scores, bounds, progress)

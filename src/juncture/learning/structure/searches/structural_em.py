@@ -15,13 +15,13 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, TooLarge
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
-from juncture.learning.structure.data import check_numbers, impossible_edges
+from juncture.learning.structure.data import Rows, advise, check_numbers, impossible_edges
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
@@ -63,11 +63,14 @@ class StructuralEM(Constrained):
             check_whole(getattr(self, name), name, least)
         check_positive(self.prior, "the prior of structural EM")
 
-    def run(
-        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
-    ) -> DirectedGraph:
+    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         if data.is_complete:
             return self._search(self.score).run(data, rng=rng, progress=progress)
+        if not isinstance(data, Dataset):
+            raise TooLarge(
+                "structural EM draws the missing cells of each row, and so needs rows in memory; past it,"
+                f" {advise(data)}"
+            )
         data = standardize(data)
         graph, prior = self._first_graph(data, rng), self._priors(data)
         best, peak, since = graph, -np.inf, 0

@@ -8,19 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import impossible_edges
-from juncture.learning.structure.scores.available_rows import AvailableGains, AvailableMixedGains, available_gains
+from juncture.learning.structure.data import Rows, impossible_edges, names_of
+from juncture.learning.structure.scores.available_rows import (
+    AvailableGains,
+    AvailableMixedGains,
+    StreamedGains,
+    available_gains,
+)
 from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds, takes_holes
 from juncture.learning.structure.sets import Positions, graph_of, members
 
 OUTSIDE = -1
-Available = AvailableGains | AvailableMixedGains
+Available = AvailableGains | AvailableMixedGains | StreamedGains
 
 
 def maximum_branching(weights: np.ndarray) -> list[int]:
@@ -107,9 +111,7 @@ class ChowLiu(Constrained):
     score: Any = "log-likelihood"
     root: str | None = None
 
-    def run(
-        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
-    ) -> DirectedGraph:
+    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         scores, bounds = tree_scores(self, self.score, data)
         names = scores.names
         weights = find_gains(scores, bounds, [0] * len(names))
@@ -140,9 +142,7 @@ class TreeAugmented(Constrained):
     target: str
     score: Any = "log-likelihood"
 
-    def run(
-        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
-    ) -> DirectedGraph:
+    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         scores, bounds = tree_scores(self, self.score, data)
         names = scores.names
         target = index_named(self.target, names)
@@ -157,11 +157,11 @@ class TreeAugmented(Constrained):
         return graph_of(names, add_one_parent(weights, bounds, common))
 
 
-def tree_scores(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache | Available, EdgeConstraints]:
+def tree_scores(search: Constrained, score: Any, data: Rows) -> tuple[ScoreCache | Available, EdgeConstraints]:
     """The scores of families, or where cells are missing the gains of edges, and the constraints."""
     if data.is_complete or takes_holes(score):
         return scores_and_bounds(search, score, data)
-    return available_gains(score, data), search.bounds(tuple(data.columns), impossible_edges(data))
+    return available_gains(score, data), search.bounds(names_of(data), impossible_edges(data))
 
 
 def find_gains(scores: ScoreCache | Available, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:

@@ -97,7 +97,7 @@ class SparseTree(PackedTree):
         def fill(block: slice) -> None:
             buffers = (np.empty(size) for size in (plan.num_cells, plan.num_entries, plan.num_marginals))
             choose_rows(
-                plan.layout, log_base, rows.observed, np.ascontiguousarray(rows.codes[:, block]), rows.soft,
+                plan.layout, log_base, rows.observed, rows.codes_of(block), rows.soft,
                 np.ascontiguousarray(log_likelihoods[:, block]), tie, *buffers, codes[block], log_tops[block],
                 is_tied[block],
             )  # fmt: skip
@@ -150,7 +150,7 @@ class SparseTree(PackedTree):
         evidence = room_for_evidence(rows, plan.num_states)
         propagate_rows(
             plan.layout._replace(node_table=node_table), self.base, self.prior, self.bounds,
-            rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+            rows.observed, rows.codes_of(block),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), evidence, targets,
             self.space(len(evidence.observed), len(targets)), marginals, log_evidence, status,
         )  # fmt: skip
@@ -167,7 +167,7 @@ class SparseTree(PackedTree):
         is_wide, status = rows.is_wide(block), np.empty(size, np.int64)
         evidence = room_for_evidence(rows, plan.num_states)
         add_posteriors(
-            plan.layout, self.base, self.prior, self.bounds, rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+            plan.layout, self.base, self.prior, self.bounds, rows.observed, rows.codes_of(block),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), evidence, np.where(is_wide, 0.0, weights),
             self.space(len(evidence.observed), 0), np.empty(plan.num_cells), cells, log_evidence, status,
         )  # fmt: skip

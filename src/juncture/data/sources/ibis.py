@@ -1,0 +1,71 @@
+"""Ibis tables: an expression that a SQL engine runs anew at each pass, and that it groups by itself.
+
+SQL promises no order of rows: where blocks must repeat, the expression says order_by, or the engine keeps the order of
+its tables, as DuckDB and SQLite do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from juncture.data.sources.arrow import ArrowReader, arrow_errors
+from juncture.data.sources.arrow_datasets import Batches
+from juncture.data.sources.duckdb_codes import RelationReader
+from juncture.data.sources.duckdb_groups import RelationQuery
+from juncture.data.sources.lazy_queries import LazyQuery
+from juncture.data.sources.tables import TableReader
+from juncture.data.tables.export import import_package
+from juncture.errors import InvalidData, JunctureError
+
+NAME = "the Ibis table"
+
+
+def read_ibis(table: Any, block_rows: int | None) -> TableReader:
+    """The reader of an Ibis table; one of DuckDB is read by DuckDB itself."""
+    import_package("pyarrow", "arrow")
+    with ibis_errors():
+        schema, engine = table.limit(0).to_pyarrow().schema, table.get_backend()  # now it knows tables in memory
+        if engine.name != "duckdb":
+            return IbisReader(table, schema, block_rows)
+        relation = engine.con.sql(import_package("ibis", "ibis").to_sql(table, dialect="duckdb"))
+        return RelationReader(
+            relation, block_rows, RelationQuery(relation, NAME, ibis_errors, sums_weights=True, table=table)
+        )
+
+
+class IbisReader(ArrowReader):
+    """The record batches of an Ibis table, and its group-bys."""
+
+    def __init__(self, table: Any, schema: Any, block_rows: int | None = None) -> None:
+        self.query = LazyQuery(table, NAME, ibis_errors)
+        super().__init__(IbisBatches(table, schema), block_rows)
+
+
+class IbisBatches:
+    """The record batches of an Ibis table."""
+
+    name, is_once = NAME, False
+
+    def __init__(self, table: Any, schema: Any) -> None:
+        self.table, self.schema, self.names = table, schema, tuple(table.columns)
+
+    @contextmanager
+    def start_pass(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
+        arrow = import_package("pyarrow", "arrow")
+        with ibis_errors(), arrow_errors(self.name):
+            batches = self.table.select(*names).to_pyarrow_batches(chunk_size=block_rows)
+            yield Batches(arrow.schema([self.schema.field(name) for name in names]), batches)
+
+
+@contextmanager
+def ibis_errors() -> Iterator[None]:
+    """The errors of Ibis, and of any engine below it, as one sentence."""
+    try:
+        yield
+    except JunctureError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())  # one line
+        raise InvalidData(f"the engine of the Ibis table cannot run the query: {reason}") from error

@@ -1,0 +1,149 @@
+"""Rows in Spark: the work of a pass goes to the partitions of a DataFrame, and its results come here in their order.
+
+Spark numbers the partitions of its plan, and a task that failed runs again on the same partition, so that results do
+not depend on the number of workers. They depend on the partitions: a frame that reads files has partitions that depend
+on the size of the files and on the number of cores, and after a shuffle the rows of a partition come in any order.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, TypeVar
+
+from juncture.data.sources.arrow import cut
+from juncture.data.sources.partitions import Partitions
+from juncture.data.sources.spark_errors import check_types, intervals, spark_errors
+from juncture.data.tables.export import import_package
+from juncture.errors import InvalidData
+from juncture.workers import Found
+
+Result = TypeVar("Result")
+Work = Callable[[int, Iterable[Any]], Result]
+
+RESULTS = "number int, content binary"  # the columns of the frame of results: a partition and a piece of its result
+PIECE = 2**24  # bytes: a row and a batch of rows must stay below 2 GB
+WAVE = 2**27  # bytes of results that one job brings here, as far as they can be foreseen
+
+ADDED_ROWS = 2**16  # rows that get their columns at once
+TYPES = {"string": "string", "int64": "bigint", "double": "double", "bool": "boolean"}  # of Arrow, in Spark
+
+
+class SparkPartitions(Partitions):
+    """The partitions of a DataFrame of PySpark, of a session with a JVM of its own or of Spark Connect."""
+
+    name = "the Spark frame"
+    pickler = "pyspark.cloudpickle"  # the copy that PySpark has, and so its workers
+
+    def __init__(self, frame: Any) -> None:
+        with spark_errors():
+            self.frame, self.names = frame, tuple(frame.columns)
+            if frame.isStreaming:
+                raise InvalidData("the Spark frame is a stream without end: read a table or files, or each batch of it")
+
+    def map(self, work: Work[Result], names: Sequence[str]) -> Iterator[Result]:
+        check_types(self.frame.schema, names)
+        with spark_errors(), broadcast(self.frame, work) as sent:
+            results = map_in_arrow(select(self.frame, names), OnPartition(sent, tuple(names), PIECE), RESULTS)
+            pieces = results.toLocalIterator() if is_connect(self.frame) else collect_in_waves(results)
+            for _, rows in groupby(pieces, key=lambda row: row.number):
+                yield pickle.loads(b"".join(row.content for row in rows))  # noqa: S301 (of our own workers)
+
+    def add_columns(self, work: Callable[[int, int, Any], Found], schema: Any) -> Any:
+        check_types(self.frame.schema, intervals(self.frame.schema))
+        with spark_errors():
+            numbered = self.frame.toDF(*map(str, range(len(self.names))))
+            types = import_package("pyspark.sql.types", "spark").StructType(numbered.schema.fields[:])
+            for number, field in enumerate(schema, len(self.names)):
+                types = types.add(str(number), TYPES[str(field.type)])
+            together = map_in_arrow(numbered, AddColumns(work, tuple(self.names)), types)
+            return together.toDF(*self.names, *schema.names)
+
+
+@dataclass(frozen=True)
+class OnPartition:
+    """What Spark calls on a worker, with the record batches of a partition."""
+
+    sent: Any
+    names: tuple[str, ...]
+    piece: int  # bytes
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        arrow, context = import_package("pyarrow", "spark"), import_package("pyspark", "spark").TaskContext
+        number, work = context.get().partitionId(), getattr(self.sent, "value", self.sent)
+        result = work(number, (batch.rename_columns(self.names) for batch in batches))
+        content = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+        del result
+        for start in range(0, len(content), self.piece):
+            piece = [content[start : start + self.piece]]
+            yield arrow.RecordBatch.from_pydict({"number": arrow.array([number], "int32"), "content": piece})
+
+
+@dataclass(frozen=True)
+class AddColumns:
+    """What Spark calls on a worker, with the record batches of a partition: they get further columns."""
+
+    work: Callable[[int, int, Any], Found]
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        arrow, context = import_package("pyarrow", "spark"), import_package("pyspark", "spark").TaskContext
+        number, start = context.get().partitionId(), 0
+        tables = (arrow.Table.from_batches([batch]).rename_columns(self.names) for batch in batches)
+        for rows in cut(tables, ADDED_ROWS, arrow.concat_tables):
+            [added] = self.work(number, start, rows).give()
+            columns = [*rows.columns, *added.columns]
+            yield from arrow.table(columns, names=list(map(str, range(len(columns))))).combine_chunks().to_batches()
+            start += rows.num_rows
+
+
+def select(frame: Any, names: Sequence[str]) -> Any:
+    """The columns of these names, numbered: to Spark, names may be expressions, and A is a."""
+    columns = list(frame.columns)
+    return frame.toDF(*map(str, range(len(columns)))).select(*(str(columns.index(name)) for name in names))
+
+
+def map_in_arrow(frame: Any, function: Callable[[Iterable[Any]], Iterator[Any]], schema: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
+        return frame.mapInArrow(function, schema)
+
+
+def collect_in_waves(results: Any) -> Iterator[Any]:
+    """The rows of all partitions, in order, from jobs on some partitions each.
+
+    The first job has a partition for each core. Its results say how many partitions fit into a job: all the others,
+    where results are statistics.
+    """
+    context, rows = results.sparkSession.sparkContext, results.rdd
+    num_partitions, start, size = rows.getNumPartitions(), 0, context.defaultParallelism
+    while start < num_partitions:
+        wave = range(start, min(start + size, num_partitions))
+        found = context.runJob(rows, list, wave)
+        yield from found
+        start, largest = wave.stop, sum(len(row.content) for row in found) // len(wave)
+        size = max(context.defaultParallelism, WAVE // max(1, largest))
+
+
+@contextmanager
+def broadcast(frame: Any, work: Any) -> Iterator[Any]:
+    """The work, sent to each worker once; Spark Connect sends it with each task."""
+    if is_connect(frame):
+        yield work
+        return
+    context = frame.sparkSession.sparkContext
+    if getattr(context, "_jsc", context) is None:
+        raise InvalidData("the session of the Spark frame has ended: make the frame anew in one that runs")
+    sent = context.broadcast(work)
+    try:
+        yield sent
+    finally:
+        sent.destroy()
+
+
+def is_connect(frame: Any) -> bool:
+    return ".connect." in type(frame).__module__

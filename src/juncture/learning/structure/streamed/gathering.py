@@ -1,0 +1,154 @@
+"""`gather_rows`: one pass over a source: its distinct rows in memory, or where they are many, in a coded copy."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.missingness import has_hole
+from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.groups import groups_rows
+from juncture.data.sources.passes import is_elsewhere, map_blocks
+from juncture.data.tables.columns import code_type
+from juncture.learning.networks.expectation import FEW_DISTINCT, collect_distinct, merge_equal_rows, merge_parts
+from juncture.learning.structure.streamed.coded_copy import ClusterRows, CodedCopy, Passes, are_whole
+from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.variables import Variable
+
+SAMPLE = 2**16  # rows that families are estimated from before they are counted
+LEAST_MERGED = 2**18  # rows that wait before they are merged with those before them
+FIRST_STEP = 8  # of the rows of a source of unknown length, one in so many is drawn at first
+
+
+class Totals(NamedTuple):
+    """The number and the weight of rows, the weight of those in which each column is missing, and the first hole."""
+
+    num_rows: int
+    weight: float
+    holes: np.ndarray
+    first_hole: tuple[str, str] | None
+    has_whole_weights: bool
+
+    def plus(self, other: Totals) -> Totals:
+        """Those of both."""
+        return Totals(
+            self.num_rows + other.num_rows,
+            self.weight + other.weight,
+            self.holes + other.holes,
+            self.first_hole or other.first_hole,
+            self.has_whole_weights and other.has_whole_weights,
+        )
+
+
+class BlockSummary(NamedTuple):
+    """The totals of a block, some of its rows, and its distinct rows with their weights unless these stay away."""
+
+    totals: Totals
+    sample: Dataset
+    distinct: tuple[Dataset, np.ndarray] | None
+
+
+def summarise_block(step: int, is_away: bool, block: Block) -> BlockSummary:
+    rows, weights = merge_equal_rows(block.rows)
+    holes = np.array([weights[has_hole(column)].sum() for column in rows.arrays])
+    totals = Totals(len(block.rows), float(weights.sum()), holes, find_hole(block), are_whole(weights))
+    return BlockSummary(totals, block.rows.take(slice(None, None, step)), None if is_away else (rows, weights))
+
+
+def find_hole(block: Block) -> tuple[str, str] | None:
+    """The first column with a hole, and how its first row without a value is named."""
+    for name, column in block.rows.columns.items():
+        holes = has_hole(column)
+        if holes.any():
+            return name, block.describe_row(int(np.argmax(holes)))
+    return None
+
+
+class DistinctRuns:
+    """Distinct rows as they come: in memory, and from where they are more than `most` in a copy, run after run."""
+
+    def __init__(self, variables: tuple[Variable, ...], most: int) -> None:
+        self.most = most
+        sizes = [variable.num_states for variable in variables]
+        self.copy = CodedCopy(len(variables), np.dtype(code_type(max(sizes, default=0))))
+        self.merged: Dataset | None = None
+        self._waiting: list[tuple[Dataset, np.ndarray]] = []
+
+    def add(self, rows: Dataset, weights: np.ndarray) -> None:
+        self._waiting.append((rows, weights))
+        num_merged = 0 if self.merged is None else len(self.merged)
+        if sum(len(own) for _, own in self._waiting) >= min(max(num_merged, LEAST_MERGED), self.most):
+            self.merge()
+
+    def merge(self) -> None:
+        """Merge the rows that wait; where the distinct ones are too many, write them."""
+        if not self._waiting:
+            return
+        before = [] if self.merged is None else [(self.merged, np.asarray(self.merged.weights))]
+        self.merged, self._waiting = merge_parts([*before, *self._waiting]), []
+        if len(self.merged) > self.most:
+            self.write()
+
+    def write(self) -> None:
+        if self.merged is not None:
+            self.copy.append(np.stack(self.merged.arrays), np.asarray(self.merged.weights))
+            self.merged = None
+
+
+class Sample:
+    """One row in every `step` rows of a source; the step doubles where the rows become too many."""
+
+    def __init__(self, num_rows: int | None) -> None:
+        self.first_step = FIRST_STEP if num_rows is None else max(1, num_rows // SAMPLE)
+        self.parts: list[Dataset] = []
+        self._kept = 1  # one of so many drawn rows is kept
+
+    def add(self, rows: Dataset) -> None:
+        self.parts.append(rows.take(slice(None, None, self._kept)))
+        if sum(map(len, self.parts)) > 2 * SAMPLE:
+            self.parts = [part.take(slice(None, None, 2)) for part in self.parts]
+            self._kept *= 2
+
+    def rows(self) -> Dataset:
+        """All that were kept, but for rows without weight."""
+        variables = self.parts[0].variables
+        names = [variable.name for variable in variables]
+        columns = {name: np.concatenate([part.columns[name] for part in self.parts]) for name in names}
+        weights = [np.ones(len(part)) if part.weights is None else part.weights for part in self.parts]
+        together = Dataset.from_codes(variables, columns, np.concatenate(weights))
+        return together.take(np.asarray(together.weights) > 0)
+
+
+def gather_rows(source: RowSource, most: int) -> Dataset | StreamedRows:
+    """The distinct rows of a source whose columns have states: in memory up to `most`, else to be counted in passes.
+
+    Where rows lie on a cluster, few distinct ones are brought here; more are counted there, and are never copied.
+    """
+    is_away = is_elsewhere(source) and not groups_rows(source)
+    known = collect_distinct(source, min(most, FEW_DISTINCT)) if is_away else group_rows(source, most)
+    if known is not None:
+        return known
+    runs, sample = DistinctRuns(source.variables, most), Sample(source.num_rows)
+    totals = Totals(0, 0.0, np.zeros(len(source.variables)), None, True)
+    for part in map_blocks(partial(summarise_block, sample.first_step, is_away), source):
+        totals = totals.plus(part.totals)
+        sample.add(part.sample)
+        if part.distinct is not None:
+            runs.add(*part.distinct)
+    if is_away:
+        passes: Passes = ClusterRows(source, totals.num_rows, totals.has_whole_weights)
+        return StreamedRows(source.variables, passes, sample.rows(), *totals[:4])
+    runs.merge()
+    if not runs.copy.num_rows and runs.merged is not None:
+        return runs.merged
+    runs.write()
+    return StreamedRows(source.variables, runs.copy, sample.rows(), *totals[:4])
+
+
+def group_rows(source: RowSource, most: int) -> Dataset | None:
+    """The distinct rows that the engine of a source groups; None where it cannot, or where they are too many."""
+    grouped = next(source.group_rows([source.names], most)) if groups_rows(source) else None
+    return None if grouped is None else merge_parts([merge_equal_rows(grouped.rows)])
