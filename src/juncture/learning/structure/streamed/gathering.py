@@ -150,5 +150,5 @@ def gather_rows(source: RowSource, most: int) -> Dataset | StreamedRows:
 
 def group_rows(source: RowSource, most: int) -> Dataset | None:
     """The distinct rows that the engine of a source groups; None where it cannot, or where they are too many."""
-    grouped = source.group_rows(source.names, most) if groups_rows(source) else None
+    grouped = next(source.group_rows([source.names], most)) if groups_rows(source) else None
     return None if grouped is None else merge_parts([merge_equal_rows(grouped.rows)])
