@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -151,8 +152,12 @@ class Remote:
     content: bytes
 
     @classmethod
-    def of(cls, function: Callable[..., Iterator[Any]]) -> Remote:
-        return cls(Versions.of_this_process(), find_pickler().dumps(function))
+    def of(cls, function: Callable[..., Iterator[Any]], pickler: str = "cloudpickle") -> Remote:
+        """`pickler` is the package that pickles functions by their content, here and on the workers."""
+        try:
+            return cls(Versions.of_this_process(), import_module(pickler).dumps(function))
+        except ModuleNotFoundError as error:
+            raise MissingExtra.named(pickler, "dask") from error
 
     def __call__(self, *arguments: Any) -> Found:
         results: list[Any] = []
@@ -170,15 +175,3 @@ class Remote:
 def load(content: bytes) -> Any:
     """What was pickled: once in each process, so that plans that a model keeps serve all of its work."""
     return pickle.loads(content)  # noqa: S301 (made by the process that gave this one its work)
-
-
-def find_pickler() -> Any:
-    """What pickles functions by their content: Dask needs cloudpickle, PySpark has a copy of it."""
-    copy = sys.modules.get("pyspark.cloudpickle")
-    if copy is not None:
-        return copy
-    try:
-        import cloudpickle  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise MissingExtra.named("cloudpickle", "dask") from error
-    return cloudpickle

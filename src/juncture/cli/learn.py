@@ -9,9 +9,10 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from juncture.cli.fitted_blocks import is_streamed
+from juncture.cli.learned_blocks import Training, read_blocks
 from juncture.cli.printing.edges import find_strengths, list_strengths, print_edges
 from juncture.cli.printing.output import WrongUsage, check_target, console, print_json, print_note, save, table
-from juncture.cli.printing.progress import show_progress
 from juncture.cli.reading.arguments import AsJson, split_names
 from juncture.cli.reading.completion import complete_score, complete_search, complete_test
 from juncture.cli.reading.numbers import real_number, whole_number
@@ -24,14 +25,13 @@ from juncture.cli.reading.rows import (
 )
 from juncture.cli.reading.search_options import check_choices, check_options
 from juncture.cli.reading.training_rows import read_training_rows
-from juncture.data.dataset import Dataset
 from juncture.errors import IdentifierWarning
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains
-from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
+from juncture.learning.structure.data import Rows, names_of
+from juncture.learning.structure.learn import SEARCHES, resolve_method
 from juncture.values import few
 from juncture.variables import Variable
-from juncture.verbs import fit
 
 Out = Annotated[
     str | None,
@@ -203,7 +203,12 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     if out is not None:
         check_target(out)
     check_choices(method, score, test, level)
-    data = read_training_rows(rows, ignore, real, bins, missing=missing or None, decimal=as_decimal(decimal))
+    if is_streamed(rows, None, decimal):
+        training = read_blocks(rows, ignore, real, bins, missing)
+    else:
+        cells: dict[str, Any] = {"missing": missing or None, "decimal": as_decimal(decimal)}
+        training = Training(rows, read_training_rows(rows, ignore, real, bins, **cells))
+    data = training.rows
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
     search = str(resolve_method(method, data, search_options))
@@ -211,22 +216,21 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     options: dict[str, Any] = {
         "required": [as_edge(text) for text in require],
         "forbidden": [as_edge(text) for text in forbid],
-        "tiers": [split_names(text, data.columns) for text in tier],
+        "tiers": [split_names(text, names_of(data)) for text in tier],
         "max_parents": max_parents,
         **({"directed": True} if search in CLASSES else {}),
         **search_options,
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # a note has named the columns
-        with show_progress(f"learning from {len(data):,} rows", "score") as progress:
-            found = search_structure(data, search, rng=seed, progress=progress, **options)
-        fitted = fit(found.graph, data, prior_for(data, prior))
+        found = training.search(search, seed, options)
+        fitted = training.fit(found.graph, prior_for(data, prior))
     shares = None if bootstrap is None else find_strengths(data, search, bootstrap, seed, options)
     if out is not None:
         save(fitted.model, out)
     facts = {
         "data": rows,
-        "rows": len(data),
+        "rows": training.num_rows,
         "method": found.method,
         "score": score or getattr(SEARCHES[search], "score", None),
         "scores": found.scores,
@@ -242,7 +246,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
 
 
-def prior_for(data: Dataset, prior: float | None) -> float | None:
+def prior_for(data: Rows, prior: float | None) -> float | None:
     """The pseudo-count of tables; where all columns are numbers there are none, and --prior is ignored with a note."""
     if not all(variable.is_real for variable in data.variables):
         return PSEUDO_COUNT if prior is None else prior

@@ -9,7 +9,7 @@ import typer
 
 from juncture.cli.predicted_blocks import ReadOptions, Task, is_streamed, predict_blocks
 from juncture.cli.printing.output import ROWS, check_target, print_json, save_rows
-from juncture.cli.printing.predictions import as_predicted, note_impossible, tally_of
+from juncture.cli.printing.predictions import note_impossible, tally_of
 from juncture.cli.printing.real_answers import numbers_document
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.reading.completion import complete_variable
@@ -32,6 +32,7 @@ from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import format_method
+from juncture.inference.predictions import predict_columns
 from juncture.variables import Variable
 from juncture.verbs import infer
 
@@ -80,7 +81,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows
         beliefs = infer(model, others, targets=[target], method=method)
-    predicted = as_predicted(variable, beliefs[target])
+    predicted = predict_columns(variable, beliefs[target])
     warn_impossible(beliefs, cells)
     if not json or out != "-":
         save_rows(keep_columns(predicted, cells.only(kept), out), out)

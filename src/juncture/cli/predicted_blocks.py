@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture import parallel
-from juncture.cli.printing.predictions import SHOWN, Tally, as_predicted, note_impossible, tally_of
+from juncture.cli.printing.predictions import SHOWN, Tally, note_impossible, tally_of
 from juncture.cli.printing.progress import show_rows
 from juncture.cli.reading.kept_columns import check_kept, find_kinds, keep_columns
 from juncture.cli.reading.rows import RowsOfBlock, RowsOfFiles, encode_rows, note_columns
@@ -25,6 +25,7 @@ from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnseenStatesWarning, hint, warn_user
 from juncture.inference.engines.beliefs import explain
 from juncture.inference.engines.display import format_method
+from juncture.inference.predictions import predict_columns
 from juncture.variables import Variable
 from juncture.verbs import infer
 
@@ -107,7 +108,7 @@ def predict_block(
     name = task.variable.name
     others = data.only(other for other in data.columns if other != name)
     beliefs = infer(task.model, others, targets=[name], method=task.method)
-    predicted, impossible = as_predicted(task.variable, beliefs[name]), beliefs.impossible
+    predicted, impossible = predict_columns(task.variable, beliefs[name]), beliefs.impossible
     return Predicted(
         keep_columns(predicted, cells.only(kept), task.out, kinds),
         tally_of(task.variable, predicted, data),

@@ -14,6 +14,7 @@ import pytest
 import juncture as jt
 from juncture.data.sources import as_source, collect
 from juncture.data.sources.passes import map_blocks
+from juncture.inference.predictions import add_predictions
 from support.partitions import LocalPartitions
 
 dask = pytest.importorskip("dask")
@@ -153,3 +154,14 @@ def test_two_columns_of_one_name_are_refused():
         frame = dd.from_pandas(rows, npartitions=1)
     with pytest.raises(jt.FormatError, match="the column 'a' is there twice"):
         as_source(frame)
+
+
+def test_predictions_stay_in_dask(tmp_path):
+    rows = asia_rows(30).drop(columns="w").set_axis(range(100, 130))
+    found = add_predictions(ASIA, dd.from_pandas(rows, npartitions=3), ["lung"])
+    assert list(found.columns) == [*rows.columns, "predicted lung", "P(lung=yes)", "P(lung=no)"]
+    frame = found.compute()
+    assert frame.index.tolist() == rows.index.tolist()
+    assert frame.dtypes.to_dict() == found.dtypes.to_dict()
+    beliefs = jt.infer(ASIA, rows.drop(columns="lung"), targets=["lung"])["lung"]
+    assert np.array_equal(frame["P(lung=yes)"], beliefs["yes"])

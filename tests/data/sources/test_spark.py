@@ -12,6 +12,7 @@ import pytest
 import juncture as jt
 from juncture.data.sources import as_source, collect, spark
 from juncture.data.sources.spark_errors import find_reason
+from juncture.inference.predictions import add_predictions
 from support.spark_frames import as_spark_frame, frame_of_parts, spark_session
 
 pytest.importorskip("pyspark")
@@ -19,6 +20,7 @@ pytest.importorskip("pyspark")
 ASIA = jt.example("asia")
 ROWS = jt.sample(ASIA, 90, rng=1).to_arrow()
 WEIGHTS = np.random.default_rng(0).gamma(1.0, size=90)
+ONE_STEP = jt.ExpectationMaximization(max_steps=1, tolerance=0.0)
 CUTS = [0, 17, 17, 40, 71, 90]
 
 
@@ -26,8 +28,12 @@ def weighted_frame(folder):
     return frame_of_parts(ROWS.append_column("w", pa.array(WEIGHTS)), folder, CUTS)
 
 
-def count(frame):
-    return jt.statistics(ASIA, as_source(frame, weights="w", block_rows=10)).to_json()
+def learn(frame):
+    """Weighted counts, and a step of EM for rows with holes, of which each block gives its sums."""
+    source = as_source(frame, ASIA.variables, weights="w", block_rows=10)
+    with pytest.warns(jt.NotConvergedWarning):
+        model = jt.fit(ASIA, source, 1.0, latent=["lung"], method=ONE_STEP).model
+    return jt.statistics(ASIA, source).to_json(), model
 
 
 def lose_a_worker(frame):
@@ -45,14 +51,15 @@ def lose_a_worker(frame):
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
-def test_sums_are_the_same_to_the_last_bit_on_one_core_and_on_two_and_after_a_worker_was_lost(tmp_path):
+def test_sums_are_the_same_to_the_last_bit_on_one_core_and_on_two_and_after_a_worker_was_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr("juncture.learning.networks.fit.FEW_DISTINCT", 10)
     frame = weighted_frame(tmp_path)
-    two = count(frame)
-    assert count(lose_a_worker(frame)) == two
+    two = learn(frame)
+    assert learn(lose_a_worker(frame)) == two
     spark_session().stop()
     try:
         assert spark_session("local[1]").sparkContext.defaultParallelism == 2  # as declared
-        one = count(weighted_frame(tmp_path))
+        one = learn(weighted_frame(tmp_path))
     finally:
         spark_session().stop()
     assert one == two
@@ -173,6 +180,19 @@ def test_workers_without_a_package_are_told_of_in_one_sentence(tmp_path):
     frame = as_spark_frame(ROWS, tmp_path)
     with pytest.raises(jt.InvalidData, match=r"No module named 'no_such_package' \(the Python of the workers lacks it"):
         collect(as_source(frame.mapInArrow(read, frame.schema)))
+
+
+def test_predictions_stay_in_spark_beside_columns_of_any_type(tmp_path):
+    frame = as_spark_frame(ROWS, tmp_path).selectExpr("*", "named_struct('a', tub) as s", "date '2024-01-01' as d")
+    found = add_predictions(ASIA, frame, ["lung"])
+    assert found.columns == [*frame.columns, "predicted lung", "P(lung=yes)", "P(lung=no)"]
+    found.write.parquet(str(tmp_path / "predicted"))
+    rows = found.collect()
+    assert [row.s.a for row in rows] == ROWS["tub"].to_pylist()
+    beliefs = jt.infer(ASIA, ROWS.drop_columns(["lung"]), targets=["lung"])["lung"]
+    assert np.array_equal([row["P(lung=yes)"] for row in rows], beliefs["yes"])
+    with pytest.raises(jt.InvalidData, match="'i' of the Spark frame has the type interval year"):
+        add_predictions(ASIA, frame.selectExpr("*", "interval 1 year as i"), ["lung"])
 
 
 def test_the_reason_is_the_line_that_says_it():

@@ -86,7 +86,7 @@ def test_rows_are_drawn_by_their_weights():
     weights = np.repeat([1.0, 0.0], 50)
     found = edge_strengths(data, samples=10, weights=weights)
     assert found == edge_strengths(Dataset(data, weights=weights), samples=10)
-    drawn = resample_rows(Dataset(data, weights=weights), np.random.default_rng(0))
+    drawn = resample_rows(Dataset(data, weights=weights), len(weights), np.random.default_rng(0))
     assert not drawn.weights[50:].any()
     assert drawn.weights.sum() == pytest.approx(50.0)
 

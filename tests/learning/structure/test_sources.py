@@ -24,6 +24,7 @@ from juncture.learning.structure.streamed import counting, gathering
 from juncture.learning.structure.streamed.coded_copy import ClusterRows
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
+from juncture.learning.structure.strength import count_rows, resample_rows
 from support.partitions import LocalPartitions
 from support.structure_examples import random_reals, random_rows
 
@@ -312,3 +313,15 @@ def test_declared_states_and_weights_of_a_source_are_taken():
         jt.learn_structure(as_source(frame | {"w": [0.0] * 80}, block_rows=9), weights="w")
     with pytest.raises(jt.UnknownVariable, match="no column 'q', which is declared"):
         jt.learn_structure(as_source(frame, block_rows=9), variables=[jt.Variable("q", 2)])
+    empty = as_source(jt.Dataset.from_codes(states, {"a": np.zeros(0, int)}))
+    with pytest.raises(jt.InvalidData, match="the source has no rows"):
+        jt.learn_structure(empty)
+
+
+def test_bootstrap_samples_of_a_source_have_as_many_rows_as_it(monkeypatch):
+    """Distinct rows with their counts are drawn as the rows themselves."""
+    rows, source = draw_rows(5)
+    monkeypatch.setattr(structure_data, "MAX_DISTINCT", 1000)
+    assert jt.edge_strengths(source, "chow-liu", samples=2).joined.any()
+    distinct = structure_data.as_rows(source, None, None)
+    assert resample_rows(distinct, count_rows(distinct), np.random.default_rng(0)).weights.sum() == len(rows)

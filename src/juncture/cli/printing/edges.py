@@ -7,13 +7,13 @@ from typing import Any
 
 from juncture.cli.printing.output import table
 from juncture.cli.printing.progress import show_progress
-from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.text import quote_name
+from juncture.learning.structure.data import Rows
 from juncture.learning.structure.strength import EdgeStrengths, edge_strengths
 
 
-def find_strengths(data: Dataset, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
+def find_strengths(data: Rows, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
     with show_progress(f"learning from {samples:,} bootstrap samples", "share") as progress:
         return edge_strengths(data, method, samples=samples, rng=seed, progress=progress, **options)
 

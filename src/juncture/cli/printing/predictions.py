@@ -1,4 +1,4 @@
-"""Predictions of one variable in many rows: the columns that are written, and a summary that adds up over blocks."""
+"""Predictions of one variable in many rows: a summary that adds up over blocks."""
 
 from __future__ import annotations
 
@@ -6,29 +6,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from juncture.cli.printing.output import console, print_note, table
-from juncture.cli.printing.real_answers import predicted_numbers
 from juncture.data.dataset import Dataset
 from juncture.variables import Variable
 
 SHOWN = 5  # rows that a note names
-
-
-def as_predicted(variable: Variable, marginal: Any) -> Dataset:
-    """The columns of the prediction: the most probable state and a probability for each, or a number and its spread.
-
-    A row that is impossible has empty cells.
-    """
-    if variable.is_real:
-        return predicted_numbers(variable, marginal)
-    values = marginal.values
-    codes = np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1))
-    numbers = {f"P({variable.name}={label})": values[:, code] for code, label in enumerate(variable.labels)}
-    return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
 
 
 @dataclass(frozen=True, eq=False)

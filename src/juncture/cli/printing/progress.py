@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import NamedTuple
 
 from juncture.cli.printing.output import escape_controls
@@ -64,16 +65,14 @@ def show_passes(what: str, objective_name: str, num_rows: int | None, num_starts
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed:,.0f} rows{task.fields[state]}", markup=False),
+        TextColumn("pass {task.fields[number]}, {task.completed:,.0f} rows{task.fields[state]}", markup=False),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task, state = (
-            bar.add_task(escape_controls(what), total=num_rows, state=""),
-            StepText(objective_name, num_starts),
-        )
+        task = bar.add_task(escape_controls(what), total=num_rows, state="", number=0)
+        state, numbers = StepText(objective_name, num_starts), count(1)
         yield PassBar(
-            lambda: bar.update(task, completed=0),
+            lambda: bar.update(task, completed=0, number=next(numbers)),
             lambda rows: bar.advance(task, rows),
             lambda step, objective: bar.update(task, state=f"; {state.of(step, objective)}"),
         )

@@ -8,26 +8,14 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.predictions import LEVELS
 from juncture.variables import Variable
-
-LEVELS = {"5 %": 0.05, "95 %": 0.95}  # the ends of an interval that holds 90 % of the probability
 
 
 def numbers_of(marginal: Any) -> dict[str, float]:
     """What is printed of the marginal of one row."""
     ends = {level: float(marginal.quantile(share)) for level, share in LEVELS.items()}
     return {"mean": float(marginal.mean), "standard deviation": float(np.sqrt(marginal.variance)), **ends}
-
-
-def predicted_numbers(variable: Variable, marginal: Any) -> Dataset:
-    """A column of means under the name of the variable, then standard deviations and the ends of an interval."""
-    name = variable.name
-    numbers = {
-        name: np.asarray(marginal.mean),
-        f"standard deviation of {name}": np.sqrt(marginal.variance),
-        **{f"{level} of {name}": np.asarray(marginal.quantile(share)) for level, share in LEVELS.items()},
-    }
-    return Dataset.from_codes(map(Variable, numbers), numbers)
 
 
 def numbers_document(predicted: Dataset, variable: Variable, beliefs: Beliefs) -> dict[str, Any]:

@@ -34,15 +34,15 @@ def read_training_rows(
     if real:
         data = Dataset(cells, [Variable(one.name) if one.name in real else one for one in data.variables], **options)
     data = data if bins is None else Discretizer(bins).fit(data).transform(data)
-    note_whole_numbers(data)
+    note_whole_numbers(data.variables)
     note_identifiers(data)
     return data
 
 
-def note_whole_numbers(data: Dataset) -> None:
+def note_whole_numbers(variables: Sequence[Variable]) -> None:
     """Tell of columns whose many whole numbers became states, beside columns of real numbers."""
-    with_states = [variable for variable in data.variables if not variable.is_real]
-    if len(with_states) == len(data.variables):
+    with_states = [variable for variable in variables if not variable.is_real]
+    if len(with_states) == len(variables):
         return
     for variable in with_states:
         if variable.num_states > MANY_NUMBERS and all(isinstance(label, int) for label in variable.labels):

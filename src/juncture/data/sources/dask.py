@@ -15,6 +15,7 @@ from juncture.data.sources.arrow import arrow_errors
 from juncture.data.sources.partitions import Partitions
 from juncture.data.tables.export import import_package
 from juncture.errors import Unsupported
+from juncture.workers import Found
 
 NAME = "the Dask frame"
 AT_ONCE = 8  # partitions whose results are here at once
@@ -38,6 +39,14 @@ class DaskPartitions(Partitions):
         client = find_client()
         return run_here(tasks) if client is None else run_on(client, tasks)
 
+    def add_columns(self, work: Callable[[int, int, Any], Found], schema: Any) -> Any:
+        dask, frames = import_package("dask", "dask"), import_package("dask.dataframe", "dask")
+        add, sent = dask.delayed(add_to_partition, pure=False), dask.delayed(work, pure=False)
+        parts = enumerate(self.frame.to_delayed(optimize_graph=False))
+        tasks = [add(sent, number, part, list(self.names)) for number, part in parts]
+        meta = join_columns(self.frame._meta, schema.empty_table())
+        return frames.from_delayed(tasks, meta=meta, divisions=self.frame.divisions, verify_meta=False)
+
     def _partitions(self, names: Sequence[str]) -> list[Any]:
         """Only these columns, where they are read; small partitions stay as they are, which `optimize` would join."""
         parts: list[Any] = self.frame[list(names)].simplify().to_delayed(optimize_graph=False)
@@ -47,6 +56,21 @@ class DaskPartitions(Partitions):
 def run_partition(work: Work[Result], number: int, frame: Any, names: Sequence[str]) -> Result:
     """The work on one partition, which is a pandas frame."""
     return work(number, record_batches(frame, number, names))
+
+
+def add_to_partition(work: Callable[[int, int, Any], Found], number: int, frame: Any, names: Sequence[str]) -> Any:
+    """The pandas frame of one partition with further columns."""
+    table = import_package("pyarrow", "arrow").Table.from_batches(record_batches(frame, number, names))
+    [added] = work(number, 0, table).give()
+    return join_columns(frame, added)
+
+
+def join_columns(frame: Any, columns: Any) -> Any:
+    """A pandas frame and the columns of an Arrow table, whole numbers and booleans in types that may have holes."""
+    pandas = import_package("pandas", "pandas")
+    types = {"int64": pandas.Int64Dtype(), "bool": pandas.BooleanDtype()}
+    added = columns.to_pandas(types_mapper=lambda kind: types.get(str(kind)))
+    return pandas.concat([frame, added.set_axis(frame.index)], axis=1)
 
 
 def record_batches(frame: Any, number: int, names: Sequence[str]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from juncture.checks import check_count
+from juncture.checks import check_count, shown
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.files import expand_pattern
 from juncture.data.sources.arrow import ArrowReader, RecordBatches
@@ -134,6 +134,15 @@ def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableRe
     if callable(data) and not isinstance(data, type):
         return FramesReader(Frames(data), block_rows, names)
     return None
+
+
+def as_partitions(frame: Any) -> Partitions:
+    """The partitions of a frame on a cluster."""
+    query = find_query(frame)
+    reader = None if query is None else query(frame, None)
+    if not isinstance(reader, PartitionReader):
+        raise InvalidData(f"a frame on a cluster is a Spark DataFrame or a Dask frame; got {shown(frame)}")
+    return reader.partitions
 
 
 def find_query(data: Any) -> ReadQuery | None:

@@ -22,7 +22,7 @@ from juncture.data.sources.states import Survey, join_levels, levels_of
 from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.columns import no_cells
-from juncture.workers import Remote, same
+from juncture.workers import Found, Remote, same
 
 Result = TypeVar("Result")
 
@@ -32,6 +32,7 @@ class Partitions(ABC):
 
     name: str  # how messages call it: "the Dask frame"
     names: Sequence[str]  # of the columns
+    pickler: str = "cloudpickle"  # the package that pickles functions by their content, here and on the workers
 
     @abstractmethod
     def map(self, work: Callable[[int, Iterable[Any]], Result], names: Sequence[str]) -> Iterator[Result]:
@@ -39,6 +40,14 @@ class Partitions(ABC):
 
         The results come in the order of the partitions. `work` is a small object that pickles and must not be called
         here; its result pickles. A partition without rows may have batches without rows, or none.
+        """
+
+    @abstractmethod
+    def add_columns(self, work: Callable[[int, int, Any], Found], schema: Any) -> Any:
+        """The frame with further columns of an Arrow schema, which are computed on the workers when the frame is.
+
+        `work(number of the partition, number of the first row, Arrow table of all columns)` finds the further columns
+        of these rows, as an Arrow table.
         """
 
 
@@ -54,7 +63,8 @@ class PartitionReader:
 
     def map_tables(self, function: Callable[[SourceTable], Result], names: Sequence[str]) -> Iterator[Result]:
         """`function` of each table, called where its rows are; a partition without rows has no table."""
-        work = Remote.of(partial(work_on_tables, function, tuple(names), self.partitions.name, self.block_rows))
+        on_tables = partial(work_on_tables, function, tuple(names), self.partitions.name, self.block_rows)
+        work = Remote.of(on_tables, self.partitions.pickler)
         for found in self.partitions.map(work, names or self.names[:1]):  # rows without columns have no number
             yield from found.give()
 

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
+from juncture.data.sources.arrow import cut
 from juncture.data.sources.partitions import Partitions
-from juncture.data.sources.spark_errors import check_types, spark_errors
+from juncture.data.sources.spark_errors import check_types, intervals, spark_errors
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData
+from juncture.workers import Found
 
 Result = TypeVar("Result")
 Work = Callable[[int, Iterable[Any]], Result]
@@ -27,11 +29,15 @@ RESULTS = "number int, content binary"  # the columns of the frame of results: a
 PIECE = 2**24  # bytes: a row and a batch of rows must stay below 2 GB
 WAVE = 2**27  # bytes of results that one job brings here, as far as they can be foreseen
 
+ADDED_ROWS = 2**16  # rows that get their columns at once
+TYPES = {"string": "string", "int64": "bigint", "double": "double", "bool": "boolean"}  # of Arrow, in Spark
+
 
 class SparkPartitions(Partitions):
     """The partitions of a DataFrame of PySpark, of a session with a JVM of its own or of Spark Connect."""
 
     name = "the Spark frame"
+    pickler = "pyspark.cloudpickle"  # the copy that PySpark has, and so its workers
 
     def __init__(self, frame: Any) -> None:
         with spark_errors():
@@ -42,10 +48,20 @@ class SparkPartitions(Partitions):
     def map(self, work: Work[Result], names: Sequence[str]) -> Iterator[Result]:
         check_types(self.frame.schema, names)
         with spark_errors(), broadcast(self.frame, work) as sent:
-            results = map_in_arrow(select(self.frame, names), OnPartition(sent, tuple(names), PIECE))
+            results = map_in_arrow(select(self.frame, names), OnPartition(sent, tuple(names), PIECE), RESULTS)
             pieces = results.toLocalIterator() if is_connect(self.frame) else collect_in_waves(results)
             for _, rows in groupby(pieces, key=lambda row: row.number):
                 yield pickle.loads(b"".join(row.content for row in rows))  # noqa: S301 (of our own workers)
+
+    def add_columns(self, work: Callable[[int, int, Any], Found], schema: Any) -> Any:
+        check_types(self.frame.schema, intervals(self.frame.schema))
+        with spark_errors():
+            numbered = self.frame.toDF(*map(str, range(len(self.names))))
+            types = import_package("pyspark.sql.types", "spark").StructType(numbered.schema.fields[:])
+            for number, field in enumerate(schema, len(self.names)):
+                types = types.add(str(number), TYPES[str(field.type)])
+            together = map_in_arrow(numbered, AddColumns(work, tuple(self.names)), types)
+            return together.toDF(*self.names, *schema.names)
 
 
 @dataclass(frozen=True)
@@ -67,16 +83,34 @@ class OnPartition:
             yield arrow.RecordBatch.from_pydict({"number": arrow.array([number], "int32"), "content": piece})
 
 
+@dataclass(frozen=True)
+class AddColumns:
+    """What Spark calls on a worker, with the record batches of a partition: they get further columns."""
+
+    work: Callable[[int, int, Any], Found]
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        arrow, context = import_package("pyarrow", "spark"), import_package("pyspark", "spark").TaskContext
+        number, start = context.get().partitionId(), 0
+        tables = (arrow.Table.from_batches([batch]).rename_columns(self.names) for batch in batches)
+        for rows in cut(tables, ADDED_ROWS, arrow.concat_tables):
+            [added] = self.work(number, start, rows).give()
+            columns = [*rows.columns, *added.columns]
+            yield from arrow.table(columns, names=list(map(str, range(len(columns))))).combine_chunks().to_batches()
+            start += rows.num_rows
+
+
 def select(frame: Any, names: Sequence[str]) -> Any:
     """The columns of these names, numbered: to Spark, names may be expressions, and A is a."""
     columns = list(frame.columns)
     return frame.toDF(*map(str, range(len(columns)))).select(*(str(columns.index(name)) for name in names))
 
 
-def map_in_arrow(frame: Any, function: OnPartition) -> Any:
+def map_in_arrow(frame: Any, function: Callable[[Iterable[Any]], Iterator[Any]], schema: Any) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used
-        return frame.mapInArrow(function, RESULTS)
+        return frame.mapInArrow(function, schema)
 
 
 def collect_in_waves(results: Any) -> Iterator[Any]:

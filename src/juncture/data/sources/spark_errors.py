@@ -37,6 +37,11 @@ def check_types(schema: Any, names: Sequence[str]) -> None:
             )
 
 
+def intervals(schema: Any) -> list[str]:
+    """The columns that Spark does not hand to Python and take back."""
+    return [field.name for field in schema if field.dataType.simpleString().startswith("interval")]
+
+
 @contextmanager
 def spark_errors() -> Iterator[None]:
     """The errors of Spark as one sentence, without the stacks of its two languages."""

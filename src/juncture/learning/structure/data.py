@@ -57,11 +57,15 @@ def names_of(data: Rows) -> tuple[str, ...]:
 
 def as_rows(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Rows:
     """The columns to learn a structure over, with the declared states of declared variables."""
+    if isinstance(data, StreamedRows | SummedRows) and weights is None and not variables:
+        return data
     declared = Scope(() if variables is None else variables)
     source = as_lazy_source(data)
     rows = as_rows_in_memory(data, declared, weights) if source is None else read_source(source, declared, weights)
     if not rows.variables:
         raise InvalidData("there are no columns to learn a structure over")
+    if source is not None and not len(rows):
+        raise InvalidData("the source has no rows to learn a structure from")
     if total_weight(rows) == 0.0 and not (isinstance(rows, Dataset) and rows.weights is None):
         raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
     return rows

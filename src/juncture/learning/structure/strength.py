@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.checks import check_number
 from juncture.data.dataset import Dataset
+from juncture.data.sources.entries import as_lazy_source
 from juncture.drawing.diagram import Diagram, Node, Stroke
 from juncture.drawing.diagram import Edge as Line
 from juncture.drawing.notebook import diagram_html
@@ -156,7 +157,8 @@ def edge_strengths(
     method
         As in `learn_structure`; "auto" is hill climbing, and structural EM where rows have missing cells.
     samples
-        The number of bootstrap samples, each of as many rows as the data, drawn with replacement by their weights.
+        The number of bootstrap samples, each of as many rows as the data, drawn with replacement by their weights. Of
+        a source, whole weights count rows. A source past memory is refused.
 
     Returns
     -------
@@ -174,10 +176,11 @@ def edge_strengths(
     check_progress(progress)
     dataset = as_dataset(data, variables, weights, "drawing bootstrap samples")
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
+    num_rows = len(dataset) if as_lazy_source(data) is None else count_rows(dataset)
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
     total = np.zeros((len(names), len(names)))
-    shares = map_runs(partial(run_sample, search, dataset, bounds), as_generator(rng).spawn(samples))
+    shares = map_runs(partial(run_sample, search, dataset, num_rows, bounds), as_generator(rng).spawn(samples))
     with warnings.catch_warnings():
         for number, share in enumerate(shares, start=1):
             warnings.simplefilter("ignore", DeterministicRelationWarning)  # once is enough
@@ -187,18 +190,26 @@ def edge_strengths(
     return EdgeStrengths(names, total / samples, bounds)
 
 
-def run_sample(search: Any, data: Dataset, bounds: EdgeConstraints, rng: np.random.Generator) -> np.ndarray:
+def run_sample(
+    search: Any, data: Dataset, num_rows: int, bounds: EdgeConstraints, rng: np.random.Generator
+) -> np.ndarray:
     """The edges learned from one bootstrap sample."""
-    return edge_directions(search.run(resample_rows(data, rng), rng=rng), bounds)
+    return edge_directions(search.run(resample_rows(data, num_rows, rng), rng=rng), bounds)
 
 
-def resample_rows(data: Dataset, rng: np.random.Generator) -> Dataset:
+def count_rows(data: Dataset) -> int:
+    """The number of rows of a source, of which the distinct ones are here with their total weights."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    return round(float(weights.sum())) if (weights == np.rint(weights)).all() else len(data)
+
+
+def resample_rows(data: Dataset, num_rows: int, rng: np.random.Generator) -> Dataset:
     """Rows drawn with replacement; where rows have weights, the same rows, weighed by how often they were drawn."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    times = rng.multinomial(len(data), weights / weights.sum())
+    times = rng.multinomial(num_rows, weights / weights.sum())
     if data.weights is None:
         return data.take(np.repeat(np.arange(len(data)), times))
-    return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / len(data)))
+    return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / num_rows))
 
 
 def edge_directions(graph: Any, bounds: EdgeConstraints) -> np.ndarray:

@@ -38,8 +38,12 @@ Result = TypeVar("Result")
 class Passes(Protocol):
     """Rows that can be passed as often as is needed."""
 
-    num_rows: int
-    has_whole_weights: bool  # whole, and of a sum in each chunk that 32 bits hold
+    @property
+    def num_rows(self) -> int: ...
+
+    @property
+    def has_whole_weights(self) -> bool:
+        """Whether the weights are whole numbers, whose sum in each chunk 32 bits hold."""
 
     def map(self, function: Callable[[Chunk], Result]) -> Iterator[Result]:
         """`function` of each chunk, in order."""

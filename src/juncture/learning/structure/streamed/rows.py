@@ -110,6 +110,7 @@ class StreamedRows:
 
         Warnings of the runs before the last say what estimates suggested, and are dropped.
         """
+        self.estimate = None
         while True:
             self._missing, self._missing_cells = {}, 0
             with suppress(PassFullError), warnings.catch_warnings(record=True) as caught:
