@@ -12,7 +12,12 @@ from support.spark_frames import spark_session
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "large_data.md"
 FENCE = re.compile(r"^```python(?P<marks>[^\n`]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-PACKAGES = {"duckdb": ("duckdb",), "dask": ("dask.dataframe", "distributed"), "spark": ("pyspark.sql",)}
+PACKAGES = {
+    "duckdb": ("duckdb",),
+    "ibis": ("ibis", "duckdb"),
+    "dask": ("dask.dataframe", "distributed"),
+    "spark": ("pyspark.sql",),
+}
 
 
 def blocks_with(*marks: str) -> list[str]:
