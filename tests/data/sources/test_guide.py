@@ -41,7 +41,7 @@ def test_the_lines_of_the_page_give_what_the_file_gives(engine, page):
     for package in PACKAGES[engine]:
         pytest.importorskip(package)
     if engine == "spark":
-        spark_session()  # which the page then gets
+        spark_session()  # a quiet one, which the lines of the page get
     codes, found = blocks_with("no-run", engine), dict(page)
     assert codes
     try:
@@ -58,3 +58,4 @@ def test_the_lines_of_the_page_give_what_the_file_gives(engine, page):
         assert model.model == fitted.model
         assert edges == graph
         assert np.array_equal(numbers, scores)
+    assert found["strengths"] == page["strengths"]
