@@ -7,6 +7,7 @@ import importlib
 import pytest
 
 import juncture as jt
+from juncture import verbs
 from juncture.dispatch import lazy_dispatch
 from juncture.verbs import KINDS
 
@@ -100,3 +101,22 @@ def test_every_kind_of_the_table_has_its_modules():
     for modules in KINDS.values():
         for module in modules:
             importlib.import_module(module)
+
+
+@pytest.mark.parametrize("verb", ["fit", "statistics", "estimate"])
+def test_a_verb_of_learning_names_the_kinds_that_it_takes(verb):
+    """The message names what is registered: the classes themselves, and for a base class its public kinds."""
+    for modules in verbs.KINDS.values():
+        for module in modules:
+            importlib.import_module(module)
+    registered = {kind.__name__ for kind in getattr(verbs, verb).registry} - {"object"}
+    public = {name for kind in registered for name in verbs.BASES.get(kind, (kind,))}
+    with pytest.raises(jt.Unsupported) as caught:
+        getattr(jt, verb)(1, None)
+    found = str(caught.value).removeprefix(f"{verb} takes one of ").removesuffix("; got int")
+    assert set(found.split(", ")) == public
+
+
+def test_fit_of_a_regression_says_where_it_is_learned():
+    with pytest.raises(jt.Unsupported, match=r"got LinearRegression: regressions .* jt.supervised, such as fit_linear"):
+        jt.fit(jt.supervised.LinearRegression([1.0], 1.0), [[1.0]])

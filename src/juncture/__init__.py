@@ -174,6 +174,8 @@ _MODULES = {
     "most_probable": "verbs",
     "sample": "verbs",
     "log_prob": "verbs",
+    "answer_blocks": "inference.answer_blocks",
+    "BlockAnswers": "inference.answer_blocks",
     "online_filter": "verbs",
     "Beliefs": "inference.engines.beliefs",
     "ChainBeliefs": "sequences.hidden_markov.beliefs",

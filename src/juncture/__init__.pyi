@@ -112,6 +112,8 @@ from juncture.graphs.directed import PartiallyDirectedGraph as PartiallyDirected
 from juncture.graphs.independence import Independence as Independence
 from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
+from juncture.inference.answer_blocks import BlockAnswers as BlockAnswers
+from juncture.inference.answer_blocks import answer_blocks as answer_blocks
 from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree as BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket as MiniBucket
 from juncture.inference.decisions.information_values import InformationValues as InformationValues

@@ -6,7 +6,7 @@ of that kind: most programs use few kinds, and importing stays light.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from juncture.dispatch import lazy_dispatch, refuse_model
@@ -33,6 +33,22 @@ KINDS: dict[str, tuple[str, ...]] = {
     "DeepBoltzmannMachine": ("juncture.latent.deep.verbs",),
     "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
+
+BASES = {"FactorProduct": ("MarkovNetwork", "FactorGraph"), "LinearFactors": ("FactorAnalysis", "ProbabilisticPCA")}
+
+
+def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsupported:
+    """The error of a verb of learning that takes these kinds of the table, with another way where there is one."""
+    names = [name for kind in kinds for name in BASES.get(kind, (kind,))]
+    way = ""
+    if hasattr(structure, "consistent_extension"):
+        way = ": take consistent_extension() of it"
+    elif hasattr(structure, "predict"):
+        way = ": regressions and classifiers are learned by functions of jt.supervised, such as fit_linear"
+    return Unsupported(f"{verb} takes one of {', '.join(names)}; got {type(structure).__name__}{way}")
+
+
+COUNTED = ("BayesianNetwork", "DirectedGraph", "FactorProduct", "HiddenMarkovModel", "MarkovChain")
 
 
 @lazy_dispatch(KINDS)
@@ -310,13 +326,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     >>> model["rain"].to_dict()
     {'no': 0.5, 'yes': 0.5}
     """
-    extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
-    raise Unsupported(
-        "fit takes a DirectedGraph, an UndirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a"
-        " HiddenMarkovModel, a MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField, a Mixture, a"
-        " FactorAnalysis or a ProbabilisticPCA;"
-        f" got {type(structure).__name__}{extension}"
-    )
+    raise refuse_structure("fit", KINDS, structure)
 
 
 @lazy_dispatch(KINDS)
@@ -345,11 +355,7 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     >>> jt.statistics(graph, rows) + jt.statistics(graph, rows)
     NetworkStatistics(2 families, weight 6)
     """
-    raise Unsupported(
-        "statistics takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
-        " MarkovChain;"
-        f" got {type(structure).__name__}"
-    )
+    raise refuse_structure("statistics", COUNTED, structure)
 
 
 @lazy_dispatch(KINDS)
@@ -380,7 +386,4 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     >>> jt.estimate(graph, jt.statistics(graph, rows), prior=1.0)["a"].values
     array([0.6, 0.4])
     """
-    raise Unsupported(
-        "estimate takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
-        f" MarkovChain; got {type(structure).__name__}"
-    )
+    raise refuse_structure("estimate", COUNTED, structure)

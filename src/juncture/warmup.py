@@ -65,6 +65,7 @@ from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.supervised.linear_classifiers.perceptron import fit_perceptron
 from juncture.supervised.trees.learn import learn_tree
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
@@ -297,8 +298,9 @@ def warm_up_mixtures() -> None:
     fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), np.eye(3, 2), 1.0, method=one_step)
 
 
-def warm_up_trees() -> None:
-    """Grow a tree from a handful of rows, and ask it."""
+def warm_up_classifiers() -> None:
+    """Grow a tree from a handful of rows, and ask it; learn a perceptron."""
+    fit_perceptron([0.0, 1.0], [0, 1])
     rows = {"a": ["x", "y", None, "x"], "b": [1.0, 2.0, 3.0, None]}
     learn_tree(rows, [0, 1, 1, 0]).predict(rows)
 
@@ -336,6 +338,6 @@ SUBJECTS: dict[str, Callable[[], None]] = {
     "emissions of hidden Markov models": warm_up_emissions,
     "mixtures": warm_up_mixtures,
     "state spaces": warm_up_state_space,
-    "decision trees": warm_up_trees,
+    "classifiers": warm_up_classifiers,
     "pairwise models": ask_pairwise_network,
 }

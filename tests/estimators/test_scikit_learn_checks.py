@@ -39,6 +39,10 @@ EXCEPTIONS = {  # estimator → check → the reason why it fails
 }
 
 SETTINGS = {
+    "FactorAnalysis": {"max_steps": 20},
+    "LatentDirichletAllocation": {"max_steps": 10},
+    "MixtureHMM": {"max_steps": 10},
+    "RestrictedBoltzmannMachine": {"n_iter": 2, "n_components": 4},
     "Perceptron": {"max_iter": 30},
     "RandomForest": {"n_estimators": 9},
     "RegressionForest": {"n_estimators": 5},

@@ -23,8 +23,9 @@ ORDERS = {
     ],
     "inference": [
         "engines", "exact", "factor_arrays", "factor_answers", "factor_maxima", "most_probable_codes", "bounded",
-        "messages", "variational", "sampling", "approximation", "approximate_mode", "infer", "most_probable",
-        "predictions", "log_prob", "sample", "planning", "sensitivity", "edge_information", "decisions", "verbs",
+        "messages", "variational", "sampling", "approximation", "approximate_mode", "source_answers", "infer",
+        "most_probable", "predictions", "log_prob", "answer_blocks", "sample", "planning", "sensitivity",
+        "edge_information", "decisions", "verbs",
     ],
     "inference.exact": [
         "row_numbers", "function_chains", "lowering", "clique_search", "best_states", "elimination", "junction_tree",

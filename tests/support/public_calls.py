@@ -47,6 +47,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "AnyConditional",
     "BayesFactor",
     "BayesianComparison",
+    "BlockAnswers",
     "ModelComparison",
     "ModelScore",
     "PredictiveScore",

@@ -98,11 +98,16 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": MIXTURE, "n": 3, "rng": 0},
         {"model": SPACE, "n": 3, "rng": 0},
     ],
+    "answer_blocks": [
+        {"verb": jt.log_prob, "model": NET, "data": ROWS},
+        {"verb": jt.infer, "model": HMM, "data": {"key": [1, 1, 2], "x": [0, 1, 1]}, "group": "key"},
+    ],
     "log_prob": [
         {"model": EMPTY, "rows": {}},
         {"model": NET, "rows": ROWS},
         {"model": FIELD, "rows": {"a": "y"}},
         {"model": HMM, "rows": STEPS},
+        {"model": HMM, "rows": {"key": [1, 1, 2], "x": [0, 1, 1], "s": [0, 0, 1]}, "group": "key", "states": "s"},
         {"model": CHAIN, "rows": STEPS},
         {"model": TAGGER, "rows": (SENTENCE, ["n", "v"])},
         {"model": MIXTURE, "rows": STEPS},

@@ -269,7 +269,10 @@ class ExponentialFamily(Family):
 
 def columns(*statistics: Any) -> np.ndarray:
     """(*shape, statistic) from one array per statistic, each contiguous in memory: sums over rows are fast then."""
-    return np.moveaxis(np.stack(np.broadcast_arrays(*statistics)), 0, -1)
+    found = np.empty((len(statistics), *np.broadcast_shapes(*map(np.shape, statistics))), np.result_type(*statistics))
+    for index, values in enumerate(statistics):
+        found[index] = values
+    return found.transpose(*range(1, found.ndim), 0)
 
 
 def dot(natural: np.ndarray, sufficient: np.ndarray) -> np.ndarray:

@@ -223,7 +223,7 @@ def all_inside(support: Any, x: np.ndarray) -> bool:
     """Whether a support contains every value; one interval is asked for the smallest and the largest only."""
     is_range = isinstance(support, Interval) or (isinstance(support, Integers) and x.dtype.kind in "bui")
     if is_range and x.size > 2 and not np.ndim(support.low) and not np.ndim(support.high):
-        x = np.stack([x.min(), x.max()])  # either is NaN if a value is
+        x = np.array([x.min(), x.max()])  # either is NaN if a value is
     return bool(support.contains(x).all())
 
 

@@ -35,6 +35,7 @@ from juncture.inference.sampling.markov_chains.metropolis import Metropolis
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 from juncture.inference.sampling.rejection import RejectionSampling
+from juncture.inference.source_answers import SourceAnswers, as_evidence_source
 from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
@@ -136,13 +137,19 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
             beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)
             return beliefs
-    findings = as_findings(evidence, model.variables, extra=extra)
     names, seconds = as_targets(model, targets), as_budget(budget)
+    is_exact = isinstance(engine, JunctionTree) and budget is None and not has_real_variables(model)
+    source = as_evidence_source(evidence, model.variables, extra) if is_exact else None
     try:
-        beliefs = Beliefs.of(model, engine, findings, names, budget=seconds, rng=rng)
+        if source is not None:
+            beliefs = Beliefs(model, engine, names, SourceAnswers.of(model, engine, source, names), is_single=False)
+        else:
+            findings = as_findings(evidence, model.variables, extra=extra)
+            beliefs = Beliefs.of(model, engine, findings, names, budget=seconds, rng=rng)
     except TooLarge as refusal:
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
+        findings = as_findings(evidence, model.variables, extra=extra)
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
         beliefs = approximate(query, refusal, seconds)
     check_possible(beliefs, on_impossible)

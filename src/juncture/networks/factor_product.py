@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.checks import check_kind, check_mapping, check_number, check_tuples
-from juncture.data.dataset import Dataset
-from juncture.data.findings import is_hole
+from juncture.checks import check_kind, check_number, check_tuples
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns
 from juncture.factors.distribution import TOLERANCE
 from juncture.factors.factor import Factor, product_of
@@ -26,7 +24,9 @@ from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
+from juncture.networks.complete_rows import check_complete_row, num_rows
 from juncture.networks.elimination_order import check_elimination_order
+from juncture.networks.log_linear import boltzmann, log_linear_factor
 from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.minimal_potentials import MinimalPotentials, minimal_potentials
 from juncture.networks.picture import model_html
@@ -285,41 +285,6 @@ def check_one_kind(parts: Sequence[Factor | GaussianFactor], scope: Scope) -> No
         raise InvalidModel(f"the variables of Gaussian factors are real; {with_states!r} has states")
 
 
-def num_rows(columns: Columns) -> int:
-    """How many rows the columns have; without columns, the one empty assignment."""
-    return len(next(iter(columns.values()), ("",)))
-
-
-def boltzmann(scope: Scope, energy: Any) -> Factor:
-    """exp(-E), where E = +inf gives exactly 0 and nothing else does."""
-    what = f"the energy over ({', '.join(scope.names)})"
-    try:
-        table = np.asarray(energy, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidModel(f"{what} must be a table of numbers of shape {scope.shape}: {error}") from error
-    if np.isnan(table).any():
-        raise InvalidModel(f"{what} has an entry that is not a number; an infinite energy forbids a combination")
-    if np.isneginf(table).any():
-        raise InvalidModel(f"{what} has an entry -inf; energies are numbers, and +inf forbids a combination")
-    return Factor.from_logs(scope, -table)
-
-
-def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight: float) -> Factor:
-    if callable(feature):
-        states = product(*(variable.labels for variable in scope))
-        feature = np.array([feature(*labels) for labels in states], dtype=float).reshape(scope.shape)
-    return boltzmann(scope, -float(weight) * np.asarray(feature, dtype=float))
-
-
 def constant_factor(variables: Sequence[Variable]) -> Factor:
     scope = check_table_size(Scope(variables), f"the clique of {len(variables)} variables")
     return Factor(scope, np.ones(scope.shape))
-
-
-def check_complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
-    """Coded columns of one row that gives every variable a state."""
-    columns = Dataset([dict(check_mapping(assignment, "an assignment"))], variables=variables).columns
-    for name in variables.names:
-        if name not in columns or is_hole(columns[name]).any():
-            raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")
-    return columns

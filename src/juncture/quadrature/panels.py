@@ -80,13 +80,16 @@ def find_peaks(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarr
 def climb(log_height: LogHeight, low: np.ndarray, high: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
     """Golden section search in several brackets at once, until each is so narrow that it is all top.
 
+    `log_height` is asked for places in all brackets, one after the other, several times over.
+
     With the heights at the start of each, brackets are rivals: one that cannot come near the highest ends the search.
     """
     for step in range(75):
         left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        heights = log_height(left), log_height(right)
+        places = (left, right, low, high) if step % 4 == 0 else (left, right)
+        heights = np.split(log_height(np.concatenate(places)), len(places))
         if step % 4 == 0:
-            sides, best = np.minimum(log_height(low), log_height(high)), np.maximum(*heights)
+            sides, best = np.minimum(*heights[2:]), np.maximum(*heights[:2])
             is_done = np.isneginf(best) | (sides > best - TOP - ROUNDING * np.abs(best))
             if start is not None and step:  # what is still to be gained is less than what was gained
                 is_done |= best + np.maximum(best - start, 0.0) < best.max() - DROP

@@ -98,8 +98,8 @@ class PlaneDensity:
 
     def _nodes_of(self, log_height: Height, outer: Panels) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         w = outer.z.ravel()
-        log_width = outer.log_mass.ravel() - self._marginal(log_height, w)
         z, log_mass = fill_slices(log_height, w, self._scan)
+        log_width = outer.log_mass.ravel() - log_sum_exp(log_mass, axis=1)
         log_mass = (log_mass + log_width[:, None] - self.log_total).ravel()
         counts = log_mass > log_mass.max() - 46
         second = np.repeat(self._second.point(w), z.shape[1])

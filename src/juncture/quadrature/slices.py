@@ -26,13 +26,13 @@ def fill_slices(log_height: LogHeight, w: np.ndarray, scan: np.ndarray) -> tuple
     heights = log_height(scan, w[:, None])  # (slice, scan)
     best = heights.argmax(axis=1)
     low, high = scan[np.maximum(best - 1, 0)], scan[np.minimum(best + 1, len(scan) - 1)]
-    peak = climb(lambda z: log_height(z, w), low, high)
+    peak = climb(lambda z: log_height(z, np.resize(w, len(z))), low, high)
     level = log_height(peak, w) - DROP
     seen = heights > level[:, None]
     first = np.where(seen.any(axis=1), scan[seen.argmax(axis=1)], peak)
     last = np.where(seen.any(axis=1), scan[len(scan) - 1 - seen[:, ::-1].argmax(axis=1)], peak)
-    low = _crossing(log_height, w, np.minimum(first, peak), ends[0], level)
-    high = _crossing(log_height, w, np.maximum(last, peak), ends[1], level)
+    starts = np.concatenate([np.minimum(first, peak), np.maximum(last, peak)])
+    low, high = np.split(_crossing(log_height, np.tile(w, 2), starts, np.repeat(ends, len(w)), np.tile(level, 2)), 2)
     edges = np.concatenate(
         [(peak + (low - peak) * CUTS[::-1, None]).T, (peak + (high - peak) * CUTS[1:, None]).T], axis=1
     )
@@ -42,8 +42,10 @@ def fill_slices(log_height: LogHeight, w: np.ndarray, scan: np.ndarray) -> tuple
         return z, log_height(z, w[:, None]) + np.log(half * WEIGHTS).reshape(len(w), -1)
 
 
-def _crossing(log_height: LogHeight, w: np.ndarray, inside: np.ndarray, end: float, level: np.ndarray) -> np.ndarray:
-    """Where the height of each slice falls below its level on the way to the end; the end if it does not."""
+def _crossing(
+    log_height: LogHeight, w: np.ndarray, inside: np.ndarray, end: np.ndarray, level: np.ndarray
+) -> np.ndarray:
+    """Where the height of each slice falls below its level on the way to its end; the end if it does not."""
     outside, step = inside, np.copysign(1e-6, end - inside)
     is_open = np.ones(len(w), bool)
     while is_open.any():

@@ -190,3 +190,21 @@ def test_markov_networks_are_counted_on_the_partitions():
     assert max(partitions.bytes_sent) < 4 * 6000
     with pytest.raises(jt.InvalidData, match="is missing in row 4 of partition 0"):
         jt.statistics(model, LocalPartitions(cut(table, 2)))
+
+
+def test_mixtures_are_learned_on_the_partitions():
+    """Only statistics travel, and a few thousand rows for a start and a prior; the same for any order of the work."""
+    rng = np.random.default_rng(0)
+    table = pa.table({"x": np.concatenate([rng.normal(size=20_000), rng.normal(5.0, 1.0, size=20_000)])})
+    two, steps = (
+        jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0)] * 2),
+        jt.ExpectationMaximization(max_steps=3, tolerance=0.0),
+    )
+    models = []
+    for order in (None, [3, 2, 1, 0]):
+        partitions = LocalPartitions(cut(table, 4), order=order)
+        with pytest.warns(jt.NotConvergedWarning):
+            models.append(jt.fit(two, as_source(partitions, block_rows=5000), "weak", method=steps).model)
+        assert min(partitions.bytes_sent[-3:]) < 8000
+        assert sum(size > 20_000 for size in partitions.bytes_sent) == 2  # of the prior and of the start
+    assert models[0] == models[1]

@@ -7,17 +7,17 @@ when none is given (`declared`), and what is left of it when some cells only mar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date, time, timedelta
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from juncture.data.tables.distinct import MANY, distinct_numbers
+from juncture.data.tables.labels import check_label, sorting_key
 from juncture.errors import InvalidData, UnknownState
 from juncture.intervals import as_number, is_number_text
 from juncture.values import Value
-from juncture.variables import State, Variable, state_key
+from juncture.variables import Variable, state_key
 
 HOLE = -1
 HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
@@ -278,28 +278,3 @@ def advise_reading(label: object) -> str:
         return " (if it marks a missing value, add it to `missing`)"
     is_comma = "," in text and is_number_text(text.replace(",", ".", 1))
     return ' (decimal="," reads numbers with a decimal comma)' if is_comma else ""
-
-
-def refuse_dates(name: str) -> InvalidData:
-    """The error of a column of dates or times, which are neither states nor numbers."""
-    return InvalidData(
-        f"the column {name!r} holds dates or times, which are neither states nor numbers: leave it out"
-        f" (rows.drop(columns=[{name!r}]) of pandas, --ignore {name} at the command line), or make a number of it,"
-        " such as the year or the days since a date"
-    )
-
-
-def check_label(label: object, name: str) -> State:
-    if isinstance(label, date | time | timedelta | np.datetime64 | np.timedelta64):
-        raise refuse_dates(name)
-    if not isinstance(label, str | int | float):
-        raise InvalidData(
-            f"column {name!r} holds {label!r}, a {type(label).__name__}; states are text, numbers or booleans:"
-            " convert the column, or leave it out"
-        )
-    return label
-
-
-def sorting_key(label: State) -> tuple[int, State]:
-    """Booleans, then numbers by value, then text by code point."""
-    return (0 if isinstance(label, bool) else 2 if isinstance(label, str) else 1), label

@@ -10,8 +10,9 @@ import narwhals as nw
 import numpy as np
 
 from juncture.data.tables.cells import list_column, object_column
-from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn, refuse_dates
+from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
+from juncture.data.tables.labels import refuse_dates
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.whole_numbers import integers_in_floats
 from juncture.errors import InvalidData

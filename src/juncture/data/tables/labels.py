@@ -1,8 +1,9 @@
-"""Labels of states and symbols as arrays: text as text, numbers as numbers."""
+"""Labels of states and symbols: as arrays, text as text and numbers as numbers; what may be a label, and the order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -37,3 +38,28 @@ def as_variable(name: str, states: Any) -> Variable:
     if isinstance(states, bool) or not is_count(states, 1):
         raise InvalidData(f"{name}s are a number of at least 1, or a list of labels; got {shown(states)}")
     return Variable(name, int(states))
+
+
+def refuse_dates(name: str) -> InvalidData:
+    """The error of a column of dates or times, which are neither states nor numbers."""
+    return InvalidData(
+        f"the column {name!r} holds dates or times, which are neither states nor numbers: leave it out"
+        f" (rows.drop(columns=[{name!r}]) of pandas, --ignore {name} at the command line), or make a number of it,"
+        " such as the year or the days since a date"
+    )
+
+
+def check_label(label: object, name: str) -> State:
+    if isinstance(label, date | time | timedelta | np.datetime64 | np.timedelta64):
+        raise refuse_dates(name)
+    if not isinstance(label, str | int | float):
+        raise InvalidData(
+            f"column {name!r} holds {label!r}, a {type(label).__name__}; states are text, numbers or booleans:"
+            " convert the column, or leave it out"
+        )
+    return label
+
+
+def sorting_key(label: State) -> tuple[int, State]:
+    """Booleans, then numbers by value, then text by code point."""
+    return (0 if isinstance(label, bool) else 2 if isinstance(label, str) else 1), label

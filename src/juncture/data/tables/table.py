@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture.data.tables.cells import list_column, object_column, text_column
-from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row, refuse_dates
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row
+from juncture.data.tables.labels import refuse_dates
 from juncture.data.tables.parts import ColumnParts, concatenate_columns, is_native
 from juncture.errors import InvalidData
 from juncture.values import Value

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.tables.coding import warn_unseen
-from juncture.data.tables.columns import sorting_key
+from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.reading import Reading, check_numbers

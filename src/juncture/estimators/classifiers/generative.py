@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from juncture.components.contract import Emissions
-from juncture.data.tables.columns import Column, sorting_key
-from juncture.data.tables.labels import label_array
+from juncture.data.tables.columns import Column
+from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, Unsupported
 from juncture.estimators.classifiers.accuracy import accuracy

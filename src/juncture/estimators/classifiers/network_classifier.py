@@ -13,9 +13,8 @@ from juncture.checks import check_kind
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import warn_unseen
-from juncture.data.tables.columns import sorting_key
 from juncture.data.tables.holes import unmask
-from juncture.data.tables.labels import label_array
+from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.classifiers.accuracy import accuracy

@@ -119,7 +119,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         is_shuffled = check_flag(self.shuffle, "shuffle")
         return apply_rule(
             signed[keep],
-            rate * heavy[keep, None] * signed[keep],
+            rate * heavy[keep],
             np.zeros(signed.shape[1]),
             least=check_number(self.margin, "margin", least=0, finite=True),
             max_epochs=check_count(self.max_iter, "max_iter", least=1),

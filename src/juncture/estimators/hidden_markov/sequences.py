@@ -12,9 +12,9 @@ from sklearn.utils.validation import _num_samples
 from juncture.checks import check_array
 from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, as_offsets
 from juncture.data.sequences.steps import unwrap_frame
-from juncture.data.tables.columns import Column, sorting_key
+from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
-from juncture.data.tables.labels import as_variable
+from juncture.data.tables.labels import as_variable, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownState

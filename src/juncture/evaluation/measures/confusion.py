@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.checks import check_array, check_iterable, check_number, shown
-from juncture.data.tables.columns import sorting_key
+from juncture.data.tables.labels import sorting_key
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, UnknownState, hint
 from juncture.factors.text import align_columns

@@ -17,6 +17,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.contract import Origin
+from juncture.data.sources.passes import is_elsewhere
 from juncture.inference.engines.options import check_data
 from juncture.latent.mixtures import code_pass, gaussian_pass
 from juncture.latent.mixtures.gaussian_pass import PatternRows, group_rows
@@ -79,6 +80,11 @@ class SourceBlocks:
 
     rows: SourceRows
     components: Emissions
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows lie on a cluster."""
+        return is_elsewhere(self.rows.source)
 
     def __call__(self) -> Iterator[Block]:
         return (block for block in self.map(same) if len(block.rows))

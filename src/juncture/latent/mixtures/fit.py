@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from juncture.checks import check_choice, check_flag
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.feature_names import keep_names
+from juncture.data.sources.contract import Origin
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.latent.mixtures.expectation import Block, SourceBlocks, as_observations
+from juncture.latent.mixtures.expectation import NOWHERE, Block, SourceBlocks, as_observations
 from juncture.latent.mixtures.problem import (
     MixtureProblem,
     MixtureState,
@@ -102,22 +103,33 @@ def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     source = as_lazy_source(data)
     if source is None:
         rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
-        check_some_seen([(rows, own)])
+        check_some_seen([see_rows(rows, own)])
         whole = Block(as_observations(model.components, rows), own)
         return lambda: iter([whole])
     parts = SourceRows.of(source, weights, model.event_shape, model.feature_names)
-    check_some_seen(parts())
+    check_some_seen(parts.map(see_rows))
     return SourceBlocks(parts, model.components)
 
 
-def check_some_seen(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+class SeenPart(NamedTuple):
+    """Of some rows, whether one counts, and whether something is seen of a row that counts."""
+
+    has_rows: bool
+    has_values: bool
+
+
+def see_rows(rows: np.ndarray, weights: np.ndarray, origin: Origin = NOWHERE) -> SeenPart:
+    counted = rows[weights > 0]
+    return SeenPart(len(counted) > 0, len(counted) > 0 and not (rows.dtype.kind == "f" and np.isnan(counted).all()))
+
+
+def check_some_seen(parts: Iterable[SeenPart]) -> None:
     """Raise unless some row counts, and something is seen of such a row."""
     has_rows = False
-    for rows, weights in parts:
-        counted = rows[weights > 0]
-        if len(counted) and not (rows.dtype.kind == "f" and np.isnan(counted).all()):
+    for part in parts:
+        if part.has_values:
             return
-        has_rows |= len(counted) > 0
+        has_rows |= part.has_rows
     if not has_rows:
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
     raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
@@ -125,10 +137,20 @@ def check_some_seen(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
 
 def weak_prior_of(model: Mixture, parts: RowBlocks, rng: np.random.Generator) -> MixturePrior:
     """The weak prior from all rows; from some of them, at random, where they come in several blocks."""
-    first = list(islice(parts(), 2))  # a pass ends before the next begins: some sources have one at a time
-    if len(first) == 1:
-        return weak_prior(model, first[0].rows, first[0].weights)
-    return weak_prior(model, *excerpt(parts, rng))
+    if not has_one_block(parts):  # a pass ends before the next begins: some sources have one at a time
+        return weak_prior(model, *excerpt(parts, rng))
+    (whole,) = parts()
+    return weak_prior(model, whole.rows, whole.weights)
+
+
+def has_one_block(parts: RowBlocks) -> bool:
+    """Whether all rows are in one block; the rows of a cluster stay there."""
+    lengths = parts.map(length_of) if isinstance(parts, SourceBlocks) else map(length_of, parts())
+    return len(list(islice(filter(None, lengths), 2))) == 1
+
+
+def length_of(block: Block) -> int:
+    return len(block.rows)
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from zlib import crc32
 
 import numpy as np
 
@@ -51,6 +52,11 @@ class MixtureProblem:
     rng: np.random.Generator
     is_hard: bool = False
     models: ClassVar[str] = "mixtures"
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows lie on a cluster, where each step runs."""
+        return isinstance(self.parts, SourceBlocks) and self.parts.is_elsewhere
 
     def start(self) -> Mixture:
         """The given mixture; at random if that is asked for, or if components are equal: EM would keep them equal."""
@@ -143,14 +149,34 @@ def has_equal_components(model: Mixture) -> bool:
 
 def excerpt(parts: RowBlocks, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Random rows that count, at most `EXCERPT` of them, and their weights."""
-    kept: tuple[np.ndarray, ...] = ()
-    for block in parts():
-        rows, weights = block.rows, block.weights
-        keys = np.where(weights > 0, rng.random(len(rows)), np.inf)  # the smallest keys of all parts are kept
-        own = (keys, rows, weights)
-        pairs = zip(kept, own, strict=True)
-        joint = tuple(np.concatenate(pair) for pair in pairs) if kept else own
-        smallest = np.sort(np.argsort(joint[0], kind="stable")[:EXCERPT])
-        kept = tuple(array[smallest] for array in joint)
-    counted = np.isfinite(kept[0])
-    return kept[1][counted], kept[2][counted]
+    if isinstance(parts, SourceBlocks) and parts.is_elsewhere:
+        drawn = parts.map(partial(draw_rows, int(rng.integers(2**62))))
+    else:
+        drawn = (keep_smallest(rng.random(len(block.rows)), block) for block in parts())
+    kept = reduce(join_drawn, drawn)
+    return kept.block.rows, kept.block.weights
+
+
+class DrawnRows(NamedTuple):
+    """Rows with random keys: the rows with the smallest keys of all are a random choice."""
+
+    keys: np.ndarray
+    block: Block
+
+
+def draw_rows(seed: int, block: Block) -> DrawnRows:
+    """Random rows of a block on a cluster, by a generator of its own: they do not depend on the number of workers."""
+    place = crc32(block.origin.name.encode()), block.origin.start
+    return keep_smallest(np.random.default_rng([seed, *place]).random(len(block.rows)), block)
+
+
+def keep_smallest(keys: np.ndarray, block: Block) -> DrawnRows:
+    counted = np.flatnonzero(block.weights > 0)
+    own = np.sort(counted[np.argsort(keys[counted], kind="stable")[:EXCERPT]])
+    return DrawnRows(keys[own], Block(block.rows[own], block.weights[own]))
+
+
+def join_drawn(one: DrawnRows, two: DrawnRows) -> DrawnRows:
+    rows = np.concatenate([one.block.rows, two.block.rows])
+    weights = np.concatenate([one.block.weights, two.block.weights])
+    return keep_smallest(np.concatenate([one.keys, two.keys]), Block(rows, weights))

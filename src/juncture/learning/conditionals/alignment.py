@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from juncture.data.tables.columns import sorting_key
+from juncture.data.tables.labels import sorting_key
 from juncture.errors import InvalidData
 from juncture.variables import Scope, Variable, state_key
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -150,7 +151,7 @@ class LinearGaussianStateSpace(Value):
         """The names of the parts that have an axis of time."""
         return tuple(name for name, part in self.parts.items() if part.ndim > AXES.get(name, part.ndim))
 
-    @property
+    @cached_property
     def max_length(self) -> int | None:
         """The longest sequence for which the varying parts are given; None if no part varies."""
         return min((len(self.parts[name]) + (name in MOVING) for name in self.varying), default=None)

@@ -71,6 +71,8 @@ def standardize(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def factor_of(covariance: np.ndarray) -> np.ndarray:
     """L, lower triangular, with L Lᵀ = covariance; also of a singular one."""
+    if covariance.shape[-1] == 1:
+        return np.sqrt(np.maximum(covariance, 0.0))
     correlations, scale = standardize(covariance)
     values, vectors = np.linalg.eigh(correlations)
     values = np.where(values > ZERO * values.shape[-1], values, 0.0)

@@ -20,7 +20,6 @@ from juncture.supervised.regression.rows import read_weights
 from juncture.values import number_of, read_only
 
 NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
-BLOCK = 128  # points whose activations are computed ahead of the next update
 
 
 class PerceptronFit(LinearDiscriminant):
@@ -115,7 +114,7 @@ def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
     signed, heavy = sign_points(places, labels, weights)
     run = apply_rule(
         signed,
-        check_number(rate, "rate", above=0, finite=True) * heavy[:, None] * signed,
+        check_number(rate, "rate", above=0, finite=True) * heavy,
         read_start(start, signed.shape[1]),
         least=check_number(margin, "margin", least=0, finite=True),
         max_epochs=check_count(max_epochs, "max_epochs", least=1),
@@ -135,7 +134,7 @@ class Run(NamedTuple):
 
 def apply_rule(
     signed: np.ndarray,
-    steps: np.ndarray,
+    rates: np.ndarray,
     start: np.ndarray,
     *,
     least: float,
@@ -143,32 +142,20 @@ def apply_rule(
     is_batch: bool,
     generator: np.random.Generator | None,
 ) -> Run:
-    """Pass over the points t (1, x) until one pass finds none misclassified; each of those adds its step."""
-    current, errors = start, [1]
+    """Pass over the points t (1, x) until one pass finds none misclassified; each of those adds its rate · t (1, x)."""
+    from juncture.kernels.linear.perceptron import pass_over_points
+
+    points = np.ascontiguousarray(signed)
+    current, errors, order = np.array(start), [1], np.arange(len(points))
     while errors[-1] and len(errors) <= max_epochs:
         if is_batch:
-            wrong = signed @ current <= least
-            current = current + wrong @ steps
+            wrong = points @ current <= least
+            current += (wrong * rates) @ points
             errors.append(int(wrong.sum()))
         else:
-            order = np.arange(len(signed)) if generator is None else generator.permutation(len(signed))
-            current, count = pass_over(current, signed[order], steps[order], least)
-            errors.append(count)
+            order = order if generator is None else generator.permutation(len(points))
+            errors.append(int(pass_over_points(points, rates, order, least, current)))
     return Run(current, tuple(errors[1:]))
-
-
-def pass_over(current: np.ndarray, signed: np.ndarray, steps: np.ndarray, least: float) -> tuple[np.ndarray, int]:
-    """The weights after each point in turn, and the number of updates; steps from one update to the next."""
-    place, count = 0, 0
-    while place < len(signed):
-        wrong = signed[place : place + BLOCK] @ current <= least
-        if wrong.any():
-            place += int(wrong.argmax())
-            current, count = current + steps[place], count + 1
-            place += 1
-        else:
-            place += BLOCK
-    return current, count
 
 
 def perceptron_bound(points: Any, labels: Any) -> float:

@@ -54,8 +54,14 @@ def check_points(points: Any, names: Names | None = None) -> np.ndarray:
     columns = read_columns(table)
     array = check_array(table, "the points") if columns is None else columns
     places = array[:, None] if array.ndim == 1 else array
-    if places.ndim != 2 or not np.isfinite(places).all():
-        raise InvalidData(f"points are finite numbers, (point, coordinate) or (point,); got the shape {array.shape}")
+    if places.ndim != 2:
+        raise InvalidData(f"points are numbers, (point, coordinate) or (point,); got the shape {array.shape}")
+    if not np.isfinite(places).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(places))[0])
+        raise InvalidData(
+            f"row {row}, column {column} of the points is {places[row, column]}, which lies on no side of a hyperplane:"
+            " leave the row out, or fill the hole"
+        )
     return places
 
 

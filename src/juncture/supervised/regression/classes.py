@@ -8,8 +8,7 @@ import numpy as np
 
 from juncture.checks import check_iterable, shown
 from juncture.data.sequences.steps import unwrap_frame
-from juncture.data.tables.columns import sorting_key
-from juncture.data.tables.labels import label_array
+from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData
 from juncture.values import number_of

@@ -10,13 +10,14 @@ import numpy as np
 from juncture.checks import check_array, check_iterable, shown
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import as_coding, warn_unseen
-from juncture.data.tables.columns import Column, sorting_key
+from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
+from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.values import number_of
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 LARGEST = 1e100  # of the numbers that a regression tree learns: sums of their squares are doubles
 
@@ -116,6 +117,14 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     if not is_category and not column.is_declared and is_number:
         return Variable(name)
     return variable
+
+
+def read_rows(inputs: Scope, rows: Any) -> np.ndarray:
+    """(row, column) as `read_inputs` has it; an array of numbers for real inputs is taken as it is."""
+    is_plain = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.shape[1:] == (len(inputs),)
+    if is_plain and all(variable.is_real for variable in inputs) and not np.isinf(rows).any():
+        return np.ascontiguousarray(rows)
+    return read_inputs(inputs, as_input_table(rows, inputs.names))
 
 
 def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:

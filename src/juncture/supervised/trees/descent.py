@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.kernels.trees.descent import find_leaves
 from juncture.values import read_only
+from juncture.variables import Variable
 
 
 class SplitTree(Protocol):
@@ -31,6 +32,8 @@ class SplitTree(Protocol):
     def predictions(self) -> np.ndarray: ...
     @property
     def missing(self) -> str: ...
+    @property
+    def target(self) -> Variable: ...
     @property
     def derived(self) -> dict[str, np.ndarray]: ...
 
@@ -62,7 +65,7 @@ def child_shares(tree: SplitTree) -> np.ndarray:
 def send_to_leaves(tree: SplitTree, table: np.ndarray) -> Arrivals:
     """The leaves that each row reaches; the fractions of a row sum to 1."""
     arrays = tree.split, tree.threshold, tree.first_child, tree.num_children, tree.branch, child_shares(tree)
-    size, needed = 0, len(table)
+    size, needed = -1, len(table)
     while needed > size:
         size = needed
         found = Arrivals(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
@@ -72,9 +75,22 @@ def send_to_leaves(tree: SplitTree, table: np.ndarray) -> Arrivals:
 
 def average_leaves(tree: SplitTree, table: np.ndarray) -> np.ndarray:
     """(row, …): the predictions of the leaves of each row, averaged by the fractions that reach them."""
+    return average_arrivals(tree, table, send_to_leaves(tree, table))
+
+
+def predict_leaves(tree: SplitTree, table: np.ndarray) -> np.ndarray:
+    """(row,): the code of the most probable class of each row, or its number."""
+    found, is_real = send_to_leaves(tree, table), tree.target.is_real
+    if len(found.rows) == len(table):
+        best = tree.predictions[:, 0] if is_real else tree.predictions.argmax(axis=1)
+        return np.asarray(best[found.leaves])
+    values = average_arrivals(tree, table, found)
+    return values[:, 0] if is_real else values.argmax(axis=1)
+
+
+def average_arrivals(tree: SplitTree, table: np.ndarray, found: Arrivals) -> np.ndarray:
     if not len(table):
         return np.empty((0, tree.predictions.shape[1]))
-    found = send_to_leaves(tree, table)
     if len(found.rows) == len(table):
         return tree.predictions[found.leaves]
     parts = tree.predictions[found.leaves] * found.fractions[:, np.newaxis]

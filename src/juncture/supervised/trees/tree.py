@@ -14,8 +14,8 @@ from juncture.drawing.decision_trees import DecisionDiagram
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import Unsupported
 from juncture.supervised.trees.checks import check_nodes
-from juncture.supervised.trees.columns import as_input_table, read_inputs
-from juncture.supervised.trees.descent import average_leaves, send_to_leaves
+from juncture.supervised.trees.columns import read_rows
+from juncture.supervised.trees.descent import average_leaves, predict_leaves, send_to_leaves
 from juncture.supervised.trees.explanation import explain_row
 from juncture.supervised.trees.growth import CRITERIA, MISSING, Nodes
 from juncture.supervised.trees.impurity import node_impurities, node_weights
@@ -169,8 +169,8 @@ class DecisionTree(Value):
 
     def predict(self, rows: Any) -> np.ndarray:
         """The class of each row, of equally probable ones the first; for regression its number."""
-        values = self.predict_values(rows)
-        return values[:, 0] if self.target.is_real else label_array(self.target.labels)[values.argmax(axis=1)]
+        values = predict_leaves(self, self.read(rows))
+        return values if self.target.is_real else label_array(self.target.labels)[values]
 
     def predict_proba(self, rows: Any) -> np.ndarray:
         """(row, class): the shares of the classes in the leaf of each row, or their mean over its leaves."""
@@ -190,7 +190,7 @@ class DecisionTree(Value):
 
     def read(self, rows: Any) -> np.ndarray:
         """(row, input): numbers, codes of categories, NaN for holes."""
-        return read_inputs(self.inputs, as_input_table(rows, self.inputs.names))
+        return read_rows(self.inputs, rows)
 
     def rules(self) -> tuple[Rule, ...]:
         """One rule for each leaf, and for the categories that end at a node: exactly one holds for a complete row."""

@@ -34,6 +34,7 @@ from juncture.values import Value, read_only
 
 PARTICLES, TEMPERATURES = 64, 100
 PENALTY = 30.0  # minus the log that stands for a zero, at β = 1
+PLACES = 2**20  # of codes in factors that are weighed together
 
 
 class AnnealedEstimate(Value):
@@ -131,11 +132,13 @@ def anneal(
         return AnnealedEstimate(np.full(num_particles, -np.inf))
     powers = np.linspace(0.0, 1.0, num_temperatures + 1)
     logs = np.where(np.isneginf(target.arrays.log_values), -PENALTY, target.arrays.log_values)
+    children = rng.spawn(num_particles)
+    size = max(1, PLACES // (num_temperatures * (len(target.arrays.scopes) + 1)))
     log_weights = [
-        float(np.log(counts).sum()) + weigh_path(target, powers, logs, anneal_path(target, layout, powers, logs, child))
-        for child in rng.spawn(num_particles)
+        weigh_paths(target, powers, logs, np.array([anneal_path(target, layout, powers, logs, one) for one in some]))
+        for some in (children[part] for part in parallel.blocks_of(num_particles, size))
     ]
-    return AnnealedEstimate(np.array(log_weights))
+    return AnnealedEstimate(float(np.log(counts).sum()) + np.concatenate(log_weights))
 
 
 def anneal_pairs(
@@ -177,15 +180,18 @@ def anneal_path(
     return path
 
 
-def weigh_path(target: Target, powers: np.ndarray, logs: np.ndarray, path: np.ndarray) -> float:
-    """Σ_t log f_{β_{t+1}}(x_t) - log f_{β_t}(x_t); at β = 1 zeros are zeros."""
-    soft = float(np.dot(np.diff(powers), target.log_joints(path, logs)))
-    return soft if target.log_joint(path[-1]) > -np.inf else -np.inf
+def weigh_paths(target: Target, powers: np.ndarray, logs: np.ndarray, paths: np.ndarray) -> np.ndarray:
+    """(particle,): Σ_t log f_{β_{t+1}}(x_t) - log f_{β_t}(x_t) of paths (particle, temperature, node).
+
+    At β = 1 zeros are zeros.
+    """
+    values = target.log_joints(paths.reshape(-1, paths.shape[2]), logs).reshape(paths.shape[:2])
+    return np.where(target.log_joints(paths[:, -1]) > -np.inf, values @ np.diff(powers), -np.inf)
 
 
 def uniform_codes(target: Target, layout: BlockLayout, rng: np.random.Generator) -> np.ndarray:
     """(node,): a state of each node, all alike among those that are possible by themselves."""
     codes = np.where(target.fixed < 0, 0, target.fixed)
-    for block, uniform in zip(layout.blocks, rng.random(len(layout.blocks)), strict=True):
-        codes[block.nodes[0]] = block.digits[int(uniform * len(block.digits)), 0]
+    _, nodes, starts, _, states, *_ = layout.arrays[0]
+    codes[nodes] = states[starts[:-1] + (rng.random(len(nodes)) * np.diff(starts)).astype(np.int64)]
     return codes

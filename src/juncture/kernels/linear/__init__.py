@@ -1,0 +1,1 @@
+"""Loops over the points of linear classifiers."""
