@@ -8,10 +8,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
+import pandas as pd
 import pytest
 
 import juncture as jt
-from juncture.cli import fitted_blocks
+from juncture.cli import fitted_blocks, saved_steps
 from juncture.cli.printing.progress import PassBar, show_passes
 from juncture.data.sources import as_source
 from juncture.learning.networks import saved_counts
@@ -71,25 +72,65 @@ def test_states_that_cannot_be_resumed_are_refused():
     assert run("state.json").returncode == 0
     assert run("state.json").returncode == 0
     jt.sample(ASIA, 10, rng=0).to_parquet("rows.parquet")
-    assert "state.json holds counts of other files, or the files have changed: remove it" in run("state.json").err
+    assert "state.json was saved for other files, or the files have changed: remove it" in run("state.json").err
     Path("other.json").write_text("{}")
-    assert "other.json: the file does not hold counts that can be resumed" in run("other.json").err
+    assert "other.json: the file does not hold steps that can be resumed" in run("other.json").err
     Path("other.json").write_text("{")
     assert run("other.json").returncode == 1
-    latent = juncture("fit", "asia", "rows.parquet", "--out", "o.json", "--resume", "s.json", "--latent", "lung")
-    assert "--resume saves the counts of complete rows" in latent.err
     assert "standard input cannot be read again" in juncture("fit", "asia", "-", "--out", "o.json", "--resume", "s").err
 
 
-def test_rows_with_holes_are_refused_with_resume_and_learned_without():
+@pytest.fixture
+def holes() -> None:
     table = jt.sample(ASIA, 50, rng=0).to_pandas()
-    table.loc[3, "xray"] = None
+    table.loc[3::4, "xray"] = None
     table.to_csv("rows/0.csv", index=False)
-    run = juncture("fit", "asia", "rows", "--out", "out.json", "--resume", "state.json")
-    assert "'xray' is missing in row 3 of" in run.err
-    run = juncture("fit", "asia", "rows", "--out", "out.json", "--prior", "1", "--max-steps", "500")
-    assert run.returncode == 0
-    assert "100, of which not all are complete" in run.out
+
+
+def fit_rows(out: str, *options: str):
+    return juncture("fit", "asia", "rows", "--prior", "1", "--out", out, *options)
+
+
+@pytest.mark.parametrize("options", [(), ("--latent", "lung")])
+def test_an_interrupted_run_of_em_goes_on_with_the_same_bits(holes, options):
+    """Seven steps, and three of them and then four: the models, and the numbers of steps."""
+    if options:
+        for file in Path("rows").iterdir():
+            pd.read_csv(file).drop(columns="lung").to_csv(file, index=False)
+    steps = ("--tolerance", "0", "--max-steps")
+    whole = fit_rows("whole.json", *steps, "7", *options)
+    first = fit_rows("first.json", *steps, "3", "--resume", "state.json", *options)
+    assert json.loads(Path("state.json").read_text())["steps"] == 3
+    second = fit_rows("second.json", *steps, "4", "--resume", "state.json", *options)
+    assert whole.returncode == first.returncode == second.returncode == 0, second.err
+    assert Path("whole.json").read_text() == Path("second.json").read_text() != Path("first.json").read_text()
+    assert json.loads(Path("state.json").read_text())["steps"] == 7
+    assert "100, of which not all are complete" in second.out
+
+
+def test_steps_are_saved_when_they_are_interrupted(holes):
+    def keep(saver, model):
+        if saver.saved.num_steps == 2:
+            raise ZeroDivisionError  # anything that ends the run
+        saver.saved = saver.saved._replace(num_steps=saver.saved.num_steps + 1, model=model)
+
+    with mock.patch.object(saved_steps.Saver, "keep", keep), pytest.raises(ZeroDivisionError):
+        fit_rows("out.json", "--resume", "state.json")
+    assert json.loads(Path("state.json").read_text())["steps"] == 2
+
+
+def test_steps_of_other_rows_networks_and_priors_are_refused(holes):
+    assert fit_rows("out.json", "--resume", "state.json", "--max-steps", "2").returncode == 0
+    other = juncture("fit", "asia", "rows", "--out", "out.json", "--resume", "state.json")
+    assert "state.json was saved for another network or prior: remove it, to start anew" in other.err
+    assert "leave --restarts out" in fit_rows("out.json", "--resume", "state.json", "--restarts", "2").err
+    text = Path("state.json").read_text()
+    Path("state.json").write_text(text.replace('"steps": 2', '"steps": true'))
+    assert "the steps are not complete: remove the file" in fit_rows("out.json", "--resume", "state.json").err
+    Path("state.json").write_text(text.replace("BayesianNetwork", "Bayesian"))
+    assert "the saved model is not one" in fit_rows("out.json", "--resume", "state.json").err
+    jt.sample(ASIA, 10, rng=0).to_csv("rows/1.csv")
+    assert "saved for other files" in fit_rows("out.json", "--resume", "state.json").err
 
 
 def test_a_bar_shows_the_rows_of_each_pass(monkeypatch):

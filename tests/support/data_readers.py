@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import juncture as jt
+from juncture.cli.saved_steps import SavedModel
 from juncture.data.files import csv_arrow
 from juncture.data.sources import as_source, collect
 from juncture.errors import FormatError, InvalidData, JunctureError
@@ -191,8 +192,29 @@ def use_saved_counts(saved: Any, path: Path) -> None:
     assert SavedCounts.load(str(path), []) == saved
 
 
+def saved_steps_bytes() -> list[bytes]:
+    """The model after some steps of EM."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.json"
+        SavedModel([], {}, 2, ASIA).save(str(path))
+        return [path.read_bytes()]
+
+
+def read_saved_steps(path: Path) -> Any:
+    if not path.exists():
+        raise FileNotFoundError(path)
+    return SavedModel([], {}).load(str(path))
+
+
+def use_saved_steps(saved: Any, path: Path) -> None:
+    if saved.model is not None:
+        saved.save(str(path))
+        assert SavedModel([], {}).load(str(path)) == saved
+
+
 ROWS = (FormatError, InvalidData)
 READERS = {
+    "saved steps": Reader("cli.saved_steps", ".json", saved_steps_bytes(), read_saved_steps, use_saved_steps, ROWS),
     "saved counts": Reader(
         "learning.networks.saved_counts", ".json", saved_counts_bytes(), read_saved_counts, use_saved_counts, ROWS
     ),

@@ -78,7 +78,7 @@ Resume = Annotated[
     typer.Option(
         "--resume",
         metavar="FILE",
-        help="Save the counts of complete rows to this JSON file while reading, and go on from there if it exists.",
+        help="Save counts, or steps of EM, to this JSON file while learning, and go on from there if it exists.",
     ),
 ]
 UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
@@ -113,7 +113,9 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     task = FitTask(model, network, rows, prior, latent, method, seed)
     if is_streamed(rows, resume, decimal):
         source = open_source(task, missing, ignore)
-        fitted = fit_source(task, source, objective) if resume is None else fit_resumably(task, source, resume)
+        fitted = (
+            fit_source(task, source, objective) if resume is None else fit_resumably(task, source, resume, objective)
+        )
         about_rows = collect_block_facts(fitted, source)
     else:
         data = read_rows(model, network, rows, missing, ignore, decimal)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from juncture.cli.printing.progress import show_passes, show_rows
 from juncture.cli.reading.rows import RowsOfFiles, as_decimal, note_columns
 from juncture.cli.reading.watched import WatchedSource
+from juncture.cli.saved_steps import SavedModel, as_resumable, describe_task
 from juncture.data.files.files import expand_pattern
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source, as_source
@@ -19,6 +20,7 @@ from juncture.learning.fit import Fit
 from juncture.learning.networks.estimation import resolve_prior
 from juncture.learning.networks.fit import fit_complete
 from juncture.learning.networks.saved_counts import count_resumably
+from juncture.learning.networks.statistics import IncompleteRows
 from juncture.verbs import fit
 
 
@@ -67,10 +69,20 @@ def fit_source(task: FitTask, source: RowSource, objective: str) -> Fit[Any]:
         return fit(task.model, rows, task.prior, progress=None if bar is None else bar.show, **more)
 
 
-def fit_resumably(task: FitTask, source: RowSource, resume: str) -> Fit[Any]:
-    """The fit of complete rows, whose counts are saved to a file that an interrupted run goes on from."""
-    if task.latent:
-        raise Unsupported("--resume saves the counts of complete rows; a latent variable is learned without it, by EM")
+def fit_resumably(task: FitTask, source: RowSource, resume: str, objective: str) -> Fit[Any]:
+    """The fit, of which counts of complete rows or steps of EM are saved to a file that a later run goes on from."""
+    about = describe_task(task.model, task.prior, task.latent)
+    saved = SavedModel(list_files(task.rows), about).load(resume)
+    if saved.model is None and not task.latent:
+        try:
+            return fit_counts(task, source, resume)
+        except IncompleteRows:
+            Path(resume).unlink(missing_ok=True)  # the counts of the complete rows before the first hole
+    return fit_source(task._replace(method=as_resumable(task.method, saved, resume)), source, objective)
+
+
+def fit_counts(task: FitTask, source: RowSource, resume: str) -> Fit[Any]:
+    """The fit of complete rows from their counts."""
     with show_rows(f"counting {task.rows}", source.num_rows) as show:
         statistics = count_resumably(task.model, source, resume, list_files(task.rows), show)
     if not statistics.weight:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
+from llvmlite.binding import Linkage
 from numba.core import compiler, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
@@ -22,6 +23,7 @@ from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.typing.context import Context
 
 from juncture.kernels.kernel_cache import keep_on_disk
+from juncture.kernels.passes import KernelCompiler
 
 make_dispatcher: Any = numba.njit
 UNCOMPILED = {"cache_files.py", "kernel_cache.py", "compilation.py", "compiler.py"}  # on which no machine code depends
@@ -48,7 +50,8 @@ def compile_for_kernels(function: Any, *, reorders_sums: bool) -> Any:
 def options(reorders_sums: bool) -> dict[str, Any]:
     """What Numba is told of every kernel: no lock of the interpreter, division as in NumPy, no C function."""
     liberties = {"reassoc", "contract"} if reorders_sums else set()
-    return {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
+    settings = {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
+    return {**settings, "pipeline_class": KernelCompiler}
 
 
 def compile_entry(settings: Any, args: Any, return_type: Any) -> Any:
@@ -119,6 +122,16 @@ class CalleeLibrary(KernelLibrary):
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """The code itself, not a copy: nothing but callers uses it."""
+        if self._shared_module is None:
+            self._ensure_finalized()
+            for function in self._final_module.functions:
+                if not function.is_declaration and function.linkage == Linkage.external:
+                    function.linkage = "linkonce_odr"
+            self._shared_module = self._final_module
+        return self._shared_module
 
 
 def find_or_compile_callee(dispatcher: Any, signature: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "large_data.md"
 FENCE = re.compile(r"^```python(?P<marks>[^\n`]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-PACKAGES = {"duckdb": ("duckdb",), "dask": ("dask.dataframe", "distributed")}
+PACKAGES = {"duckdb": ("duckdb",), "ibis": ("ibis", "duckdb"), "dask": ("dask.dataframe", "distributed")}
 
 
 def blocks_with(*marks: str) -> list[str]:

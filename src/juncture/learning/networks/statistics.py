@@ -223,13 +223,17 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
+class IncompleteRows(InvalidData):
+    """Rows with holes, where complete ones were asked for."""
+
+
 def check_complete(data: Dataset, names: Iterable[str], describe: DescribeRow = describe_row) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
         holes = has_hole(data.columns[name])
         if holes.any():
-            raise InvalidData(
+            raise IncompleteRows(
                 f"the statistics of complete rows were asked for, but {name!r} is missing in"
                 f" {describe(int(holes.argmax()))}; jt.fit learns from rows with holes"
             )
