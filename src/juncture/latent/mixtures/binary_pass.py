@@ -26,9 +26,8 @@ def log_odds(model: Mixture) -> tuple[np.ndarray, np.ndarray] | None:
     components = model.components
     if not isinstance(components, IndependentEmissions) or not all(map(is_bernoulli, components.parts)):
         return None
-    shares: Any = np.stack(
-        [np.broadcast_to(part.family.probability, (part.num_states,)) for part in components.parts], axis=1
-    )
+    parts: tuple[Any, ...] = tuple(components.parts)
+    shares = np.stack([np.broadcast_to(part.family.probability, (part.num_states,)) for part in parts], axis=1)
     if not ((shares > 0) & (shares < 1)).all() or not (model.weights > 0).all():
         return None
     others = np.log1p(-shares)
@@ -45,7 +44,7 @@ def binary_pass(
     """The expected statistics of the components and the log-likelihood, from `log_odds` and rows of zeros and ones."""
     with one_thread(len(rows) > TASK_ROWS):
         found = map_blocks(lambda own: add_rows(odds, rest, rows[own], weights[own]), len(rows), TASK_ROWS)
-    ones, totals = sum(part[0] for part in found), sum(part[1] for part in found)
+    ones, totals = np.sum([part[0] for part in found], axis=0), np.sum([part[1] for part in found], axis=0)
     parts: Any = model.components
     columns = zip(parts.parts, ones.T, strict=True)
     statistics = [part.statistics(np.array([0.0, 1.0]), np.stack([totals - own, own])) for part, own in columns]
