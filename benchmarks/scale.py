@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 
@@ -29,7 +30,10 @@ import juncture as jt
 from juncture.data.sources import as_source
 from juncture.data.sources.passes import map_blocks
 from juncture.learning.networks.complete_rows import count_blocks, count_or_refuse
+from juncture.learning.networks.statistics import count_families
+from juncture.learning.structure import data as structure_data
 from juncture.parallel import num_threads
+from juncture.variables import Scope
 
 PART = 250_000  # rows that are drawn and written at a time
 DICTIONARIES = "read, dictionaries"
@@ -42,6 +46,9 @@ TARGETS = {  # the slowest that each may be: a multiple of the seconds of anothe
     "blocks, DuckDB": ("count, Parquet", 1.5),
     "count, Ibis": ("count, Parquet", 1.5),
     "count, Polars": ("count, Parquet", 1.5),
+    "learn": ("count all pairs", 3.0),
+    "learn in passes": ("count all pairs", 3.0),
+    "learn, auto": ("count all pairs", 3.0),
     "E-step, 2 workers": ("E-step, 1 worker", 1 / 1.6),
 }
 
@@ -90,9 +97,11 @@ def compare(options: argparse.Namespace) -> None:
         seconds, num_rows, peak, total = json.loads(done.stdout)
         found[what] = seconds, total
         print(f"{what:<18} {seconds:>8.2f} {num_rows / seconds:>12,.0f} {peak:>9,.0f}{judge(what, found)}", flush=True)
-    counts = {total for what, (_, total) in found.items() if what.startswith(("count", "blocks"))}
+    counts = {total for what, (_, total) in found.items() if what.startswith(("count,", "blocks"))}
     print("the counts of all sources are equal" if len(counts) < 2 else "THE COUNTS OF SOURCES DIFFER")
     expected = {total for what, (_, total) in found.items() if what.startswith("E-step")}
+    graphs = {total for what, (_, total) in found.items() if what in {"learn", "learn in passes"}}
+    print("the graphs in memory and in passes are equal" if len(graphs) < 2 else "THE GRAPHS DIFFER")
     print("the E-steps have the same bits" if len(expected) < 2 else "THE BITS OF THE E-STEPS DIFFER")
 
 
@@ -121,6 +130,9 @@ def measure(options: argparse.Namespace) -> None:
     jt.infer(model, few.only(model.variables.names[1:]), targets=model.variables.names[:1])
     if hasattr(run, "prepare"):
         run.prepare(model, options.file)
+    if "learn" in options.measure:
+        learn_in_passes(model, few, most=100)
+        learn(model, few)
     for _ in range(options.repeats):
         begin = time.perf_counter()
         result = run(model, options.file)
@@ -239,6 +251,31 @@ class DaskExpectation:
         return repr(self.steps.expect(model).log_likelihood)
 
 
+def count_pairs(model, file):
+    """The tables of all pairs of columns, in one pass: what a search cannot do without."""
+    scopes = [Scope(pair) for pair in combinations(model.variables, 2)]
+    count = lambda block: np.concatenate([table.ravel() for table in count_families(block.rows, scopes)])  # noqa: E731
+    return hashlib.sha256(sum(map_blocks(count, as_source(file, model.variables))).tobytes()).hexdigest()
+
+
+def learn(model, data, method="hill-climbing"):
+    """Distinct rows in memory while they are at most 2^20, then in passes over a coded copy of them."""
+    return jt.learn_structure(as_source(data, model.variables), method).edges
+
+
+def learn_auto(model, data):
+    return learn(model, data, "auto")
+
+
+def learn_in_passes(model, data, most=2**17):
+    """As for larger files: at most so many distinct rows are kept in memory."""
+    usual, structure_data.MAX_DISTINCT = structure_data.MAX_DISTINCT, most
+    try:
+        return learn(model, data)
+    finally:
+        structure_data.MAX_DISTINCT = usual
+
+
 MEASURED = {
     "read": read,
     DICTIONARIES: read_dictionaries,
@@ -250,6 +287,10 @@ MEASURED = {
     "log_prob": score,
     "posterior": predict,
     "log_prob, holes": score_holes,
+    "count all pairs": count_pairs,
+    "learn": learn,
+    "learn in passes": learn_in_passes,
+    "learn, auto": learn_auto,
     "E-step, 1 worker": DaskExpectation(1),
     "E-step, 2 workers": DaskExpectation(2),
 }

@@ -50,10 +50,10 @@ def log_sum_exp(log_values: np.ndarray, axis: int | tuple[int, ...] | None = Non
     """log Σ exp(log_values), never overflowing; -inf where every term is."""
     if log_values.size == 0:
         return np.full(np.sum(log_values, axis=axis).shape, -np.inf)
-    top = np.max(log_values, axis=axis, keepdims=True)
+    top = np.maximum.reduce(log_values, axis=axis, keepdims=True)
     shift = np.where(np.isfinite(top), top, 0.0)
-    total = log(np.sum(np.exp(log_values - shift), axis=axis, keepdims=True)) + shift
-    return np.asarray(np.squeeze(total, axis=axis))
+    total = log(np.add.reduce(np.exp(log_values - shift), axis=axis, keepdims=True)) + shift
+    return np.asarray(total.squeeze(axis))
 
 
 def sum_last(values: np.ndarray) -> np.ndarray:

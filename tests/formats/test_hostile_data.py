@@ -299,7 +299,11 @@ def test_every_module_that_reads_is_in_the_list():
     }
     found = set()
     for path in PACKAGE.rglob("*.py"):
-        text = re.sub(r"^ *(>>>|\.\.\.).*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)  # no examples
+        text = "\n".join(
+            line
+            for line in path.read_text(encoding="utf-8").split("\n")
+            if not line.lstrip(" ").startswith((">>>", "..."))
+        )  # no examples
         module = str(path.relative_to(PACKAGE).with_suffix("")).replace(os.sep, ".")
         if module.startswith("files"):
             continue

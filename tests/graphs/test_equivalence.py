@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cache
 from itertools import combinations, pairwise, permutations
 
 import pytest
@@ -24,6 +25,7 @@ def grouped(graphs, key):
     return groups
 
 
+@cache
 def statements(graph):
     return frozenset(graph.independencies())
 

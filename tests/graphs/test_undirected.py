@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from juncture.errors import InvalidModel, TooLarge, UnknownVariable
+from juncture.graphs import undirected
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import undirected_graphs
 
@@ -57,15 +58,18 @@ def test_all_cliques_are_the_subsets_that_pass_the_test(graph):
     assert all(graph.is_clique(s) == (s in expected) for s in subsets(graph.nodes))
 
 
-def test_a_complete_graph_has_every_subset_as_a_clique():
+def test_a_complete_graph_has_every_subset_as_a_clique(monkeypatch):
     """S0-088: 2ⁿ - 1; subsets of cliques are cliques (S0-086)."""
     complete = UndirectedGraph(combinations("abcdef", 2))
     assert len(complete.cliques()) == 2**6 - 1
     assert not complete.is_clique([])
     with pytest.raises(UnknownVariable, match="'z'"):
         complete.is_clique(["a", "z"])
-    with pytest.raises(TooLarge, match="more than 1,000,000 cliques; maximal_cliques"):
-        UndirectedGraph(combinations([f"x{i}" for i in range(21)], 2)).cliques()
+    assert undirected.MAX_CLIQUES == 1_000_000
+    monkeypatch.setattr(undirected, "MAX_CLIQUES", 2**12)
+    assert len(UndirectedGraph(combinations("abcdefghijkl", 2)).cliques()) == 2**12 - 1
+    with pytest.raises(TooLarge, match="more than 4,096 cliques; maximal_cliques"):
+        UndirectedGraph(combinations("abcdefghijklm", 2)).cliques()
 
 
 @given(undirected_graphs(max_nodes=6))

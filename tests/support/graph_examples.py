@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -76,7 +77,8 @@ def directed_graphs(draw, max_nodes=6, min_nodes=0):
     return DirectedGraph(edges, draw(st.permutations(hidden)))
 
 
-def all_directed_graphs(num_nodes: int) -> list[DirectedGraph]:
+@cache
+def all_directed_graphs(num_nodes: int) -> tuple[DirectedGraph, ...]:
     """Every directed graph without cycles on so many nodes: each pair is not joined, or joined in one direction."""
     nodes = list("abcdef"[:num_nodes])
     pairs = list(combinations(nodes, 2))
@@ -87,16 +89,17 @@ def all_directed_graphs(num_nodes: int) -> list[DirectedGraph]:
             graphs.append(DirectedGraph(edges, nodes))
         except InvalidModel:
             continue
-    return graphs
+    return tuple(graphs)
 
 
-def all_undirected_graphs(num_nodes: int) -> list[UndirectedGraph]:
+@cache
+def all_undirected_graphs(num_nodes: int) -> tuple[UndirectedGraph, ...]:
     nodes = list("abcdef"[:num_nodes])
     pairs = list(combinations(nodes, 2))
-    return [
+    return tuple(
         UndirectedGraph([pair for pair, joined in zip(pairs, row, strict=True) if joined], nodes)
         for row in product((False, True), repeat=len(pairs))
-    ]
+    )
 
 
 def disjoint_sets(names, count: int = 3):

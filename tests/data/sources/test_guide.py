@@ -8,9 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.spark_frames import spark_session
+
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "large_data.md"
 FENCE = re.compile(r"^```python(?P<marks>[^\n`]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-PACKAGES = {"duckdb": ("duckdb",), "ibis": ("ibis", "duckdb"), "dask": ("dask.dataframe", "distributed")}
+PACKAGES = {
+    "duckdb": ("duckdb",),
+    "ibis": ("ibis", "duckdb"),
+    "dask": ("dask.dataframe", "distributed"),
+    "spark": ("pyspark.sql",),
+}
 
 
 def blocks_with(*marks: str) -> list[str]:
@@ -33,6 +40,8 @@ def page(tmp_path, monkeypatch):
 def test_the_lines_of_the_page_give_what_the_file_gives(engine, page):
     for package in PACKAGES[engine]:
         pytest.importorskip(package)
+    if engine == "spark":
+        spark_session()  # a quiet one, which the lines of the page get
     codes, found = blocks_with("no-run", engine), dict(page)
     assert codes
     try:
@@ -49,3 +58,4 @@ def test_the_lines_of_the_page_give_what_the_file_gives(engine, page):
         assert model.model == fitted.model
         assert edges == graph
         assert np.array_equal(numbers, scores)
+    assert found["strengths"] == page["strengths"]

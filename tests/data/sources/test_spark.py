@@ -36,14 +36,14 @@ def learn(frame):
     return jt.statistics(ASIA, source).to_json(), model
 
 
-def lose_a_worker(frame):
-    """The frame; the process that reads a partition of it for the first time is killed."""
+def lose_a_worker(frame, mark):
+    """The frame; the first process that reads its partition 3 is killed, and leaves a mark."""
 
     def read(batches):
         from pyspark import TaskContext
 
-        task = TaskContext.get()
-        if task.partitionId() == 3 and task.attemptNumber() == 0:
+        if TaskContext.get().partitionId() == 3 and not mark.exists():
+            mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         yield from batches
 
@@ -55,7 +55,8 @@ def test_sums_are_the_same_to_the_last_bit_on_one_core_and_on_two_and_after_a_wo
     monkeypatch.setattr("juncture.learning.networks.fit.FEW_DISTINCT", 10)
     frame = weighted_frame(tmp_path)
     two = learn(frame)
-    assert learn(lose_a_worker(frame)) == two
+    assert learn(lose_a_worker(frame, tmp_path / "killed")) == two
+    assert (tmp_path / "killed").exists()
     spark_session().stop()
     try:
         assert spark_session("local[1]").sparkContext.defaultParallelism == 2  # as declared

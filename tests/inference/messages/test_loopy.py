@@ -131,8 +131,8 @@ def test_observed_variables_cut_cycles():
 
 
 def test_a_long_chain_with_rare_findings():
-    model = chain(20_000)
-    evidence = {f"x{index}": [1e-30, 1.0] for index in range(0, 20_000, 2)}
+    model = chain(4_000)
+    evidence = {f"x{index}": [1e-30, 1.0] for index in range(0, 4_000, 2)}
     assert jt.infer(model, evidence, method="loopy").log_evidence == pytest.approx(
         jt.infer(model, evidence).log_evidence, rel=1e-12
     )

@@ -121,7 +121,7 @@ def test_a_prior_counts_in_the_weights_and_in_the_components():
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_blocks_of_any_size_give_the_same_mixture(size, monkeypatch):
-    rows = TWO.sample(300, rng=0)
+    rows = TWO.sample(100, rng=0)
     whole = jt.fit(TWO, rows)
     monkeypatch.setattr(expectation, "BLOCK", size)
     assert jt.fit(TWO, rows).log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10)

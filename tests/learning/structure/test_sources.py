@@ -133,6 +133,7 @@ def test_tables_are_those_of_enumeration(seed, holes, is_sparse):
     rows, source = draw_rows(seed, holes, weights=lambda rng, size: rng.integers(0, 3, size))
     streamed = structure_data.as_rows(source, None, None)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "MAX_COUNTS", 2000)  # several passes
         if is_sparse:
             patch.setattr(counting, "MAX_BASE_CELLS", 0)
             patch.setattr(counting, "MAX_DENSE", 3)

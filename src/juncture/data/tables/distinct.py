@@ -33,7 +33,11 @@ def distinct_texts(cells: np.ndarray) -> Numbering | None:
 
 def distinct_rows(table: np.ndarray) -> Numbering:
     """The rows of (row, column) numbers, which are the same when their bits are, in order of first appearance."""
-    words = as_words(table)
+    return number_words(as_words(table))
+
+
+def number_words(words: np.ndarray) -> Numbering:
+    """The same of the words of each row."""
     return distinct_words(words) or distinct_rows_exactly(words)
 
 

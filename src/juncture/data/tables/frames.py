@@ -28,12 +28,18 @@ def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
     except TypeError as error:
         raise InvalidData(
             "rows must be a data frame in memory (collect a lazy one first), a mapping of columns, a list of mappings,"
-            f" a NumPy array with `variables`, a Dataset or the path of a file; got {type(data).__name__}"
+            f" a NumPy array with `variables`, a Dataset or the path of a file; got {describe_kind(data)}"
         ) from error
     except nw.exceptions.DuplicateError as error:
         reason = " ".join(str(error).split())  # one line
         raise InvalidData(f"the names of columns must differ: {reason}") from error
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
+
+
+def describe_kind(data: Any) -> str:
+    """The name of a class, and of its package, as many packages have a DataFrame."""
+    kind, package = type(data).__name__, type(data).__module__.partition(".")[0]
+    return kind if package in {"builtins", "juncture"} else f"{kind} of {package}"
 
 
 def series_column(cells: Any, name: str) -> Column:

@@ -62,8 +62,7 @@ def as_rows(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Ro
     declared = Scope(() if variables is None else variables)
     source = as_lazy_source(data)
     rows = as_rows_in_memory(data, declared, weights) if source is None else read_source(source, declared, weights)
-    if not rows.variables:
-        raise InvalidData("there are no columns to learn a structure over")
+    check_columns(rows)
     if source is not None and not len(rows):
         raise InvalidData("the source has no rows to learn a structure from")
     if total_weight(rows) == 0.0 and not (isinstance(rows, Dataset) and rows.weights is None):
@@ -95,6 +94,7 @@ def read_source(source: RowSource, declared: Scope, weights: Any) -> Rows:
         own = () if len(declared) == len(source.names) else source.variables
         known = {variable.name: variable for variable in (*own, *declared)}
         source = source.coded([known[name] for name in source.names if name != weights], weights)
+    check_columns(source)
     if any(variable.is_real for variable in source.variables):
         check_numbers(source)
         return sum_rows(source, MAX_DISTINCT)
@@ -118,6 +118,11 @@ def read_nodes(data: Any, names: Sequence[str]) -> Rows:
 def settle(data: Rows, run: Callable[[], Result]) -> Result:
     """The result of a function of the rows; past memory, once all tables that it asks for are counted."""
     return data.settle(run) if isinstance(data, StreamedRows) else run()
+
+
+def check_columns(data: Rows | RowSource) -> None:
+    if not data.variables:
+        raise InvalidData("there are no columns to learn a structure over")
 
 
 def check_declared(declared: Scope, names: Iterable[str]) -> None:

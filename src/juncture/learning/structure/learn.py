@@ -57,8 +57,9 @@ def learn_structure(
     Parameters
     ----------
     data
-        What `Dataset` takes. Columns may have states, be real, or both; an edge never leads from a real column to one
-        with states. PC also learns from an oracle: a graph, whose separations answer the tests, or a joint table.
+        What `Dataset` takes, or a source of rows: past memory, tables are counted in passes over the distinct rows, and
+        real columns are summed up. Columns may have states, be real, or both; an edge never leads from a real column to
+        one with states. PC also learns from an oracle: a graph, whose separations answer the tests, or a joint table.
     method
         The name of a search, or a search such as `HillClimbing(score="bdeu", tabu=10)`. "auto" is `CombinedSearch`, the
         best of hill climbing and GES, structural EM where rows have missing cells, and `TreeAugmented` where a `target`
@@ -70,7 +71,7 @@ def learn_structure(
     rng
         A seed or a generator: the same seed gives the same graph.
     progress
-        A function of the step and the score, called after each step.
+        A function of the step and the score, called after each step; past memory, when all tables are counted.
     **options
         The options of the search, such as `score`, `required`, `forbidden`, `tiers` and `max_parents`.
 

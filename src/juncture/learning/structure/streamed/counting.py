@@ -1,4 +1,4 @@
-"""`count_sets`: the tables of many sets of variables, in one pass over the chunks of a coded copy.
+"""`count_sets`: the tables of many sets of variables, in one pass over the chunks of rows, or few where they are large.
 
 A set is counted as a base, the set without one of its members, by the states of that member: sets with the same base
 are counted at once. Sets with many cells are counted one by one, and only the cells that occur if there are very many.
@@ -8,8 +8,8 @@ Chunks are counted on all threads and added in their order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -23,6 +23,7 @@ CODES = np.int32  # one type, so that the kernel is compiled once
 MAX_BASE_CELLS = 2**18  # of a base by the states of the others: more do not stay in the cache
 MAX_MASKED = 64  # states of a variable that the masks of rows hold
 SPAN = 32  # states: counted are multiples of these, so that none are left over for single steps
+MAX_COUNTS = 2**22  # of all bases of one pass
 MAX_DENSE = 2**20  # cells of a table, of which all are counted
 MAX_SPARSE = 2**24  # cells that occur
 
@@ -79,6 +80,17 @@ class CountingPlan:
     @property
     def num_counts(self) -> list[int]:
         return [prod(self.sizes[base.members].tolist()) * base.span for base in self.bases]
+
+    def parts(self) -> Iterator[CountingPlan]:
+        """Plans of single passes, whose counts of one chunk stay small; the first has the sets one by one."""
+        part, num_counts, single = list[Base](), 0, self.single
+        for base, own in zip(self.bases, self.num_counts, strict=True):
+            if part and num_counts + own > MAX_COUNTS:
+                yield replace(self, bases=part, single=single)
+                part, num_counts, single = [], 0, []
+            part.append(base)
+            num_counts += own
+        yield replace(self, bases=part, single=single)
 
     def count(self, chunk: Chunk) -> tuple[np.ndarray, list[Table]]:
         """The counts of all bases of one chunk, and the tables of single sets."""
@@ -167,11 +179,16 @@ def add_tables(one: Table, other: Table) -> Table:
 
 
 def count_sets(copy: Passes, sizes: np.ndarray, sets: Iterable[Positions]) -> dict[Positions, Table]:
-    """The table of each set, by one pass; where weights are not whole numbers, one set after the other."""
+    """The table of each set; where weights are not whole numbers, sets are counted one by one."""
     plan = CountingPlan.of(sets, sizes)
     if not copy.has_whole_weights:
         everything = [[*base.members, other] for base in plan.bases for other in base.others]
         plan = CountingPlan(sizes, plan.starts, [], sorted([*map(sorted, everything), *plan.single]))
+    return {one: table for part in plan.parts() for one, table in pass_once(copy, part).items()}
+
+
+def pass_once(copy: Passes, plan: CountingPlan) -> dict[Positions, Table]:
+    """The tables of a plan, by one pass."""
     total = np.zeros(sum(plan.num_counts))
     single: list[Table] = []
     for counts, tables in copy.map(plan.count):

@@ -13,13 +13,14 @@ from juncture.data.sources.contract import Block, RowSource
 from juncture.data.sources.groups import groups_rows
 from juncture.data.sources.passes import is_elsewhere, map_blocks
 from juncture.data.tables.columns import code_type
+from juncture.data.tables.distinct import as_words, number_words
 from juncture.learning.networks.expectation import FEW_DISTINCT, collect_distinct, merge_equal_rows, merge_parts
 from juncture.learning.structure.streamed.coded_copy import ClusterRows, CodedCopy, Passes, are_whole
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.variables import Variable
 
 SAMPLE = 2**16  # rows that families are estimated from before they are counted
-LEAST_MERGED = 2**18  # rows that wait before they are merged with those before them
+MAX_WAITING = 2**18  # distinct rows of blocks that wait until they are merged with those before them
 FIRST_STEP = 8  # of the rows of a source of unknown length, one in so many is drawn at first
 
 
@@ -68,34 +69,53 @@ def find_hole(block: Block) -> tuple[str, str] | None:
 
 
 class DistinctRuns:
-    """Distinct rows as they come: in memory, and from where they are more than `most` in a copy, run after run."""
+    """Distinct rows as they come: in memory, and from where they are more than `most` in a copy, run after run.
+
+    Rows are kept as the bytes of their codes, one after the other, filled up to whole words.
+    """
 
     def __init__(self, variables: tuple[Variable, ...], most: int) -> None:
-        self.most = most
-        sizes = [variable.num_states for variable in variables]
-        self.copy = CodedCopy(len(variables), np.dtype(code_type(max(sizes, default=0))))
-        self.merged: Dataset | None = None
-        self._waiting: list[tuple[Dataset, np.ndarray]] = []
+        self.variables, self.most = variables, most
+        self.code_type = np.dtype(code_type(max(variable.num_states for variable in variables)))
+        self.copy = CodedCopy(len(variables), self.code_type)
+        self.words: np.ndarray = np.zeros((0, 0), np.uint32)
+        self.weights: np.ndarray = np.zeros(0)
+        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
 
     def add(self, rows: Dataset, weights: np.ndarray) -> None:
-        self._waiting.append((rows, weights))
-        num_merged = 0 if self.merged is None else len(self.merged)
-        if sum(len(own) for _, own in self._waiting) >= min(max(num_merged, LEAST_MERGED), self.most):
+        table = np.empty((len(rows), len(self.variables)), self.code_type)
+        for index, column in enumerate(rows.arrays):
+            table[:, index] = column
+        self._waiting.append((as_words(table), weights))
+        if sum(len(own) for _, own in self._waiting) >= min(MAX_WAITING, self.most):
             self.merge()
 
     def merge(self) -> None:
-        """Merge the rows that wait; where the distinct ones are too many, write them."""
+        """Merge the rows that wait with those before them; where the distinct ones are too many, write them."""
         if not self._waiting:
             return
-        before = [] if self.merged is None else [(self.merged, np.asarray(self.merged.weights))]
-        self.merged, self._waiting = merge_parts([*before, *self._waiting]), []
-        if len(self.merged) > self.most:
+        parts = [(self.words, self.weights), *self._waiting] if len(self.words) else self._waiting
+        self._waiting = []
+        words = np.concatenate([own for own, _ in parts])
+        group, firsts = number_words(words)
+        self.weights = np.bincount(group, np.concatenate([own for _, own in parts]), minlength=len(firsts))
+        self.words = words[firsts]
+        if len(firsts) > self.most:
             self.write()
 
     def write(self) -> None:
-        if self.merged is not None:
-            self.copy.append(np.stack(self.merged.arrays), np.asarray(self.merged.weights))
-            self.merged = None
+        self.copy.append(self._codes().T, self.weights)
+        self.words, self.weights = self.words[:0], self.weights[:0]
+
+    def rows(self) -> Dataset:
+        """The rows in memory."""
+        columns = {variable.name: own for variable, own in zip(self.variables, self._codes().T, strict=True)}
+        return Dataset.from_codes(self.variables, columns, self.weights)
+
+    def _codes(self) -> np.ndarray:
+        """The codes of the rows in memory: (row, variable)."""
+        num_bytes = len(self.variables) * self.code_type.itemsize
+        return np.ascontiguousarray(self.words.view(np.uint8)[:, :num_bytes]).view(self.code_type)
 
 
 class Sample:
@@ -142,8 +162,8 @@ def gather_rows(source: RowSource, most: int) -> Dataset | StreamedRows:
         passes: Passes = ClusterRows(source, totals.num_rows, totals.has_whole_weights)
         return StreamedRows(source.variables, passes, sample.rows(), *totals[:4])
     runs.merge()
-    if not runs.copy.num_rows and runs.merged is not None:
-        return runs.merged
+    if not runs.copy.num_rows:
+        return runs.rows()
     runs.write()
     return StreamedRows(source.variables, runs.copy, sample.rows(), *totals[:4])
 
