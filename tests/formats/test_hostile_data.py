@@ -315,6 +315,7 @@ def test_every_module_that_reads_is_in_the_list():
             "memory",
             "parallel",
             "workers",  # what the process that gave the work has pickled
+            "data.sources.spark",  # and what its workers have pickled
             "kernels.machine_code",
             "kernels.cache_files",
             "kernels.kernel_cache",
