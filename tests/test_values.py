@@ -6,7 +6,7 @@ import copy
 import pickle
 from dataclasses import FrozenInstanceError
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -17,10 +17,9 @@ from juncture.values import Value, content_key
 from support.loops import loop_over
 from support.value_kinds import KINDS, two
 
-over_kinds = pytest.mark.parametrize("build", KINDS, ids=lambda build: build.__name__)
+over_kinds = loop_over("build", {"every kind": KINDS})
 
 TRAVELS = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]  # noqa: S301
-over_travels = loop_over("travel", {"copy, deepcopy and pickle": TRAVELS})
 
 
 def test_every_public_value_is_in_the_table():
@@ -54,12 +53,13 @@ def arrays_in(thing):
 @over_kinds
 def test_equality_and_hash_are_by_content(build):
     """Built twice they are equal; names, states, types of states, structure and single bits tell them apart."""
-    for value, again in zip(build(), build(), strict=True):
+    values = build()
+    for value, again in zip(values, build(), strict=True):
         assert value is not again
         assert value == again
         assert hash(value) == hash(again)
-    assert len(set(build())) == len(build())
-    for value, other in combinations(build(), 2):
+    assert len(set(values)) == len(values)
+    for value, other in combinations(values, 2):
         assert value != other, f"{value!r} {other!r}"
 
 
@@ -70,7 +70,7 @@ def first_of_each_kind():
 
 @over_kinds
 def test_equal_to_no_other_kind(build):
-    value = build()[0]
+    value = first_of_each_kind()[build]
     others = [first for other, first in first_of_each_kind().items() if other is not build]
     assert len(others) == len(KINDS) - 1
     assert all(value != other for other in [*others, None, 1, "x", (), np.zeros(2).tolist()])
@@ -78,19 +78,18 @@ def test_equal_to_no_other_kind(build):
 
 @over_kinds
 def test_frozen(build):
-    for value in build():
+    for value, again in zip(build(), build(), strict=True):
         for name in (*type(value)._fields, "anything"):
             with pytest.raises(FrozenInstanceError, match=name):
                 setattr(value, name, None)
             with pytest.raises(FrozenInstanceError, match=name):
                 delattr(value, name)
-        assert value == next(other for other in build() if other == value)
+        assert value == again
 
 
 @over_kinds
-@over_travels
-def test_travels_unchanged_and_stays_read_only(build, travel):
-    for value in build():
+def test_travels_unchanged_and_stays_read_only(build):
+    for value, travel in product(build(), TRAVELS):
         fill_caches(value)
         arrived = travel(value)
         assert type(arrived) is type(value)

@@ -83,10 +83,12 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
     from juncture.kernels.kernel_cache import without_collection  # which imports Numba
 
     with compiling(), without_collection():
-        for subject in SUBJECTS if subjects is None else subjects:
+        chosen = list(SUBJECTS if subjects is None else subjects)
+        for subject in chosen:
             begin(subject)
             SUBJECTS[subject]()
-            gc.collect(1)  # what this subject left, and nothing older
+            if subject != chosen[-1]:
+                gc.collect(1)  # what this subject left, and nothing older
 
 
 def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:
@@ -295,7 +297,8 @@ def warm_up_mixtures() -> None:
     """Learn Gaussian and Bernoulli mixtures, a step each."""
     one_step = ExpectationMaximization(tolerance=1e9)
     fit(Mixture([0.5, 0.5], MultivariateGaussian(np.eye(2), np.eye(2))), np.eye(3, 2), 1.0, method=one_step)
-    fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), np.eye(3, 2), 1.0, method=one_step)
+    bits = np.array([[1.0, 0.0], [0.0, np.nan], [0.0, 1.0]])  # complete rows take products of matrices
+    fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), bits, 1.0, method=one_step)
 
 
 def warm_up_classifiers() -> None:

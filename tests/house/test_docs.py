@@ -18,6 +18,7 @@ import pytest
 import juncture as jt
 from juncture.cli.main import run
 from support.builders import rows_with_holes
+from support.loops import loop_over
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -282,7 +283,7 @@ def test_the_readme_runs_in_order_in_an_empty_folder_without_extras(tmp_path, mo
 # --- the column ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@loop_over("page", {"every page": PAGES})
 def test_code_fits_the_column(page):
     """What a reader copies is not broken by the theme; what is printed may be."""
     wide = [

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 import juncture as jt
+from support.loops import loop_over
 
 FUNCTIONS = {name: thing for name in jt.__all__ if inspect.isroutine(thing := getattr(jt, name))}
 FUNCTIONS |= {
@@ -21,7 +20,7 @@ def test_there_are_functions():
     assert {"infer", "fit", "read", "draw"} <= set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@loop_over("name", {"every function": FUNCTIONS})
 def test_the_docstring_has_parameters_and_an_example(name):
     function = inspect.unwrap(FUNCTIONS[name])
     text = inspect.getdoc(function) or ""

@@ -52,11 +52,12 @@ def answer_blocks(
     **options
         Those of the verb.
 
-    Yields
-    ------
-    BlockAnswers
-        `rows`, a `Dataset`, and `answers`, in the order of the rows. Blocks are read and answered on all cores, and
-        memory holds a few of them. With `group`, the rows are whole sequences, and answers are as for a list of them.
+    Returns
+    -------
+    Iterator[BlockAnswers]
+        Of each block `rows`, a `Dataset`, and `answers`, in the order of the rows. Blocks are read and answered on all
+        cores, and memory holds a few of them. With `group`, the rows are whole sequences, and answers are as for a list
+        of them.
 
     Examples
     --------

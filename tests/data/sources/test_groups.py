@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from pathlib import Path
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -28,19 +28,8 @@ ENGINES = ["polars", "duckdb", "ibis duckdb", "ibis sqlite"]
 EVERY = pytest.mark.parametrize("engine", ENGINES)
 
 
-class LazyGroups(LazyFrameReader):
-    """A lazy frame of Polars with a query, so that the laws hold for one engine that is always there."""
-
-    def __init__(self, frame: pl.LazyFrame) -> None:
-        super().__init__(frame)
-        self.query = LazyQuery(frame, "the lazy frame", contextlib.nullcontext)
-
-
 def make(engine: str, table: pa.Table, folder: Path, variables=None, weights=None, missing=None) -> QuerySource:
-    if engine == "polars":
-        scope = None if variables is None else jt.Scope(variables)
-        return QuerySource(LazyGroups(pl.from_arrow(table).lazy()), scope, weights, missing)
-    data = SOURCES[engine].make(table, folder)
+    data = nw.from_native(pl.from_arrow(table).lazy()) if engine == "polars" else SOURCES[engine].make(table, folder)
     source = as_source(data, variables, weights, extra="ignore", missing=missing)
     assert isinstance(source, QuerySource)
     return source
@@ -81,7 +70,7 @@ def test_a_hole_is_refused_with_the_number_of_its_rows_and_learned_by_em(engine,
     cells[5] = cells[17] = None
     table = ROWS.set_column(ROWS.column_names.index("tub"), "tub", pa.array(cells))
     with pytest.raises(
-        jt.InvalidData, match=r"'tub' is missing in \d rows? of the (DuckDB relation|Ibis table|lazy frame)"
+        jt.InvalidData, match=r"'tub' is missing in \d rows? of the (DuckDB relation|Ibis table|narwhals frame)"
     ):
         jt.statistics(ASIA, make(engine, table, tmp_path))
     method = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
@@ -97,7 +86,8 @@ def test_a_label_that_is_no_state_is_refused_with_the_number_of_its_rows(engine,
     table = pa.table({"size": ["mid", "huge", "huge", "low"]})
     source = make(engine, table, tmp_path, [jt.Variable("size", ["low", "mid"])])
     with pytest.raises(
-        jt.UnknownState, match=r"'size' has no state 'huge' in 2 rows of the (DuckDB relation|Ibis table|lazy frame)"
+        jt.UnknownState,
+        match=r"'size' has no state 'huge' in 2 rows of the (DuckDB relation|Ibis table|narwhals frame)",
     ):
         jt.statistics(jt.DirectedGraph(nodes=["size"]), source)
 
@@ -180,6 +170,32 @@ def test_a_table_that_changes_between_queries_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(group_scopes, "__defaults__", (2,))
     with pytest.raises(jt.InvalidData, match="has changed between queries, from 8 to 16"):
         jt.statistics(jt.DirectedGraph(nodes=["a", "b"]), source)
+
+
+def test_spark_counts_by_itself_where_narwhals_asks(tmp_path, monkeypatch):
+    """Neither states nor counts go through Python workers."""
+    frame = SOURCES["spark"].make(ROWS, tmp_path)
+
+    def refuse(*given):
+        raise AssertionError("work goes to the partitions")
+
+    monkeypatch.setattr("juncture.data.sources.spark.SparkPartitions.map", refuse)
+    found = jt.statistics(ASIA.graph, nw.from_native(frame))
+    assert found.to_json() == jt.statistics(ASIA.graph, ROWS).to_json()
+
+
+def test_frames_of_narwhals_over_other_engines_are_refused():
+    class Other(nw.LazyFrame):
+        def __init__(self):
+            pass
+
+        def to_native(self):
+            return object()
+
+    with pytest.raises(
+        jt.Unsupported, match="read for Polars, DuckDB, Ibis, Dask and Spark, and this one holds an obj"
+    ):
+        as_source(Other())
 
 
 @given(st.lists(st.lists(st.integers(0, 7), min_size=1, max_size=4, unique=True), max_size=12), st.integers(1, 200))

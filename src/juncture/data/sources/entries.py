@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from juncture.checks import check_count, shown
+from juncture.checks import article, check_count, shown
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.files import expand_pattern
 from juncture.data.sources.arrow import ArrowReader, RecordBatches
@@ -20,13 +20,14 @@ from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
 from juncture.data.sources.groups import QuerySource
 from juncture.data.sources.ibis import read_ibis
+from juncture.data.sources.narwhals_frames import NarwhalsReader
 from juncture.data.sources.partitions import ClusterSource, PartitionReader, Partitions
 from juncture.data.sources.polars import LazyFrameReader
 from juncture.data.sources.source import MemorySource, TableSource
 from juncture.data.sources.spark import SparkPartitions
 from juncture.data.sources.tables import TableReader
 from juncture.data.tables.coding import as_markers
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
 
 
@@ -46,10 +47,11 @@ def as_source(
     data
         The path of a CSV or Parquet file, a pattern ("rows/*.parquet") or a list of paths, for files with the same
         columns, or a folder of such files, where parts of paths such as "year=2024" are columns too. A DuckDB relation,
-        an Ibis table, a Polars lazy frame, a PyArrow dataset: their queries run anew at each pass. A Spark DataFrame or
-        a Dask frame: what a pass computes is computed on its partitions, by the workers. A function without arguments
-        that returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow record-batch
-        reader, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
+        an Ibis table, a lazy frame of Polars or narwhals, a PyArrow dataset: their queries run anew at each pass. A
+        Spark DataFrame or a Dask frame: what a pass computes is computed on its partitions, by the workers. A function
+        without arguments that returns an iterator of frames, a new one at each call. An iterator of frames or a PyArrow
+        record-batch reader, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A
+        source.
     variables
         The variables that code the columns. Without them, the first use that needs states reads all rows once and
         finds the variables that a `Dataset` of all rows would have.
@@ -172,11 +174,24 @@ def read_spark(frame: Any, block_rows: int | None) -> TableReader:
     return PartitionReader(SparkPartitions(frame), block_rows)
 
 
+def read_narwhals(frame: Any, block_rows: int | None) -> TableReader:
+    native = frame.to_native()
+    read = find_query(native)
+    if read is None:
+        raise Unsupported(
+            f"a lazy frame of narwhals is read for Polars, DuckDB, Ibis, Dask and Spark, and this one holds"
+            f" {article(type(native).__name__)}: collect() it, or give an iterator of its batches"
+        )
+    reader = read(native, block_rows)
+    return reader if hasattr(reader, "query") else NarwhalsReader(reader, native)
+
+
 ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
     ("duckdb", "DuckDBPyRelation", RelationReader),
     ("ibis", "Table", read_ibis),
     ("dask.dataframe", "DataFrame", read_dask),
+    ("narwhals", "LazyFrame", read_narwhals),
     ("polars", "LazyFrame", LazyFrameReader),
     ("pyarrow.dataset", "Dataset", read_dataset),
     ("pyarrow", "RecordBatchReader", read_batches),
