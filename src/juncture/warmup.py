@@ -83,10 +83,12 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
     from juncture.kernels.kernel_cache import without_collection  # which imports Numba
 
     with compiling(), without_collection():
-        for subject in SUBJECTS if subjects is None else subjects:
+        chosen = list(SUBJECTS if subjects is None else subjects)
+        for subject in chosen:
             begin(subject)
             SUBJECTS[subject]()
-            gc.collect(1)  # what this subject left, and nothing older
+            if subject != chosen[-1]:
+                gc.collect(1)  # what this subject left, and nothing older
 
 
 def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.densities.mixture_pass import exponentiate
 
 
@@ -21,7 +22,7 @@ def code_mixture_pass(rows, weights, offsets, log_tables, log_weights, counts):
     log_likelihood, num_bad = 0.0, 0
     for row in range(num_rows):
         values = rows[row]
-        shares[:] = log_weights
+        copy_vector(log_weights, shares)
         is_seen = False
         for column in range(num_columns):
             if not np.isnan(values[column]):

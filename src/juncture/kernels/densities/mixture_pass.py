@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel, summing_kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.densities.moments import centre, cross, merge
 from juncture.kernels.densities.tiles import total, transpose_tile
 
@@ -143,7 +144,7 @@ def gaussian_mixture_pass(rows, weights, mean, whitening, constant):
             if added == 0.0:
                 continue
             for index in range(size):
-                deviations[index, :length] = tile[index, :length]
+                copy_vector(tile[index, :length], deviations[index, :length])
             centre(deviations, share, length, added, mean[component], middle, scatter[component])
             cross(deviations, share, length, whitened, scatter[component])
             merge(weight[component], added, middle, center[component], scatter[component])

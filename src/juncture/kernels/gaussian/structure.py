@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.gaussian.ordering import lengthen
+from juncture.kernels.sorting import find_key
 
 
 @kernel(work=("num_nodes", "num_nodes"))
@@ -133,5 +134,5 @@ def place_entries(row_starts, row_nodes, positions, separator_starts, separators
                 places[index] = 0
             else:
                 start, stop = separator_starts[steps[row]], separator_starts[steps[row] + 1]
-                places[index] = 1 + np.searchsorted(separators[start:stop], position)
+                places[index] = 1 + find_key(separators[start:stop], stop - start, position)
     return steps, places

@@ -110,9 +110,8 @@ def touch(table, node_table, nodes, base, work, smallest, bounds, touched):
         while clique >= 0 and not touched[clique]:
             touched[clique] = True
             bounds[clique] = smallest[clique]
-            work[table[clique, OFFSET] : table[clique, OFFSET] + table[clique, SIZE]] = part(
-                base, table[clique, OFFSET], table[clique, SIZE]
-            )
+            offset, size = table[clique, OFFSET], table[clique, SIZE]
+            copy_vector(part(base, offset, size), part(work, offset, size))
             clique = table[clique, PARENT]
 
 

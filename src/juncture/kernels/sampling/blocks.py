@@ -26,8 +26,8 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, powers, unifor
     """
     node_starts, nodes, state_starts, digit_starts, digits, local_logs, entry_starts, is_table = blocks
     entry_tables, context_starts, context_nodes, context_strides, step_starts, steps = entries
-    weights = np.empty(np.max(np.diff(state_starts)))
-    bases = np.empty(max(1, np.max(np.diff(entry_starts))), np.int64)
+    weights = np.empty(longest_part(state_starts))
+    bases = np.empty(max(1, longest_part(entry_starts)), np.int64)
     num_sweeps, num_kept = len(uniforms), np.int64(0)
     thin = num_sweeps // len(kept) if len(kept) > 0 else num_sweeps + 1
     for sweep in range(num_sweeps):
@@ -87,3 +87,12 @@ def sweep_blocks(blocks, entries, log_values, cumulative, orders, powers, unifor
             for index in range(len(kept_nodes)):
                 kept[num_kept, index] = codes[kept_nodes[index]]
             num_kept += 1
+
+
+@kernel
+def longest_part(starts):
+    """The length of the longest part, where parts start there."""
+    longest = np.int64(0)
+    for part in range(len(starts) - 1):
+        longest = max(longest, starts[part + 1] - starts[part])
+    return longest

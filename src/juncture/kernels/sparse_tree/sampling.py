@@ -19,6 +19,7 @@ from juncture.kernels.junction_tree.layout import (
     STRIP,
 )
 from juncture.kernels.junction_tree.propagation import part
+from juncture.kernels.sorting import find_key
 from juncture.kernels.sparse_tree.layout import CODES
 
 
@@ -29,7 +30,7 @@ def read_entry(table, indices, runs, clique, cell):
     if table[clique, MOVE] == GATHER:
         return np.int64(index[cell])
     starts = part(runs, table[clique, RUN], table[clique, NUM_RUNS] + 1)
-    run = np.searchsorted(starts, cell, side="right") - 1
+    run = find_key(starts, len(starts), cell + 1) - 1
     step = 1 if table[clique, MOVE] == STRIP else 0
     return np.int64(index[run] + (cell - starts[run]) * step)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_vector
+from juncture.kernels.sorting import sort_keys
 from juncture.kernels.sparse_tree.tries import Sets, count_trie_nodes, fill_trie
 
 OWN, CHILD, FACTOR, STATES = 0, 1, 2, 3  # kinds of sets
@@ -70,7 +71,7 @@ def list_sets(clique, tree, factors, above_too, has_own):
         for position in range(reader_starts[nodes[index]], reader_starts[nodes[index] + 1]):
             candidates[num_candidates] = readers[position]
             num_candidates += 1
-    candidates = np.sort(candidates[:num_candidates])
+    sort_keys(candidates, num_candidates)
     position = 0
     while position < num_candidates:
         factor = candidates[position]

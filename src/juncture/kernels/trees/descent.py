@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.trees.sorting import find_key
+from juncture.kernels.sorting import find_key
 
 
 @kernel

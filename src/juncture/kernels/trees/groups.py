@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.sorting import sort_keys
 from juncture.kernels.trees.scores import VARIANCE, weight_of
-from juncture.kernels.trees.sorting import sort_keys
 
 SHIFT = 32  # bits: a key holds the code of a value above the position of its row
 LOWER_BITS = (1 << SHIFT) - 1

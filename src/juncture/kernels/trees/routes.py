@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.sorting import find_key
 from juncture.kernels.trees.groups import copy_statistics, group_rows
 from juncture.kernels.trees.scores import CLASS_MODE, FRACTIONS, class_child, heaviest, weight_of
-from juncture.kernels.trees.sorting import find_key
 
 EVERYWHERE = -1  # the route of a row that is sent to all children, in fractions
 

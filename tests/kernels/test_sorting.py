@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.kernels.trees.sorting import find_key, sort_keys
+from juncture.kernels.sorting import find_key, sort_keys
 
 
 @given(
