@@ -9,7 +9,7 @@ import numpy as np
 
 import juncture as jt
 from juncture import estimators
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.families.family import Family
 from juncture.formats.uai.results import Result
 from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
@@ -163,7 +163,7 @@ def of_owner(owner: Any) -> dict[str, Any]:
         states = tuple(variable.labels[0] for variable in scope if not variable.is_real)
         return {"other": owner, "states": states}
     found = next((own for kinds, own in BY_OWNER.items() if isinstance(owner, kinds)), {})
-    columns = owner.num_columns or 1 if isinstance(owner, NamedColumns) else 0
+    columns = owner.num_columns or 1 if isinstance(owner, NamedFeatures) else 0
     names = {"names": [f"column {index}" for index in range(columns)]} if columns else {}
     return {"other": owner, **names, **found}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.family import plain
 
@@ -18,7 +18,7 @@ TAIL = 1e-6  # of probability beyond the ends of that grid, in each component
 SHIFTS = 1000  # steps of the mean-shift
 
 
-class MixtureSummaries(NamedColumns):
+class MixtureSummaries(NamedFeatures):
     """What is said of a mixture in a few numbers; those that need an order are of mixtures of numbers."""
 
     weights: np.ndarray

@@ -27,7 +27,7 @@ P = ParamSpec("P")
 Found = TypeVar("Found")
 
 
-class NamedColumns(Value):
+class NamedFeatures(Value):
     """A value that takes rows of columns, and may know the names of the columns.
 
     `feature_names` are the names in the order of the model's columns, or None where it was made or learned without.

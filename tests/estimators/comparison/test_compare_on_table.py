@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, time
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -177,6 +179,17 @@ def test_what_is_left_out_is_named():
     for name in ("id", "row", "day", "same", "empty"):
         assert any(f"'{name}'" in note and "left out" in note for note in task.notes), name
     assert any("1 row without a value" in note for note in task.notes)
+
+
+@pytest.mark.parametrize("days", [pd.date_range("2024-01-01", periods=40), [date(2024, 1, 1)] * 40, [time(8)] * 40])
+def test_columns_of_dates_are_left_out_like_texts_of_dates(days):
+    """Of the types of pandas and of Python; a target of dates is refused."""
+    rows = pd.DataFrame({"day": days, "size": np.arange(40.0) % 7, "y": ["a", "b"] * 20})
+    data, notes = read_rows(rows, "y")
+    assert tuple(data.columns) == ("size", "y")
+    assert notes == ["the column 'day' holds dates; it is left out"]
+    with pytest.raises(jt.InvalidData, match="'day' holds dates or times"):
+        read_rows(rows, "day")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.data.sources import as_source
 from juncture.kernels.densities.mixture_pass import exponentiate
-from juncture.latent.mixtures import expectation
+from juncture.latent.mixtures import binary_pass, expectation
 from juncture.latent.mixtures.code_pass import code_pass, largest_codes
 from juncture.latent.mixtures.gaussian_pass import gaussian_pass
 from support.emission_examples import EMISSIONS
@@ -241,6 +241,35 @@ def test_the_compiled_pass_over_codes_gives_what_numpy_gives(seed):
     assert mine.parts[0].family.probability == pytest.approx(theirs.parts[0].family.probability, abs=1e-12)
     for one, other in zip(mine.parts[1:], theirs.parts[1:], strict=True):
         assert one.probabilities == pytest.approx(other.probabilities, abs=1e-12)
+
+
+@given(seed=SEEDS)
+def test_products_of_binary_rows_give_what_one_row_after_the_other_gives(seed):
+    """Complete rows of zeros and ones, more than one block of them, some of which weigh nothing."""
+    rng = np.random.default_rng(seed)
+    number, columns, size = int(rng.integers(1, 4)), int(rng.integers(1, 5)), binary_pass.ROWS_AT_ONCE + 50
+    chances = rng.random((columns, number))
+    start = jt.Mixture(rng.dirichlet(np.ones(number)), jt.Independent([jt.Bernoulli(own) for own in chances]))
+    rows = rng.integers(2, size=(size, columns)).astype(float)
+    weights = np.where(rng.random(size) < 0.2, 0.0, rng.random(size))
+    block = expectation.Block(rows, weights)
+    assert block.is_binary
+    plain = expectation.expect_piece(start, block, is_hard=False)
+    statistics, log_likelihood = binary_pass.binary_pass(start, *binary_pass.log_odds(start), rows, weights)
+    assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-11)
+    assert statistics.weight == pytest.approx(plain.statistics.counts, rel=1e-11)
+    mine, theirs = (start.components.estimate(found) for found in (statistics, plain.statistics.components))
+    for one, other in zip(mine.parts, theirs.parts, strict=True):
+        assert one.family.probability == pytest.approx(other.family.probability, abs=1e-11)
+
+
+def test_certain_columns_and_holes_take_no_products():
+    """A probability of 0 or 1 has no log odds, and a hole is neither 0 nor 1."""
+    certain = jt.Mixture([0.5, 0.5], jt.Independent([jt.Bernoulli([0.0, 0.5])]))
+    assert binary_pass.log_odds(certain) is None
+    assert not expectation.Block(np.array([[1.0], [np.nan]]), np.ones(2)).is_binary
+    found = jt.fit(certain, np.array([[1.0], [0.0], [1.0], [0.0]])).model
+    assert jt.log_prob(found, [[1.0]])[0] == pytest.approx(np.log(0.5), rel=1e-6)
 
 
 def test_exponentials_of_the_kernel_are_those_of_numpy():

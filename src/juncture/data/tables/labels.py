@@ -40,9 +40,13 @@ def as_variable(name: str, states: Any) -> Variable:
     return Variable(name, int(states))
 
 
-def refuse_dates(name: str) -> InvalidData:
-    """The error of a column of dates or times, which are neither states nor numbers."""
-    return InvalidData(
+class ColumnOfDates(InvalidData):
+    """A column holds dates or times, which are neither states nor numbers."""
+
+
+def refuse_dates(name: str) -> ColumnOfDates:
+    """The error of a column of dates or times."""
+    return ColumnOfDates(
         f"the column {name!r} holds dates or times, which are neither states nor numbers: leave it out"
         f" (rows.drop(columns=[{name!r}]) of pandas, --ignore {name} at the command line), or make a number of it,"
         " such as the year or the days since a date"

@@ -18,6 +18,8 @@ from juncture.data.entries import as_table
 from juncture.data.identifiers import find_identifiers, holds_dates, is_measured
 from juncture.data.tables.coding import mark_missing
 from juncture.data.tables.columns import NumericColumn
+from juncture.data.tables.labels import ColumnOfDates, check_label
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.values import number_of
 from juncture.variables import Variable
@@ -73,13 +75,29 @@ def read_rows(rows: Any, target: Any, missing: Any = None, decimal: Any = ".") -
     """The rows, without the columns that have no value, and a note of each of these."""
     if getattr(rows, "weights", None) is not None and isinstance(rows, Dataset):
         raise Unsupported("learners are compared on rows of equal weight; give the rows without weights")
-    table = mark_missing(as_table(rows), missing)
+    table, dates = leave_out_dates(mark_missing(as_table(rows), missing), target)
     columns = {name: table.column(name) for name in table.cells}
     empty = [name for name, column in columns.items() if not isinstance(column, NumericColumn) and is_empty(column)]
     if target in empty:
         raise InvalidData(f"no row has a value of the target {target!r}, so nothing can be predicted")
     data = Dataset(table.only(name for name in table.cells if name not in empty), decimal=decimal)
-    return data, [f"the column {name!r} has no value; it is left out" for name in empty]
+    notes = [f"the column {name!r} holds dates; it is left out" for name in dates]
+    return data, [*notes, *(f"the column {name!r} has no value; it is left out" for name in empty)]
+
+
+def leave_out_dates(table: Table, target: Any) -> tuple[Table, list[str]]:
+    """The table without the columns whose cells are dates or times, and the names of these; no target may be one."""
+    dates = []
+    for name in table.cells:
+        try:
+            column = table.column(name)
+            for label in () if isinstance(column, NumericColumn) else column.levels.labels:
+                check_label(label, name)
+        except ColumnOfDates:
+            if name == target:
+                raise
+            dates.append(name)
+    return table.only(name for name in table.cells if name not in dates), dates
 
 
 def is_empty(column: Any) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.documents.kinds import MODULES, Kind, kind_names, load_kind
 from juncture.documents.node import SURROGATE, Node
 from juncture.documents.variables import encode_variable
@@ -50,7 +50,7 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
 
 def read_named(kind: Kind, document: Node) -> Any:
     """A value of a kind in the table, with the names of its columns where the document has them."""
-    if not issubclass(kind.model, NamedColumns) or NAMES not in document.value:
+    if not issubclass(kind.model, NamedFeatures) or NAMES not in document.value:
         return kind.read(document)
     own = {key: value for key, value in document.value.items() if key != NAMES}
     names = document.child(NAMES)
@@ -83,7 +83,7 @@ def encode_model(model: Any) -> dict[str, Any]:
     if name not in kind_names() or load_kind(name).model is not type(model):
         names = ", ".join([*MODEL_NAMES, *MODULES])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
-    columns = model.feature_names if isinstance(model, NamedColumns) else None
+    columns = model.feature_names if isinstance(model, NamedFeatures) else None
     return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})
 
 

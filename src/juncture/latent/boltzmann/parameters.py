@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_choice
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel
 from juncture.latent.boltzmann.units import BernoulliUnits, GaussianUnits, SoftmaxUnits, VisibleUnits
 from juncture.numerics import softplus
@@ -17,7 +17,7 @@ from juncture.variables import Variable
 KINDS = ("bernoulli", "gaussian", "softmax")
 
 
-class BoltzmannParameters(NamedColumns):
+class BoltzmannParameters(NamedFeatures):
     """W, a and b with the kind of the visible units."""
 
     _fields = ("weights", "visible_bias", "hidden_bias", "visible")

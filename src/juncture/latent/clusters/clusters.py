@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData
 from juncture.iteration import Trace
 from juncture.latent.rows import check_complete, rows_of
 from juncture.values import number_of, read_only
 
 
-class Clusters(NamedColumns):
+class Clusters(NamedFeatures):
     """The result of clustering rows around centers.
 
     Attributes

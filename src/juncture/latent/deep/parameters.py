@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.checks import check_array, check_count, check_number, is_iterable, shown
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel
 from juncture.latent.boltzmann.units import BernoulliUnits
 from juncture.options import as_generator
@@ -17,7 +17,7 @@ from juncture.values import read_only
 from juncture.variables import Variable
 
 
-class DeepParameters(NamedColumns):
+class DeepParameters(NamedFeatures):
     """W_k between the layers k - 1 and k, and the bias of each layer; layer 0 is visible."""
 
     _fields: ClassVar[tuple[str, ...]] = ("weights", "biases")

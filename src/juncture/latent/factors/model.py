@@ -14,13 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.checks import check_array, check_count
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.values import number_of, read_only
 
 
-class LinearFactors(NamedColumns):
+class LinearFactors(NamedFeatures):
     """What factor analysis and probabilistic PCA share: loadings (column, factor), a mean, and variances of noise."""
 
     _fields = ("loadings", "mean", "noise")

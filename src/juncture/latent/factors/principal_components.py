@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_flag
-from juncture.data.feature_names import NamedColumns, Names, as_table, find_names, without
+from juncture.data.feature_names import NamedFeatures, Names, as_table, find_names, without
 from juncture.errors import InvalidData
 from juncture.latent.rows import check_complete, rows_of, weighted_rows
 from juncture.values import number_of, read_only
@@ -20,7 +20,7 @@ from juncture.values import number_of, read_only
 INSTEAD = ("principal components", "fit a ProbabilisticPCA")
 
 
-class PrincipalComponents(NamedColumns):
+class PrincipalComponents(NamedFeatures):
     """The leading principal components of rows.
 
     Attributes

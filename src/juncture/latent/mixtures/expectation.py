@@ -19,7 +19,7 @@ from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.passes import is_elsewhere
 from juncture.inference.engines.options import check_data
-from juncture.latent.mixtures import code_pass, gaussian_pass
+from juncture.latent.mixtures import binary_pass, code_pass, gaussian_pass
 from juncture.latent.mixtures.gaussian_pass import PatternRows, group_rows
 from juncture.latent.rows import SourceRows
 from juncture.learning.em.contract import Expected
@@ -66,6 +66,11 @@ class Block:
     def largest_codes(self) -> np.ndarray | None:
         """The largest code of each column; None if some cells are no codes."""
         return code_pass.largest_codes(self.rows)
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether every cell is 0 or 1, and none a hole."""
+        return self.rows.ndim == 2 and self.rows.size > 0 and bool(((self.rows == 0) | (self.rows == 1)).all())
 
     def pieces(self) -> Iterator[Block]:
         """The same rows, a few at a time."""
@@ -148,6 +153,9 @@ def compiled_pass(model: Mixture, block: Block) -> tuple[EmissionStatistics, flo
         if not gaussian_pass.is_fast(size, model.num_components) or not block.patterns:
             return None
         return gaussian_pass.gaussian_pass(components.full, numerics.log(model.weights), block.patterns)
+    odds = binary_pass.log_odds(model) if block.is_binary else None
+    if odds is not None:
+        return binary_pass.binary_pass(model, *odds, block.rows, block.weights)
     if code_pass.is_fast(model, size):
         return code_pass.code_pass(model, block.rows, block.weights, block.largest_codes)
     return None

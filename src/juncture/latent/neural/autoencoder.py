@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_count
-from juncture.data.feature_names import NamedColumns, keep_names
+from juncture.data.feature_names import NamedFeatures, keep_names
 from juncture.errors import InvalidModel, Unsupported
 from juncture.iteration import ProgressCallback
 from juncture.latent.neural.layers import (
@@ -23,7 +23,7 @@ from juncture.learning.fit import Fit
 from juncture.options import as_generator
 
 
-class Autoencoder(NamedColumns):
+class Autoencoder(NamedFeatures):
     """A neural network from rows to codes and back; layers are joined by tanh, and codes are linear.
 
     Without hidden layers the best autoencoder has the error of principal components.

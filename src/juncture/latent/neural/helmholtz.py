@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.checks import check_array, check_choice, check_count, check_number
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.draws import check_num_rows
 from juncture.latent.boltzmann.rows import as_dataset, complete_rows
@@ -22,7 +22,7 @@ MAX_UNITS = 16  # hidden units whose states are all visited for an exact log p
 ARRAYS = ("weights", "visible_bias", "hidden_bias", "recognition_weights", "recognition_bias")
 
 
-class HelmholtzMachine(NamedColumns):
+class HelmholtzMachine(NamedFeatures):
     """Independent hidden units, p(h = 1) = σ(a), p(x = 1 | h) = σ(b + W h), and q(h = 1 | x) = σ(c + Rᵀ x).
 
     Parameters

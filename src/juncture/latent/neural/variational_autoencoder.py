@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count, check_number
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.latent.neural.layers import Layers, apply_layers, as_layers, check_widths, complete_numbers, random_layers
@@ -17,7 +17,7 @@ from juncture.options import as_generator
 KINDS = ("gaussian", "bernoulli")
 
 
-class VariationalAutoencoder(NamedColumns):
+class VariationalAutoencoder(NamedFeatures):
     """z ~ N(0, I), and columns independent given z: N(D(z), noise) or zeros and ones with the log odds D(z).
 
     Parameters

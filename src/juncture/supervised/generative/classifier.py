@@ -12,7 +12,7 @@ from juncture.checks import check_array, check_count, check_iterable, check_numb
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
@@ -23,7 +23,7 @@ from juncture.values import few
 from juncture.variables import State, Variable
 
 
-class GenerativeClassifier(NamedColumns):
+class GenerativeClassifier(NamedFeatures):
     """Classes by Bayes' rule: p(class | row) = p(class) p(row | class) / p(row).
 
     The densities are given, or learned by `jt.supervised.fit_classifier`. What is missing in a row (NaN) is summed out.

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.feature_names import NamedColumns, Names
+from juncture.data.feature_names import NamedFeatures, Names
 from juncture.errors import InvalidData
 from juncture.supervised.linear_classifiers.separability import check_points
 from juncture.values import number_of
 
 
-class LinearDiscriminant(NamedColumns):
+class LinearDiscriminant(NamedFeatures):
     """w·x + b: the second class where it is positive, the first elsewhere."""
 
     weights: np.ndarray

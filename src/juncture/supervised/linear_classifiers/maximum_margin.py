@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_array, check_count, check_number
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
 from juncture.pictures import plot
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
@@ -39,7 +39,7 @@ class OptimalityResiduals(NamedTuple):
     complementarity: float
 
 
-class MaximumMargin(NamedColumns):
+class MaximumMargin(NamedFeatures):
     """A support vector machine: a(x) = Σ t_n λ_n k(x, x_n) + b, with the points it was learned from.
 
     `fit_maximum_margin` learns one. Build one from the multipliers of another solver to check them.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_function, check_iterable
-from juncture.data.feature_names import NamedColumns, Names
+from juncture.data.feature_names import NamedFeatures, Names
 from juncture.errors import InvalidData, InvalidModel
 from juncture.supervised.linear_classifiers.separability import check_points, read_points
 from juncture.supervised.regression.classes import check_classes, decode_classes
@@ -19,7 +19,7 @@ from juncture.variables import State, as_plain
 Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`
 
 
-class BinaryDiscriminants(NamedColumns):
+class BinaryDiscriminants(NamedFeatures):
     """Classes that are told apart by discriminants of two groups each."""
 
     _fields = ("classes", "discriminants")

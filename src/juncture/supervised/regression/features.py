@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData
 from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_inputs, read_rows
 
 
-class FeatureModel(NamedColumns):
+class FeatureModel(NamedFeatures):
     """A model of a target given features φ(x) of inputs, with a coefficient for each; `feature_names` are of x."""
 
     basis: Basis

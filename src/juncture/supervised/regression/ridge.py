@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_flag
-from juncture.data.feature_names import NamedColumns
+from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData
 from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
@@ -18,7 +18,7 @@ from juncture.values import number_of, read_only
 ALONE = 1e-10  # a leverage this close to 1: no other row says anything about the fitted value
 
 
-class RidgePath(NamedColumns):
+class RidgePath(NamedFeatures):
     """Ridge regressions of rising strength.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.checks import check_kind
-from juncture.data.feature_names import NamedColumns, agree
+from juncture.data.feature_names import NamedFeatures, agree
 from juncture.errors import InvalidData
 from juncture.parallel import block_rows, map_blocks
 from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
@@ -15,7 +15,7 @@ from juncture.supervised.regression.rows import Rows, read_rows
 from juncture.values import number_of, read_only
 
 
-class RegressionStatistics(NamedColumns):
+class RegressionStatistics(NamedFeatures):
     """What rows say about a linear regression with Gaussian noise; statistics of two parts of the rows add.
 
     Attributes
