@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
 from functools import partial
 
@@ -114,3 +116,52 @@ def test_rows_with_holes_take_few_bytes_beside_their_own(verb, one_thread):
         tracemalloc.stop()
     own = sum(column.nbytes for column in rows.columns.values())
     assert peak < 5 * own + 2**20
+
+
+PEAK = """
+import resource, sys, warnings
+import numpy as np
+import juncture as jt
+from juncture.data.sources import as_source
+
+verb, kind, path = sys.argv[1:]
+model = jt.read(path + "model.json")
+if kind == "duckdb":
+    import duckdb
+    rows = duckdb.sql(f"from '{path}rows.parquet'")
+elif kind == "polars":
+    import polars as pl
+    rows = pl.scan_parquet(path + "rows.parquet")
+else:
+    rows = path + "rows.parquet"
+jt.set_num_threads(2)
+source = as_source(rows, model.variables)
+next(iter(source.blocks()))
+jt.log_prob(model, next(iter(source.blocks())).rows.take(range(1000)))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if verb == "log_prob":
+    assert jt.log_prob(model, source).shape == (600_000,)
+elif verb == "infer":
+    jt.infer(model, source.only(source.names[1:]), targets=["y"])
+else:
+    warnings.simplefilter("ignore", jt.NotConvergedWarning)
+    jt.fit(model, source, 1.0, method=jt.ExpectationMaximization(max_steps=1))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "polars"])
+@pytest.mark.parametrize("verb", ["log_prob", "infer", "fit"])
+def test_the_memory_of_a_process_that_reads_rows_with_holes(verb, kind, tmp_path):
+    """Up to four blocks of 262,144 rows of 31 columns, of 65 MB each where an engine gives eight bytes for a cell."""
+    if kind != "parquet":
+        pytest.importorskip(kind)
+    model, rows = many_columns(600_000)
+    rows.to_parquet(tmp_path / "rows.parquet")
+    jt.write(model, tmp_path / "model.json")
+    command = [sys.executable, "-c", PEAK, verb, kind, f"{tmp_path}/"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    kilobytes = int(done.stdout.split()[-1])
+    assert kilobytes < 500_000, kilobytes

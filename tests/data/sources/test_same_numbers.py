@@ -160,6 +160,18 @@ def test_no_rows_are_an_empty_block(kind, tmp_path):
 
 
 @KINDS
+def test_some_variables_are_declared_and_others_are_found(kind, tmp_path):
+    """Also a latent one, which has no column."""
+    if SOURCES[kind].is_once:
+        pytest.skip("finding states takes a pass")
+    graph, rows = jt.DirectedGraph.parse("hidden -> tub; hidden -> lung"), ROWS.select(["tub", "lung", "smoke"])
+    declared = [jt.Variable("hidden", 2), jt.Variable("lung", ["no", "never", "yes"])]
+    found, whole = (jt.fit(graph, data, 1.0, variables=declared) for data in (SOURCES[kind].make(rows, tmp_path), rows))
+    assert found.model.variable("lung") == declared[1]
+    assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+
+
+@KINDS
 def test_columns_that_are_not_asked_for_are_not_read(kind, tmp_path):
     source = make(kind, ROWS, tmp_path, declared=ASIA.variables).only(["tub", "asia"])
     assert source.names == ("asia", "tub")

@@ -62,7 +62,9 @@ def count_all(parts: Parts, data: Dataset | RowSource, count: CountBlock) -> Net
     """The statistics of some families; None as soon as `count` gives None."""
     if isinstance(data, Dataset):
         return count(parts, Block(data, Origin()))
-    return count_groups(parts, data, count) if groups_rows(data) else count_blocks(parts, data, count)
+    if groups_rows(data) and set(names_of(parts)) <= set(data.names):
+        return count_groups(parts, data, count)
+    return count_blocks(parts, data, count)  # a column that is not there is found in the first block
 
 
 def count_blocks(parts: Parts, source: RowSource, count: CountBlock) -> NetworkStatistics | None:

@@ -90,15 +90,25 @@ def prepare_rows(
 ) -> tuple[Any, Any]:
     """What `prepare` gives; the rows of a source stay where they are. The cells that `missing` marks are holes."""
     declared = None if variables is None else Scope(variables)
-    is_model = isinstance(structure, BayesianNetwork | FactorProduct)
-    known = structure.variables if isinstance(data, Iterator) and is_model else declared
     prepare_any = prepare_model if isinstance(structure, FactorProduct) else prepare
-    source = as_lazy_source(data, known, missing, weights)
+    source = as_lazy_source(data, columns_of(structure, declared, data), missing, weights)
     if source is None:
         rows = data if missing is None else mark_rows(data, declared, missing)
         return prepare_any(structure, rows, declared, latent, weights)
     template, used = prepare_any(structure, empty_rows(structure, source, declared, weights), declared, latent)
     return template, source.coded(used.variables, weights)
+
+
+def columns_of(structure: Any, declared: Scope | None, data: Any) -> Scope | None:
+    """The variables that code a source from the start: of an iterator, which is read once, or where all are declared.
+
+    A source that is coded by some of the variables has no other columns.
+    """
+    is_model = isinstance(structure, BayesianNetwork | FactorProduct)
+    if isinstance(data, Iterator):
+        return structure.variables if is_model else declared
+    names = structure.variables.names if is_model else getattr(structure, "nodes", ())
+    return declared if declared is not None and set(names) <= set(declared.names) else None
 
 
 def mark_rows(data: Any, declared: Scope | None, missing: Any) -> Any:
