@@ -314,6 +314,8 @@ def test_every_module_that_reads_is_in_the_list():
             "control_groups",
             "memory",
             "parallel",
+            "workers",  # what the process that gave the work has pickled
+            "data.sources.spark",  # and what its workers have pickled
             "kernels.machine_code",
             "kernels.cache_files",
             "kernels.kernel_cache",

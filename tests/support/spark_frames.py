@@ -7,6 +7,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import chdir
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -37,7 +38,7 @@ def spark_session(master: str = "local[2,4]") -> Any:
     builder = sql.SparkSession.builder.master(master)
     for name, value in OPTIONS.items():
         builder = builder.config(name, value)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), chdir(Path(__file__).parent):  # a folder that stays, as the workers start in it
         warnings.simplefilter("ignore")  # PySpark warns of pandas 3 and of sockets that it leaves open
         return builder.getOrCreate()
 

@@ -24,12 +24,12 @@ from support.row_sources import SOURCES
 
 ASIA = jt.example("asia")
 ROWS = jt.sample(ASIA, 300, rng=3).to_arrow()
-ENGINES = ["polars", "duckdb", "ibis duckdb", "ibis sqlite"]
+ENGINES = ["polars lazy", "duckdb", "ibis duckdb", "ibis sqlite"]
 EVERY = pytest.mark.parametrize("engine", ENGINES)
 
 
 def make(engine: str, table: pa.Table, folder: Path, variables=None, weights=None, missing=None) -> QuerySource:
-    data = nw.from_native(pl.from_arrow(table).lazy()) if engine == "polars" else SOURCES[engine].make(table, folder)
+    data = SOURCES[engine].make(table, folder)
     source = as_source(data, variables, weights, extra="ignore", missing=missing)
     assert isinstance(source, QuerySource)
     return source
@@ -70,7 +70,7 @@ def test_a_hole_is_refused_with_the_number_of_its_rows_and_learned_by_em(engine,
     cells[5] = cells[17] = None
     table = ROWS.set_column(ROWS.column_names.index("tub"), "tub", pa.array(cells))
     with pytest.raises(
-        jt.InvalidData, match=r"'tub' is missing in \d rows? of the (DuckDB relation|Ibis table|narwhals frame)"
+        jt.InvalidData, match=r"'tub' is missing in \d rows? of the (DuckDB relation|Ibis table|Polars lazy frame)"
     ):
         jt.statistics(ASIA, make(engine, table, tmp_path))
     method = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
@@ -87,7 +87,7 @@ def test_a_label_that_is_no_state_is_refused_with_the_number_of_its_rows(engine,
     source = make(engine, table, tmp_path, [jt.Variable("size", ["low", "mid"])])
     with pytest.raises(
         jt.UnknownState,
-        match=r"'size' has no state 'huge' in 2 rows of the (DuckDB relation|Ibis table|narwhals frame)",
+        match=r"'size' has no state 'huge' in 2 rows of the (DuckDB relation|Ibis table|Polars lazy frame)",
     ):
         jt.statistics(jt.DirectedGraph(nodes=["size"]), source)
 
@@ -138,7 +138,7 @@ def test_groups_are_the_distinct_rows(cells):
         whole = jt.Dataset(table)
     except jt.InvalidData:
         return  # a column without a value
-    for engine in (engine for engine in ENGINES if engine == "polars" or SOURCES[engine].is_here):
+    for engine in (engine for engine in ENGINES if SOURCES[engine].is_here):
         with tempfile.TemporaryDirectory() as folder:
             source = make(engine, table, Path(folder))
             assert source.variables == whole.variables
@@ -158,7 +158,7 @@ def test_markers_of_holes_are_holes_of_groups(engine, tmp_path):
 
 def test_a_table_that_changes_between_queries_is_refused(tmp_path, monkeypatch):
     table = pa.table({"a": [0, 1] * 4, "b": [1, 0] * 4})
-    source = make("polars", table, tmp_path)
+    source = make("polars lazy", table, tmp_path)
     group, calls = LazyQuery._group, []
 
     def growing(self, names, weights, most):

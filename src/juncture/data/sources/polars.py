@@ -1,13 +1,15 @@
-"""Lazy frames of Polars, collected batch by batch, with the columns that are asked for."""
+"""Lazy frames of Polars: group-bys of its streaming engine, and rows batch by batch, with the columns asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from juncture.data.sources.arrow import cut
+from juncture.data.sources.arrow import arrow_cells, cut
 from juncture.data.sources.contract import Origin
+from juncture.data.sources.lazy_queries import COUNT, LazyQuery, unused_name
 from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData, Unsupported
@@ -26,6 +28,7 @@ class LazyFrameReader:
         with polars_errors():
             self.frame, self.names = frame, tuple(frame.collect_schema().names())
         self.block_rows = block_rows or default_block_rows(len(self.names))
+        self.query = PolarsQuery(frame, NAME, polars_errors)
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
         pl, start = import_package("polars", "polars"), 0
@@ -37,6 +40,37 @@ class LazyFrameReader:
                 start += len(frame)
             if start == 0:
                 yield as_table(query.head(0).collect(), names, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class PolarsQuery(LazyQuery):
+    """A lazy frame. Rows with weights are read instead: threads would add them in another order each time."""
+
+    def is_groupable(self, names: Sequence[str], weights: str | None) -> bool:
+        return weights is None and super().is_groupable(names, weights)
+
+    def collect(self, frame: Any) -> Any:
+        return self._as_arrow(frame.to_native())
+
+    def _as_arrow(self, frame: Any) -> Any:
+        """An Arrow table; the categories of a Categorical, which declare no order, as text."""
+        pl = import_package("polars", "polars")
+        with self.run_query():
+            return frame.collect(engine="streaming").with_columns(pl.col(pl.Categorical).cast(pl.String)).to_arrow()
+
+    def find_labels(self, names: Sequence[str]) -> tuple[int, Iterator[tuple[str, SourceTable]]]:
+        """One query lists the distinct cells of all columns."""
+        pl, count = import_package("polars", "polars"), unused_name(COUNT, names)
+        labels = [name for name in names if not self.kinds[name].is_float()]
+        lists = self.native.select(pl.len().alias(count), *(pl.col(name).unique().implode() for name in labels))
+        with self.run_query():
+            rows = lists.collect(engine="streaming")
+        tables = ((name, self._listed(rows, name) if name in labels else self._labels(name)) for name in names)
+        return int(rows[count][0]), tables
+
+    def _listed(self, rows: Any, name: str) -> SourceTable:
+        cells = self._as_arrow(rows.select(name).explode(name).lazy())
+        return SourceTable(arrow_cells(cells, [name]), cells.num_rows, Origin(self.name))
 
 
 def as_table(frame: Any, names: Sequence[str], start: int) -> SourceTable:

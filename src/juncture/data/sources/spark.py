@@ -28,7 +28,6 @@ Work = Callable[[int, Iterable[Any]], Result]
 RESULTS = "number int, content binary"  # the columns of the frame of results: a partition and a piece of its result
 PIECE = 2**24  # bytes: a row and a batch of rows must stay below 2 GB
 WAVE = 2**27  # bytes of results that one job brings here, as far as they can be foreseen
-
 ADDED_ROWS = 2**16  # rows that get their columns at once
 TYPES = {"string": "string", "int64": "bigint", "double": "double", "bool": "boolean"}  # of Arrow, in Spark
 
@@ -125,8 +124,8 @@ def collect_in_waves(results: Any) -> Iterator[Any]:
         wave = range(start, min(start + size, num_partitions))
         found = context.runJob(rows, list, wave)
         yield from found
-        start, largest = wave.stop, sum(len(row.content) for row in found) // len(wave)
-        size = max(context.defaultParallelism, WAVE // max(1, largest))
+        start, size_of_one = wave.stop, sum(len(row.content) for row in found) // len(wave)
+        size = max(context.defaultParallelism, WAVE // max(1, size_of_one))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -45,15 +46,14 @@ def intervals(schema: Any) -> list[str]:
 @contextmanager
 def spark_errors() -> Iterator[None]:
     """The errors of Spark as one sentence, without the stacks of its two languages."""
-    errors = (
-        import_package("pyspark.errors", "spark").PySparkException,
-        import_package("py4j.protocol", "spark").Py4JError,
-    )
+    errors = [import_package("pyspark.errors", "spark").PySparkException]
+    if "py4j.protocol" in sys.modules:  # which a client of Spark Connect does without
+        errors.append(sys.modules["py4j.protocol"].Py4JError)
     try:
         yield
     except JunctureError:
         raise
-    except errors as error:
+    except tuple(errors) as error:
         reason = find_reason(str(error))
         hint = next((f" ({hint})" for mark, hint in HINTS.items() if mark in str(error)), "")
         raise InvalidData(f"Spark cannot run the query of the frame: {reason}{hint}") from error
