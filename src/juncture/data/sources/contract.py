@@ -39,7 +39,7 @@ class Origin(NamedTuple):
         'row 1005 of rows.parquet (row group 1)'
         """
         if self.copies:
-            return f"{number_of(self.copies[row], 'row')} of {self.name}"
+            return f"at least {number_of(self.copies[row], 'row')} of {self.name}"
         number = self.start + row
         group = f" (row group {bisect_right(self.group_ends, number)})" if self.group_ends else ""
         return f"row {number}{f' of {self.name}' if self.name else ''}{group}"
