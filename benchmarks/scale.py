@@ -221,7 +221,7 @@ def score_holes(model, file):
 class DaskExpectation:
     """One E-step of EM on rows with holes, which lie in the memory of local workers of one thread each."""
 
-    num_rows, num_partitions = 160_000, 16
+    num_rows, num_partitions = 320_000, 16
 
     def __init__(self, workers):
         self.workers = workers
@@ -230,17 +230,21 @@ class DaskExpectation:
         """The workers, the rows on them, and a first step, which loads the kernels."""
         import dask.dataframe as dd
         import pyarrow.parquet
-        from dask.distributed import Client
+        from dask.distributed import Client, wait
 
         from juncture.learning.em.steps import EMSteps
         from juncture.learning.networks.estimation import EstimationOptions
         from juncture.learning.networks.problem import NetworkProblem
 
         self.client = Client(n_workers=self.workers, threads_per_worker=1, dashboard_address=None)
-        rows = next(pyarrow.parquet.ParquetFile(file).iter_batches(self.num_rows)).to_pandas()
-        rng = np.random.default_rng(0)
-        holes = {name: rows[name].astype("str").mask(rng.random(len(rows)) < HOLES) for name in rows}
-        frame = dd.from_pandas(rows.assign(**holes), npartitions=self.num_partitions).persist()
+        batches = pyarrow.parquet.ParquetFile(file).iter_batches(self.num_rows // self.num_partitions)
+        with tempfile.TemporaryDirectory() as folder:
+            for number, batch in zip(range(self.num_partitions), batches, strict=False):
+                rows, rng = batch.to_pandas(), np.random.default_rng(number)
+                holes = {name: rows[name].astype("str").mask(rng.random(len(rows)) < HOLES) for name in rows}
+                rows.assign(**holes).to_parquet(f"{folder}/{number:02}.parquet")
+            frame = dd.read_parquet(folder).persist()
+            wait(frame)
         source = as_source(frame, model.variables)
         options = EstimationOptions()
         problem = NetworkProblem(model, source, options, frozenset(), True, np.random.default_rng(0))
