@@ -123,7 +123,7 @@ def test_ordered_classes(seed, order):
     codes = np.arange(15) % 3
     sizes, labels = 3.0 * codes + rng.uniform(0, 2, size=15), np.array(order)[codes]
     found = fit_ordered(fit_maximum_margin, sizes, labels, order)
-    assert found.classes.tolist() == list(order)
+    assert found.classes == tuple(order)
     assert (found.predict(sizes) == labels).all()
     assert found.ranks([-100.0, 100.0]).tolist() == [0, 2]
     cuts = [part.hyperplane.offset for part in found.discriminants]

@@ -115,7 +115,7 @@ add(
     jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
-    jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
+    jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH), *jt.answer_blocks(jt.infer, NET, ROWS),
 )  # fmt: skip
 add(*decision_kinds.INSTANCES)
 add(

@@ -146,6 +146,11 @@ for kind in ("BayesianLinearRegression", "ConjugateLinearRegression"):
         CALLS[f"{kind}.{method}"] = [{"statistics": supervised.regression_statistics(X, T)}]
     CALLS[f"{kind}.sample_functions"] = [{"inputs": NEW, "n": 2}]
 CALLS["LinearRegression.predict"] = [{"inputs": NEW}]
+DRAWN = (
+    "BayesianLinearRegression", "ConjugateLinearRegression", "EvidenceFit", "GeneralizedLinearFit",
+    "GeneralizedLinearModel", "LaplaceLogistic", "LinearFit", "LinearRegression", "LogisticFit", "LogisticRegression",
+)  # fmt: skip
+CALLS |= {f"{kind}.plot": [{"options": {"between": (0.0, 1.0)}}] for kind in DRAWN}
 CALLS |= {f"{type(basis).__name__}.__call__": [{"inputs": NEW}] for basis in bases()}
 
 CALLS |= {

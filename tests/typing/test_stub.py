@@ -60,13 +60,17 @@ def implementation(verb: str, kind: type):
 
 
 @pytest.mark.parametrize("verb", sorted({node.name for node in OVERLOADS}))
-def test_every_overload_has_the_parameters_of_its_implementation(verb):
+def test_overloads_have_the_parameters_of_their_implementation(verb):
+    """Each has some of them, and those of one kind of model have them all: a table by key has no lengths."""
+    found: dict[type, set[str]] = {}
     for overload in (node for node in OVERLOADS if node.name == verb):
         first = overload.args.args[0]
         assert first.arg == next(iter(inspect.signature(getattr(verbs, verb)).parameters))
         for kind in kinds_of(first.annotation):
-            known = list(inspect.signature(implementation(verb, kind)).parameters)[1:]
-            assert parameters_of(overload) == set(known), (verb, kind)
+            found.setdefault(kind, set()).update(parameters_of(overload))
+    for kind, parameters in found.items():
+        known = list(inspect.signature(implementation(verb, kind)).parameters)[1:]
+        assert parameters == set(known), (verb, kind)
 
 
 def test_every_verb_and_every_kind_has_overloads():

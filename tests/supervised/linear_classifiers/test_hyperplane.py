@@ -191,7 +191,7 @@ def test_least_squares_is_pulled_by_points_far_on_the_right_side():
         (lambda: Hyperplane([1.0], 0.0).margin([], []), "at least one"),
         (lambda: fit_perceptron([1.0, 2.0], [0, 1], start=[1.0]), "the bias and 1 weight"),
         (lambda: fit_least_squares([1.0, 2.0], [1, 1]), "points of both"),
-        (lambda: fit_perceptron([1.0, np.nan], [0, 1]), "of the points is nan, which lies on no side"),
+        (lambda: fit_perceptron([1.0, np.nan], [0, 1]), "points are finite numbers, and row 1, column 0 is nan"),
     ],
 )
 def test_wrong_input_gets_a_sentence(call, message):

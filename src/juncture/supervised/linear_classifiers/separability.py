@@ -59,8 +59,8 @@ def check_points(points: Any, names: Names | None = None) -> np.ndarray:
     if not np.isfinite(places).all():
         row, column = (int(index) for index in np.argwhere(~np.isfinite(places))[0])
         raise InvalidData(
-            f"row {row}, column {column} of the points is {places[row, column]}, which lies on no side of a hyperplane:"
-            " leave the row out, or fill the hole"
+            f"points are finite numbers, and row {row}, column {column} is {places[row, column]}: leave the row out,"
+            " or fill the hole"
         )
     return places
 
