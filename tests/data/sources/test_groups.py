@@ -70,7 +70,8 @@ def test_a_hole_is_refused_with_the_number_of_its_rows_and_learned_by_em(engine,
     cells[5] = cells[17] = None
     table = ROWS.set_column(ROWS.column_names.index("tub"), "tub", pa.array(cells))
     with pytest.raises(
-        jt.InvalidData, match=r"'tub' is missing in at least \d rows? of the (DuckDB relation|Ibis table|Polars lazy frame)"
+        jt.InvalidData,
+        match=r"'tub' is missing in at least \d rows? of the (DuckDB relation|Ibis table|Polars lazy frame)",
     ):
         jt.statistics(ASIA, make(engine, table, tmp_path))
     method = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
