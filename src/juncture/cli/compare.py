@@ -15,6 +15,7 @@ import typer
 from juncture.checks import check_choice
 from juncture.cli.printing.output import DataStream, WrongUsage, console, escape_controls, print_json, print_note
 from juncture.cli.printing.output import table as make_table
+from juncture.cli.printing.progress import bar_with
 from juncture.cli.reading.arguments import AsJson
 from juncture.cli.reading.numbers import whole_number
 from juncture.cli.reading.rows import (
@@ -155,20 +156,11 @@ def show_learners() -> Iterator[Callable[[str, int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task("", total=None)
+    with bar_with("{task.completed:.0f} of {task.fields[number]}") as bar:
+        line = bar.add_task("", total=None, number="?")
 
         def show(name: str, done: int, number: int) -> None:
-            bar.update(line, description=escape_controls(name), completed=done, total=number)
+            bar.update(line, description=escape_controls(name), completed=done, total=number, number=number)
 
         yield show
 

@@ -6,10 +6,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from juncture.cli.printing.output import escape_controls
 from juncture.iteration import ProgressCallback
+
+
+def bar_with(text: str, *columns: Any) -> Any:
+    """A bar on standard error with what is done, a text, the time so far and further columns."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    first = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(text, markup=False))
+    return Progress(*first, TimeElapsedColumn(), *columns, console=Console(stderr=True), transient=True)
 
 
 @contextmanager
@@ -18,16 +27,7 @@ def show_progress(what: str, objective_name: str, num_starts: int = 1) -> Iterat
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[state]}", markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bar_with("{task.fields[state]}") as bar:
         task = bar.add_task(escape_controls(what), total=None, state="")  # the number of steps is not known
         state = StepText(objective_name, num_starts)
         yield lambda step, objective: bar.update(task, state=state.of(step, objective))
@@ -59,16 +59,7 @@ def show_passes(what: str, objective_name: str, num_rows: int | None, num_starts
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("pass {task.fields[number]}, {task.completed:,.0f} rows{task.fields[state]}", markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bar_with("pass {task.fields[number]}, {task.completed:,.0f} rows{task.fields[state]}") as bar:
         task = bar.add_task(escape_controls(what), total=num_rows, state="", number=0)
         state, numbers = StepText(objective_name, num_starts), count(1)
         yield PassBar(
@@ -84,16 +75,8 @@ def show_rows(what: str, num_rows: int | None) -> Iterator[Callable[[int], None]
     if not sys.stderr.isatty():
         yield lambda rows: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} rows"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bar_with("{task.completed:,.0f} rows", TimeRemainingColumn()) as bar:
         task = bar.add_task(escape_controls(what), total=num_rows)
         yield lambda rows: bar.advance(task, rows)

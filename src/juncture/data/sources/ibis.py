@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from juncture.data.sources.arrow import ArrowReader, arrow_errors
 from juncture.data.sources.arrow_datasets import Batches
 from juncture.data.sources.duckdb_codes import RelationReader
 from juncture.data.sources.duckdb_groups import RelationQuery
-from juncture.data.sources.lazy_queries import LazyQuery
+from juncture.data.sources.lazy_queries import LazyQuery, engine_errors
 from juncture.data.sources.tables import TableReader
 from juncture.data.tables.export import import_package
-from juncture.errors import InvalidData, JunctureError
 
 NAME = "the Ibis table"
+ibis_errors = partial(engine_errors, NAME)
 
 
 def read_ibis(table: Any, block_rows: int | None) -> TableReader:
@@ -57,15 +58,3 @@ class IbisBatches:
         with ibis_errors(), arrow_errors(self.name):
             batches = self.table.select(*names).to_pyarrow_batches(chunk_size=block_rows)
             yield Batches(arrow.schema([self.schema.field(name) for name in names]), batches)
-
-
-@contextmanager
-def ibis_errors() -> Iterator[None]:
-    """The errors of Ibis, and of any engine below it, as one sentence."""
-    try:
-        yield
-    except JunctureError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())  # one line
-        raise InvalidData(f"the engine of the Ibis table cannot run the query: {reason}") from error

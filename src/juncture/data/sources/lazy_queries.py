@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from juncture.data.sources.arrow import arrow_cells
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, JunctureError
 from juncture.values import number_of
 
 COUNT, SUM, LEAST, KNOWN = "rows", "weight", "least_weight", "known_weights"
@@ -113,3 +113,15 @@ def check_sums(found: dict[str, np.ndarray], name: str) -> None:
         which = int(wrong.argmax())
         worst = found[LEAST][which] if found[LEAST][which] < 0 else found[SUM][which]
         raise InvalidData(f"weights must be finite and at least 0; {name} has a weight of {worst}")
+
+
+@contextmanager
+def engine_errors(name: str) -> Iterator[None]:
+    """The errors of any engine as one sentence."""
+    try:
+        yield
+    except JunctureError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())  # one line
+        raise InvalidData(f"the engine of {name} cannot run the query: {reason}") from error

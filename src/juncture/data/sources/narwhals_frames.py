@@ -6,14 +6,13 @@ A Spark frame so wrapped is counted by Spark itself, and its workers need no jun
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from juncture.data.sources.lazy_queries import LazyQuery
+from juncture.data.sources.lazy_queries import LazyQuery, engine_errors
 from juncture.data.sources.polars import polars_errors
 from juncture.data.sources.spark_errors import spark_errors
 from juncture.data.sources.tables import SourceTable, TableReader
-from juncture.errors import InvalidData, JunctureError
 
 NAME = "the narwhals frame"
 
@@ -25,22 +24,12 @@ class NarwhalsReader:
 
     def __init__(self, rows: TableReader, frame: Any) -> None:
         self.rows, self.names = rows, rows.names
-        self.query = LazyQuery(frame, NAME, ERRORS.get(type(frame).__module__.partition(".")[0], frame_errors))
+        self.query = LazyQuery(
+            frame, NAME, ERRORS.get(type(frame).__module__.partition(".")[0], partial(engine_errors, NAME))
+        )
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
         return self.rows.tables(names)
-
-
-@contextmanager
-def frame_errors() -> Iterator[None]:
-    """The errors of any engine as one sentence."""
-    try:
-        yield
-    except JunctureError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())  # one line
-        raise InvalidData(f"the engine of {NAME} cannot run the query: {reason}") from error
 
 
 ERRORS = {"polars": polars_errors, "pyspark": spark_errors}
