@@ -180,7 +180,7 @@ HELD: ContextVar[list[HeldWarning] | None] = ContextVar("HELD", default=None)
 
 @contextmanager
 def hold_warnings() -> Iterator[list[HeldWarning]]:
-    """A list that collects the warnings of `warn_user`, to be given in the process of the user."""
+    """Collect the warnings of `warn_user` in a list, so that another process can give them to the user."""
     held: list[HeldWarning] = []
     token = HELD.set(held)
     try:

@@ -38,7 +38,7 @@ BASES = {"FactorProduct": ("MarkovNetwork", "FactorGraph"), "LinearFactors": ("F
 
 
 def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsupported:
-    """The error of a verb of learning that takes these kinds of the table, with another way where there is one."""
+    """The error of a verb that cannot learn this structure: it names the kinds that can be learned, and a remedy."""
     names = [name for kind in kinds for name in BASES.get(kind, (kind,))]
     way = ""
     if hasattr(structure, "consistent_extension"):

@@ -146,7 +146,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Remote:
-    """A function for another process, which yields results: the versions, which are compared first, and its pickle."""
+    """A pickled function for another process, and the versions that both processes must have."""
 
     versions: Versions
     content: bytes

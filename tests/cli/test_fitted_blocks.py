@@ -139,13 +139,13 @@ def test_a_bar_shows_the_rows_of_each_pass(monkeypatch):
     table.loc[3, "xray"] = None
     table.to_csv("rows/0.csv", index=False)
     plain = juncture("fit", "asia", "rows", "--out", "plain.json", "--prior", "1")
-    told: list[object] = []
-    bar = PassBar(lambda: told.append("pass"), told.append, lambda step, objective: told.append((step,)))
+    calls: list[object] = []
+    bar = PassBar(lambda: calls.append("pass"), calls.append, lambda step, objective: calls.append((step,)))
     monkeypatch.setattr(fitted_blocks, "show_passes", lambda *arguments: nullcontext(bar))
     shown = juncture("fit", "asia", "rows", "--out", "shown.json", "--prior", "1")
     assert shown.out.replace("shown", "plain") == plain.out
     assert Path("plain.json").read_text() == Path("shown.json").read_text()
-    first, *passes = " ".join(map(str, told)).split("pass")
+    first, *passes = " ".join(map(str, calls)).split("pass")
     assert first == ""
     assert set(passes[0].split()) == {"50"}  # complete rows would be counted: the first block has a hole
     assert passes[1].split()[:2] == ["50", "50"]

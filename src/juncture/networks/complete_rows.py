@@ -14,7 +14,7 @@ from juncture.variables import Scope
 
 
 def num_rows(columns: Columns) -> int:
-    """How many rows the columns have; without columns, the one empty assignment."""
+    """The number of rows of some columns; no columns are one row, the empty assignment."""
     return len(next(iter(columns.values()), ("",)))
 
 

@@ -24,7 +24,7 @@ class RelationQuery(LazyQuery):
     """A relation. Rows with weights are read instead: DuckDB's threads would add them in another order each time."""
 
     sums_weights: bool = False
-    table: Any = None  # of Ibis, which drops what it has told DuckDB when it is no longer there
+    table: Any = None  # of Ibis, kept alive: DuckDB forgets its tables in memory with it
 
     def is_groupable(self, names: Sequence[str], weights: str | None) -> bool:
         return (weights is None or self.sums_weights) and super().is_groupable(names, weights)

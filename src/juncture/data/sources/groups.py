@@ -44,7 +44,7 @@ class GroupQuery(Protocol):
         """How messages call the rows."""
 
     def is_groupable(self, names: Sequence[str], weights: str | None) -> bool:
-        """Whether the cells of the columns are single values, and sums of the weights are as exact as they must be."""
+        """Whether the engine may group these columns: no cell is a list, and it may sum the weights."""
 
     def find_labels(self, names: Sequence[str]) -> tuple[int, Iterator[tuple[str, SourceTable]]]:
         """(the number of rows, the distinct cells of each column; of floats, which are no labels, none)."""

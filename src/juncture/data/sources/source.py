@@ -134,7 +134,7 @@ class TableSource:
             yield partial(coding, table)
 
     def read_tables(self) -> Iterator[SourceTable]:
-        """The tables of a pass. A reader may have `coded_tables`, which makes use of the variables."""
+        """The tables of one pass; a reader that can code cells itself has `coded_tables`, which takes the variables."""
         coded = getattr(self.reader, "coded_tables", None)
         return self.reader.tables(self.columns) if coded is None else coded(self.columns, self.variables)
 

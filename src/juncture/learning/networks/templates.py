@@ -100,9 +100,10 @@ def prepare_rows(
 
 
 def columns_of(structure: Any, declared: Scope | None, data: Any) -> Scope | None:
-    """The variables that code a source from the start: of an iterator, which is read once, or where all are declared.
+    """The variables that code a source before any row is read; None where the rows must say their states first.
 
-    A source that is coded by some of the variables has no other columns.
+    They are known where all are declared, and must be for an iterator, which can be read once. Never only some of them:
+    a source that is coded by some of the variables has no other columns.
     """
     is_model = isinstance(structure, BayesianNetwork | FactorProduct)
     if isinstance(data, Iterator):

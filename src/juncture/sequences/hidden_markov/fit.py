@@ -47,7 +47,7 @@ STARTS = ("given", "k-means", "random", "left-to-right")
 def sequence_parts(
     model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any, group: Any = None, states: Any = None
 ) -> SequenceParts:
-    """A function that returns all sequences for one pass: in one part, in those of a table, or as `data` returns."""
+    """A function that starts a pass over all sequences: one part in memory, or parts of a table or a function."""
     if group is not None or states is not None:
         parts = read_parts(model, data, lengths, group, states, weights)
         return lambda: nonempty_parts(parts())

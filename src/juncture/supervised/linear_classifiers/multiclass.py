@@ -20,7 +20,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything
 
 
 class BinaryDiscriminants(NamedFeatures):
-    """Classes that are told apart by discriminants of two groups each."""
+    """Classes that are separated by discriminants, each between two groups of them."""
 
     _fields = ("classes", "discriminants")
     classes: tuple[State, ...]

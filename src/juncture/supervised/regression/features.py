@@ -33,7 +33,7 @@ class FeatureModel(NamedFeatures):
         return plot(self, **options)
 
     def _features(self, inputs: Any) -> np.ndarray:
-        """(row, feature): as many features as there are coefficients."""
+        """The features of the inputs, (row, feature); their number must be that of the coefficients."""
         features = self.basis.features(read_inputs(inputs, self.feature_names))
         if features.shape[1] != self.num_coefficients:
             raise InvalidData(

@@ -29,7 +29,7 @@ Order: TypeAlias = tuple[int, ...]
 
 
 class StreamedScores:
-    """Scores of families, each from the table of its set, or estimated while there is none."""
+    """Scores of families: from counts of all rows where a pass has made them, else estimated from a sample."""
 
     def __init__(self, rows: StreamedRows, sample: LocalScores) -> None:
         self.rows, self.names = rows, rows.names
