@@ -8,12 +8,13 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 INSTALL := install() { test -x $(BIN)/uv && $(UV) "$$@" || $(PIP) "$$@"; }; install
 SEED := 180420593  # of random examples, so that a run can be repeated; make fuzz draws fresh ones
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED)
+TOUCHING := tests/data tests/estimators tests/graphs tests/drawing tests/plotting tests/cli tests/formats tests/latent/neural tests/inference/variational
 SOURCES := pyproject.toml
 KERNELS := $(shell find src/juncture/kernels -name '*.py')
 unexport PYTHONDONTWRITEBYTECODE  # modules are compiled once, by the first process that imports them
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-scale check lint types kernels fuzz docs bench format clean
+.PHONY: help demo test test-all test-extras test-lowest check lint types kernels fuzz mutants docs bench format clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,9 +30,11 @@ test: $(VENV)/.test kernels  ## run the tests, but for the slow ones
 test-all: $(VENV)/.test kernels  ## run all tests
 	$(PYTEST) -m "not fuzz"
 
-test-scale: $(VENV)-scale/.ready  ## run the tests of sources, also DuckDB, Dask and Spark, in an environment of their own
-	@command -v java > /dev/null || echo "no java: the tests of Spark are skipped (apt-get install default-jre-headless)"
-	OPENBLAS_NUM_THREADS=1 $(VENV)-scale/bin/python -m pytest -q -n 0 tests/data/sources
+test-extras: $(VENV)-extras/.ready  ## run the tests that need optional packages (jax, DuckDB, Dask, Spark, …), with all of them installed
+	PATH="$(CURDIR)/$(VENV)-extras/bin:$$PATH" OPENBLAS_NUM_THREADS=1 $(VENV)-extras/bin/python -m pytest -q -n 2 --dist loadfile --durations=20 --hypothesis-seed=$(SEED) -m "not fuzz and not slow" --extras
+
+test-lowest: $(VENV)-lowest/.ready  ## run the tests of what touches other packages, with the oldest versions of them that are allowed
+	OPENBLAS_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED) -m "not fuzz and not slow" -W ignore::DeprecationWarning $(TOUCHING)
 
 check: $(VENV)/.demo  ## format, lint, types; meanwhile the kernels of the tests are compiled
 	@$(MAKE) --no-print-directory --jobs=3 kernels types lint
@@ -49,6 +52,9 @@ fuzz: $(VENV)/.test kernels  ## run the random tests on many examples, and fuzz 
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) --hypothesis-seed=random -m hypothesis
 	$(BIN)/python -m pytest -q -m fuzz
 
+mutants: $(VENV)/.test kernels  ## plant faults in the files changed since BASE (HEAD~1), and list those that no test finds
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/mutants.py --base $(or $(BASE),HEAD~1) --number $(or $(NUMBER),20) --seed $(or $(FAULTS),0)
+
 docs: $(VENV)/.docs  ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
 
@@ -61,7 +67,7 @@ format: $(VENV)/.check  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove everything that the tasks made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-scale demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-extras $(VENV)-lowest demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -89,9 +95,15 @@ $(VENV)-bench/.ready: $(SOURCES)
 	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e . pyagrum==3.3.1
 	@touch $@
 
-$(VENV)-scale/.ready: $(SOURCES)
-	$(PYTHON) -m venv $(VENV)-scale
-	$(VENV)-scale/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,duckdb,dask,ibis,spark]" "ibis-framework[duckdb,sqlite]"
+$(VENV)-extras/.ready: $(SOURCES) | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)-extras
+	$(BIN)/uv pip install --quiet --python $(VENV)-extras/bin/python -e ".[test-extras]"
+	@touch $@
+
+# Of Numba the newest version: its kernels are compiled by names that change between versions.
+$(VENV)-lowest/.ready: $(SOURCES) | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(BIN)/uv pip install --quiet --resolution lowest-direct --python $(VENV)-lowest/bin/python -e ".[test,duckdb,jax]" "numba>=0.68.1"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo

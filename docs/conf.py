@@ -86,7 +86,7 @@ def code_of(language: str, *marks: str, body: str) -> str:
     if language == "pycon":
         examples = doctest.DocTestParser().get_examples(body)
         return "".join(example.source for example in examples if example.exc_msg is None)
-    return body if language == "python" and "no-run" not in marks else ""
+    return body if language == "python" and not {"no-run", "jax", "pyagrum"} & set(marks) else ""
 
 
 def keep_first_signature(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:

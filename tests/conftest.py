@@ -20,6 +20,8 @@ from _pytest.doctest import DoctestModule
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 
+from support.optional_packages import closing_line, curable, packages_named_in
+
 settings.register_profile(
     "test",
     max_examples=15,
@@ -67,6 +69,39 @@ class FilesWithExamples:
     def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         found = yield
         return [each for each in found if not isinstance(each, DoctestModule) or b">>> " in file_path.read_bytes()]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--extras", action="store_true", help="run only tests that need optional packages; fail where one is missing"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--extras`, only files that name an optional package are collected."""
+    if config.getoption("extras") and collection_path.suffix == ".py" and collection_path.name != "conftest.py":
+        return True if not packages_named_in(collection_path) else None
+    return None
+
+
+def skip_reasons(reporter: pytest.TerminalReporter) -> list[str]:
+    return [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With `--extras`, a test that was skipped for want of a package is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("extras") and reporter is not None and curable(skip_reasons(reporter)):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """One line: how many tests ran, how many were skipped, and each reason."""
+    reasons = skip_reasons(terminalreporter)
+    run = sum(len(terminalreporter.stats.get(key, [])) for key in ("passed", "failed", "xfailed", "xpassed"))
+    terminalreporter.write_line(closing_line(run, reasons))
+    if config.getoption("extras") and curable(reasons):
+        terminalreporter.write_line("skipped for want of a package that can be installed: this run fails", red=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -116,7 +116,7 @@ TEXT_COLUMNS = {
     "polars": pl.Series(CELLS.tolist(), dtype=pl.String),
     "polars categories": pl.Series(CELLS.tolist(), dtype=pl.Categorical),
     "arrow": pa.chunked_array([pa.array(CELLS[: N // 3]), pa.array(CELLS[N // 3 :])]),
-    "arrow views": pa.array(CELLS).cast(pa.string_view()),
+    "arrow views": pa.array(CELLS.tolist(), pa.string_view()),
     "arrow large": pa.array(CELLS, pa.large_string()),
 }
 
