@@ -157,6 +157,21 @@ def run_block(block: Block, names: dict[str, object], page: Path) -> None:
         exec(compile(code, str(page), "exec"), names)  # noqa: S102
 
 
+WITH_JAX = [jt.amortized_variational, jt.black_box_variational, jt.sample_log_density]
+
+
+@pytest.mark.parametrize("function", WITH_JAX, ids=lambda function: function.__name__)
+def test_examples_that_are_skipped_without_jax_run_with_it(function):
+    if not is_here("jax"):
+        pytest.skip("the extra jax is not installed")
+    example = doctest.DocTestFinder().find(function, function.__name__)[0]
+    for line in example.examples:
+        line.options.pop(doctest.SKIP, None)
+    report: list[str] = []
+    failed = doctest.DocTestRunner(checker=Checker(), verbose=False).run(example, out=report.append).failed
+    assert not failed, "".join(report)
+
+
 class Checker(doctest.OutputChecker):
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         return same(want.replace(doctest.BLANKLINE_MARKER, ""), got)
