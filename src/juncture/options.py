@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,35 @@ def resolve(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) -
     if choice not in known:
         raise Unsupported(f"there is no {what} {choice!r}; {hint(choice, known)}")
     return known[choice]()
+
+
+class ImportedTable(Mapping[str, Any]):
+    """A table from names to classes or functions, which are imported when they are looked up.
+
+    A place is a module of this package and a name in it.
+
+    >>> ImportedTable({"plain": "options:as_names"})["plain"].__name__
+    'as_names'
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.places = dict(places)
+
+    def __getitem__(self, name: str) -> Any:
+        module, _, attribute = self.places[name].partition(":")
+        return getattr(import_module(f"juncture.{module}"), attribute)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __or__(self, other: ImportedTable) -> ImportedTable:
+        return ImportedTable({**self.places, **other.places})
 
 
 def as_names(names: Iterable[str], what: str) -> list[str]:

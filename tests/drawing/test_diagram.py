@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from juncture.drawing import Diagram, Edge, Group, Node, place_in_two_rows
+from juncture.drawing.diagram import Diagram, Edge, Group, Node, place_in_two_rows
 from juncture.errors import InvalidModel, UnknownVariable
 
 

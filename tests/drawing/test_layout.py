@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.drawing import Diagram, Edge, Group, Node, arrange, place_in_two_rows
+from juncture.drawing.diagram import Diagram, Edge, Group, Node, place_in_two_rows
+from juncture.drawing.layout.arrange import arrange
 from support.processor_time import takes_at_most
 
 ASIA = "asia>tub smoke>lung smoke>bronc tub>either lung>either either>xray either>dysp bronc>dysp"

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 import juncture as jt
-from juncture.drawing import Diagram, Edge, Node, arrange
 from juncture.drawing.courses import MARGIN, RADIUS, WIDTH, Course, Panel, course_svg
+from juncture.drawing.diagram import Diagram, Edge, Node
+from juncture.drawing.layout.arrange import arrange
 
 WALK = jt.LinearGaussianStateSpace(1.0, 1.0, 0.1, 1.0, [0.0], [[1.0]])
 

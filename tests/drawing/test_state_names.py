@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from juncture.drawing import Diagram, Node, to_svg
 from juncture.drawing.boxes import extent, state_texts
+from juncture.drawing.diagram import Diagram, Node
+from juncture.drawing.svg import to_svg
 
 
 def test_long_names_that_differ_early_are_cut():

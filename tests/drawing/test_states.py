@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.drawing import Node, to_svg
+from juncture.drawing.diagram import Node
 from juncture.drawing.states import Arrow, StateDiagram, draw_arrow, is_free, place_on_circle
+from juncture.drawing.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHAIN = jt.MarkovChain(

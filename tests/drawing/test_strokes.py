@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import juncture as jt
-from juncture.drawing import Diagram, Edge, Node, to_svg
-from juncture.drawing.diagram import Stroke
+from juncture.drawing.diagram import Diagram, Edge, Node, Stroke
 from juncture.drawing.palette import EDGE, EXTRA_LINE, MISSED_LINE, TURNED_LINE
+from juncture.drawing.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.drawing import Diagram, Edge, Group, Node, to_svg
+from juncture.drawing.diagram import Diagram, Edge, Group, Node
+from juncture.drawing.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 SPRINKLER = Diagram(
@@ -130,7 +131,8 @@ def test_bars_are_as_long_as_they_are_probable():
 
 
 SCRIPT = """
-from juncture.drawing import Diagram, Edge, Group, Node, to_svg
+from juncture.drawing.diagram import Diagram, Edge, Group, Node
+from juncture.drawing.svg import to_svg
 names = [f"n{i}" for i in range(40)]
 edges = [Edge(names[i // 3], names[i]) for i in range(1, 40)] + [Edge(names[i], names[i + 9]) for i in range(0, 30, 2)]
 print(to_svg(Diagram(map(Node, names), edges, [Group("a", names[5:9]), Group("b", names[7:12])])))

@@ -20,7 +20,6 @@ from juncture import numerics
 from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
-from juncture.factors.html import table_html
 from juncture.factors.tables import (
     check_distinct_labels,
     check_table_size,
@@ -239,6 +238,8 @@ class Conditional(DiscreteConditional):
         return self
 
     def _repr_html_(self) -> str:
+        from juncture.factors.html import table_html
+
         return table_html(self.scope, self.values)
 
 

@@ -13,7 +13,6 @@ from juncture.checks import check_iterable, check_kind, check_number
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.factors.distribution import TOLERANCE, Names, evaluate_on_support, measure_dependence
-from juncture.factors.html import table_html
 from juncture.factors.tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
 from juncture.factors.text import table_text
 from juncture.values import Value, content_key, read_only
@@ -272,6 +271,8 @@ class Factor(Value):
         return table_text(repr(self), self.scope, lambda positions: rows[positions])
 
     def _repr_html_(self) -> str:
+        from juncture.factors.html import table_html
+
         return table_html(self.scope, self._table) + ("<p>natural logarithms</p>" if self.holds_logs else "")
 
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 from juncture.checks import check_iterable
 from juncture.drawing.diagram import Diagram, Node
 from juncture.drawing.diagram import Edge as Line
-from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
 from juncture.graphs.edges import Edge, as_edges, as_nodes
 from juncture.graphs.text import SHOWN, Link, clauses, dot_text, parse_chains
@@ -101,6 +100,8 @@ class Graph(Value):
         return f"<{type(self).__name__} of {len(self.nodes)} nodes and {len(self.edges)} edges: {text}>"
 
     def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html
+
         return diagram_html(repr(self), self.to_diagram())
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,72 +11,61 @@ from juncture.checks import shown
 from juncture.data.dataset import Extra
 from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
-from juncture.inference.approximation import Query, approximate
-from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
-from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.engines.options import as_budget, check_policy
-from juncture.inference.exact.elimination.engine import VariableElimination
-from juncture.inference.exact.enumeration import Enumeration
-from juncture.inference.exact.gaussian.engine import GaussianElimination
-from juncture.inference.exact.gaussian.systems import is_gaussian
-from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
+from juncture.inference.engines.real_variables import has_real_variables, is_gaussian
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.messages.icm import ICM
-from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
-from juncture.inference.messages.max_flow import MaxFlow
-from juncture.inference.messages.tree_reweighted import TreeReweighted
-from juncture.inference.sampling.cutset import CutsetSampling
-from juncture.inference.sampling.importance import ImportanceSampling
-from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting
-from juncture.inference.sampling.markov_chains.gibbs import Gibbs
-from juncture.inference.sampling.markov_chains.metropolis import Metropolis
-from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
-from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
-from juncture.inference.sampling.rejection import RejectionSampling
 from juncture.inference.source_answers import SourceAnswers, as_evidence_source
-from juncture.inference.variational.mean_field import MeanField
 from juncture.memory import check_memory_limit
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_generator, as_names, resolve
+from juncture.options import ImportedTable, as_generator, as_names, resolve
 
-EXACT_METHODS: dict[str, Callable[[], Engine]] = {
-    "auto": JunctionTree,
-    "exact": JunctionTree,
-    "junction-tree": JunctionTree,
-    "variable-elimination": VariableElimination,
-    "enumeration": Enumeration,
-}
-APPROXIMATE_METHODS: dict[str, Callable[[], Engine]] = {
-    "loopy": LoopyBP,
-    "mini-bucket": MiniBucket,
-    "bounded-clique-tree": BoundedCliqueTree,
-    "tree-reweighted": TreeReweighted,
-    "mean-field": MeanField,
-}
-SAMPLING_METHODS: dict[str, Callable[[], Engine]] = {  # which take rng=
-    "gibbs": Gibbs,
-    "metropolis": Metropolis,
-    "swendsen-wang": SwendsenWang,
-    "parallel-tempering": ParallelTempering,
-    "cutset": CutsetSampling,
-    "importance": ImportanceSampling,
-    "likelihood-weighting": LikelihoodWeighting,
-    "rejection": RejectionSampling,
-}
-MODE_METHODS: dict[str, Callable[[], Engine]] = {  # for most_probable alone
-    "max-product": MaxProductBP,
-    "icm": ICM,
-    "max-flow": MaxFlow,
-}
-METHODS = {**EXACT_METHODS, **APPROXIMATE_METHODS, **SAMPLING_METHODS, **MODE_METHODS}
-REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
-    "gaussian-elimination": GaussianElimination,
-    "strong-junction-tree": StrongJunctionTree,
-}
+EXACT_METHODS = ImportedTable(
+    {
+        "auto": "inference.exact.junction_tree.engine:JunctionTree",
+        "exact": "inference.exact.junction_tree.engine:JunctionTree",
+        "junction-tree": "inference.exact.junction_tree.engine:JunctionTree",
+        "variable-elimination": "inference.exact.elimination.engine:VariableElimination",
+        "enumeration": "inference.exact.enumeration:Enumeration",
+    }
+)
+APPROXIMATE_METHODS = ImportedTable(
+    {
+        "loopy": "inference.messages.loopy:LoopyBP",
+        "mini-bucket": "inference.bounded.mini_bucket:MiniBucket",
+        "bounded-clique-tree": "inference.bounded.bounded_clique_tree:BoundedCliqueTree",
+        "tree-reweighted": "inference.messages.tree_reweighted:TreeReweighted",
+        "mean-field": "inference.variational.mean_field:MeanField",
+    }
+)
+SAMPLING_METHODS = ImportedTable(  # which take rng=
+    {
+        "gibbs": "inference.sampling.markov_chains.gibbs:Gibbs",
+        "metropolis": "inference.sampling.markov_chains.metropolis:Metropolis",
+        "swendsen-wang": "inference.sampling.markov_chains.swendsen_wang:SwendsenWang",
+        "parallel-tempering": "inference.sampling.markov_chains.tempering:ParallelTempering",
+        "cutset": "inference.sampling.cutset:CutsetSampling",
+        "importance": "inference.sampling.importance:ImportanceSampling",
+        "likelihood-weighting": "inference.sampling.likelihood_weighting:LikelihoodWeighting",
+        "rejection": "inference.sampling.rejection:RejectionSampling",
+    }
+)
+MODE_METHODS = ImportedTable(  # for most_probable alone
+    {
+        "max-product": "inference.messages.loopy:MaxProductBP",
+        "icm": "inference.messages.icm:ICM",
+        "max-flow": "inference.messages.max_flow:MaxFlow",
+    }
+)
+METHODS = EXACT_METHODS | APPROXIMATE_METHODS | SAMPLING_METHODS | MODE_METHODS
+REAL_METHODS = ImportedTable(  # for real variables
+    {
+        "gaussian-elimination": "inference.exact.gaussian.engine:GaussianElimination",
+        "strong-junction-tree": "inference.exact.hybrid.engine:StrongJunctionTree",
+    }
+)
 AUTOMATIC = frozenset({"auto", "exact"})
-GAUSSIAN, HYBRID = GaussianElimination(), StrongJunctionTree()
 
 
 def engine_for(
@@ -88,11 +77,11 @@ def engine_for(
     """
     is_automatic = isinstance(method, str) and method in AUTOMATIC
     if is_automatic and model is not None and is_gaussian(model):
-        engine: Engine = GAUSSIAN
+        engine: Engine = REAL_METHODS["gaussian-elimination"]()
     elif is_automatic and model is not None and has_real_variables(model):
-        engine = HYBRID
+        engine = REAL_METHODS["strong-junction-tree"]()
     else:
-        engine = resolve(method, METHODS if is_automatic else {**METHODS, **REAL_METHODS}, what="method")
+        engine = resolve(method, METHODS if is_automatic else METHODS | REAL_METHODS, what="method")
     if not hasattr(engine, "compile"):
         raise Unsupported(
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
@@ -150,6 +139,8 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
         findings = as_findings(evidence, model.variables, extra=extra)
+        from juncture.inference.approximation import Query, approximate
+
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
         beliefs = approximate(query, refusal, seconds)
     check_possible(beliefs, on_impossible)

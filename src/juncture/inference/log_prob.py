@@ -18,8 +18,8 @@ from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
 from juncture.inference.engines.contract import Engine, Question
+from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 

@@ -13,17 +13,11 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
-from juncture.drawing.notebook import diagram_html
-from juncture.drawing.text import format_value
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
-from juncture.factors.html import MAX_COLUMNS, MAX_ROWS
-from juncture.inference.approximate_mode import approximate_mode
-from juncture.inference.approximation import Query
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnostics, Question
 from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import as_budget, check_policy
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import absorb_array, as_targets, engine_for
@@ -86,6 +80,9 @@ class MostProbable(Diagnosed):
     def _repr_html_(self) -> str:
         known = "" if self.log_prob is None else f"log_prob={self.log_prob:.6g}, "
         words = f"MostProbable({known}log_joint={self.log_joint:.6g}, by {self.method})"
+        from juncture.drawing.text import format_value
+        from juncture.inference.engines.display import states_html
+
         rows = ((name, format_value(state)) for name, state in self.assignment.items())
         return states_html(words, ["variable", "state"], rows, len(self.assignment))
 
@@ -124,6 +121,8 @@ class MostProbableArray(MostProbable):
         return Rasters.of({"most probable": (self.codes.reshape(self.model.shape), f"by {self.method}")})
 
     def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html
+
         return diagram_html(repr(self), self.to_diagram()) if self.model.is_image else super()._repr_html_()
 
     def __repr__(self) -> str:
@@ -156,10 +155,15 @@ class MostProbableRows(Diagnosed):
         return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns), is_density=is_density)
 
     def _first_rows(self) -> dict[str, list[Any]]:
+        from juncture.factors.html import MAX_COLUMNS, MAX_ROWS
+
         names = list(self.assignments.columns)[:MAX_COLUMNS]
         return self.assignments.only(names).take(slice(MAX_ROWS)).to_dict()
 
     def _repr_html_(self) -> str:
+        from juncture.drawing.text import format_value
+        from juncture.inference.engines.display import states_html
+
         first, num_columns = self._first_rows(), len(self.assignments.columns)
         columns = ([value if value is None else format_value(value) for value in column] for column in first.values())
         rows = zip(count(), (f"{value:.4g}" for value in self.log_prob), *columns, strict=False)
@@ -195,6 +199,9 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         has_all = targets is None or unobserved_names(model, findings) <= set(names)
         if method != "auto" or not isinstance(engine, JunctionTree) or not has_all or k not in (None, 1):
             raise
+        from juncture.inference.approximate_mode import approximate_mode
+        from juncture.inference.approximation import Query
+
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
         beliefs = approximate_mode(query, refusal, seconds)
     check_possible(beliefs, on_impossible)

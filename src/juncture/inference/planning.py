@@ -13,8 +13,8 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan
 from juncture.inference.engines.options import check_policy
+from juncture.inference.engines.real_variables import has_real_variables
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.hybrid.engine import has_real_variables
 from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.orders import scopes_of

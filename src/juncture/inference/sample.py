@@ -5,7 +5,7 @@ With an engine that draws (`SAMPLING_METHODS` of `infer.py`, or its object), `Dr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import Question
 from juncture.inference.engines.draws import BYTES_PER_CELL, DRAWS, check_num_rows
 from juncture.inference.infer import absorb_array, engine_for
-from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.forward import ForwardSampler
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
+
+if TYPE_CHECKING:
+    from juncture.inference.sampling.draws import Draws
 
 NOTHING: frozenset[Question] = frozenset()
 
@@ -43,6 +44,8 @@ def sample_network(
 def sample_tables(model: BayesianNetwork, tables: list[Conditional], count: int, rng: np.random.Generator) -> Dataset:
     """The same by compiled code, where every conditional is a table."""
     if "forward sampler" not in model.derived:
+        from juncture.inference.sampling.forward import ForwardSampler
+
         model.derived["forward sampler"] = ForwardSampler.of(model, tables)
     columns = model.derived["forward sampler"].draw(count, rng)
     return Dataset.from_codes(model.variables, dict(zip(model.variables.names, columns, strict=True)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from juncture.errors import Unsupported
+from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.gaussian.sensitivity import gaussian_sensitivity
-from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.junction_tree.sensitivity import table_sensitivity
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import State

@@ -21,7 +21,6 @@ from juncture.networks.complete_rows import check_complete_row, num_rows
 from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
-from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
 from juncture.values import Value, content_key, number_of
 from juncture.variables import Scope, State, Variable, distinct_variables
@@ -260,6 +259,8 @@ class BayesianNetwork(Value):
         return f"BayesianNetwork({sizes}, {number_of(self.num_parameters, 'parameter')})"
 
     def _repr_html_(self) -> str:
+        from juncture.networks.picture import model_html
+
         return model_html(self)
 
 

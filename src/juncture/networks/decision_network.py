@@ -20,7 +20,6 @@ from juncture.factors.conditional import AnyConditional, Conditional, HasTable, 
 from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.decision_nodes import Decision, Utility
-from juncture.networks.picture import model_html
 from juncture.networks.policy import Policy
 from juncture.values import Value, content_key, number_of
 from juncture.variables import Scope, Variable, distinct_variables
@@ -187,6 +186,8 @@ class DecisionNetwork(Value):
         return f"DecisionNetwork({', '.join(sizes)})"
 
     def _repr_html_(self) -> str:
+        from juncture.networks.picture import model_html
+
         return model_html(self)
 
 

@@ -29,7 +29,6 @@ from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.log_linear import boltzmann, log_linear_factor
 from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.minimal_potentials import MinimalPotentials, minimal_potentials
-from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_plates, flatten
 from juncture.values import Value, number_of
 from juncture.variables import Scope, State, Variable, distinct_variables
@@ -132,6 +131,8 @@ class FactorProduct(Value):
         return f"{type(self).__name__}({sizes})"
 
     def _repr_html_(self) -> str:
+        from juncture.networks.picture import model_html
+
         return model_html(self)
 
 

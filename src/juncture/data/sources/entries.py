@@ -6,29 +6,20 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from juncture.checks import article, check_count, shown
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.files import expand_pattern
-from juncture.data.sources.arrow import ArrowReader, RecordBatches
-from juncture.data.sources.arrow_datasets import DatasetBatches
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
-from juncture.data.sources.dask import DaskPartitions
-from juncture.data.sources.duckdb_codes import RelationReader
-from juncture.data.sources.files import read_files
-from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
-from juncture.data.sources.groups import QuerySource
-from juncture.data.sources.ibis import read_ibis
-from juncture.data.sources.narwhals_frames import NarwhalsReader
-from juncture.data.sources.partitions import ClusterSource, PartitionReader, Partitions
-from juncture.data.sources.polars import LazyFrameReader
-from juncture.data.sources.source import MemorySource, TableSource
-from juncture.data.sources.spark import SparkPartitions
-from juncture.data.sources.tables import TableReader
 from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.data.sources.partitions import Partitions
+    from juncture.data.sources.source import TableSource
+    from juncture.data.sources.tables import TableReader
 
 
 def as_source(
@@ -81,8 +72,12 @@ def as_source(
         return change_source(data, scope, weights, size, missing)
     reader = as_reader(data, size, scope)
     if reader is None:
+        from juncture.data.sources.source import MemorySource
+
         return MemorySource(Dataset(data, scope, weights, extra=extra, missing=missing), size)
     if scope is None and getattr(reader, "is_once", False):
+        from juncture.data.sources.frames import AGAIN
+
         raise InvalidData(
             f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
         )
@@ -93,6 +88,10 @@ def as_source(
 
 
 def kind_of_source(reader: Any) -> type[TableSource]:
+    from juncture.data.sources.groups import QuerySource
+    from juncture.data.sources.partitions import ClusterSource, PartitionReader
+    from juncture.data.sources.source import TableSource
+
     if isinstance(reader, PartitionReader):
         return ClusterSource
     return QuerySource if hasattr(reader, "query") else TableSource
@@ -124,6 +123,9 @@ def as_lazy_source(
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:
     """The reader of what is not in memory; None for what is."""
+    from juncture.data.sources.files import read_files
+    from juncture.data.sources.frames import Frames, FramesOnce, FramesReader
+
     names = None if scope is None else scope.names
     if query := find_query(data):
         return query(data, block_rows)
@@ -140,6 +142,8 @@ def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableRe
 
 def as_partitions(frame: Any) -> Partitions:
     """The partitions of a frame on a cluster."""
+    from juncture.data.sources.partitions import PartitionReader
+
     query = find_query(frame)
     reader = None if query is None else query(frame, None)
     if not isinstance(reader, PartitionReader):
@@ -149,8 +153,9 @@ def as_partitions(frame: Any) -> Partitions:
 
 def find_query(data: Any) -> ReadQuery | None:
     """What reads an object of a package that runs queries; None for anything else."""
-    if isinstance(data, Partitions):
-        return PartitionReader
+    partitions: Any = sys.modules.get("juncture.data.sources.partitions")
+    if partitions is not None and isinstance(data, partitions.Partitions):
+        return partitions.PartitionReader
     for package, name, read in QUERIES:
         kind = getattr(sys.modules.get(package), name, None)  # who has such an object has imported the package
         if kind is not None and isinstance(data, kind):
@@ -158,20 +163,49 @@ def find_query(data: Any) -> ReadQuery | None:
     return None
 
 
+def read_relation(relation: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.duckdb_codes import RelationReader
+
+    return RelationReader(relation, block_rows)
+
+
+def read_ibis(table: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.ibis import read_ibis
+
+    return read_ibis(table, block_rows)
+
+
+def read_polars(frame: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.polars import LazyFrameReader
+
+    return LazyFrameReader(frame, block_rows)
+
+
 def read_dask(frame: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.dask import DaskPartitions
+    from juncture.data.sources.partitions import PartitionReader
+
     return PartitionReader(DaskPartitions(frame), block_rows)
 
 
+def read_spark(frame: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.partitions import PartitionReader
+    from juncture.data.sources.spark import SparkPartitions
+
+    return PartitionReader(SparkPartitions(frame), block_rows)
+
+
 def read_dataset(dataset: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.arrow import ArrowReader
+    from juncture.data.sources.arrow_datasets import DatasetBatches
+
     return ArrowReader(DatasetBatches(dataset), block_rows)
 
 
 def read_batches(reader: Any, block_rows: int | None) -> TableReader:
+    from juncture.data.sources.arrow import ArrowReader, RecordBatches
+
     return ArrowReader(RecordBatches(reader), block_rows)
-
-
-def read_spark(frame: Any, block_rows: int | None) -> TableReader:
-    return PartitionReader(SparkPartitions(frame), block_rows)
 
 
 def read_narwhals(frame: Any, block_rows: int | None) -> TableReader:
@@ -182,17 +216,19 @@ def read_narwhals(frame: Any, block_rows: int | None) -> TableReader:
             f"a lazy frame of narwhals is read for Polars, DuckDB, Ibis, Dask and Spark, and this one holds"
             f" {article(type(native).__name__)}: collect() it, or give an iterator of its batches"
         )
+    from juncture.data.sources.narwhals_frames import NarwhalsReader
+
     reader = read(native, block_rows)
     return reader if hasattr(reader, "query") else NarwhalsReader(reader, native)
 
 
-ReadQuery: TypeAlias = Callable[[Any, int | None], TableReader]
+ReadQuery: TypeAlias = "Callable[[Any, int | None], TableReader]"
 QUERIES: tuple[tuple[str, str, ReadQuery], ...] = (
-    ("duckdb", "DuckDBPyRelation", RelationReader),
+    ("duckdb", "DuckDBPyRelation", read_relation),
     ("ibis", "Table", read_ibis),
     ("dask.dataframe", "DataFrame", read_dask),
     ("narwhals", "LazyFrame", read_narwhals),
-    ("polars", "LazyFrame", LazyFrameReader),
+    ("polars", "LazyFrame", read_polars),
     ("pyarrow.dataset", "Dataset", read_dataset),
     ("pyarrow", "RecordBatchReader", read_batches),
     ("pyspark.sql", "DataFrame", read_spark),  # also the base of the frames of Spark Connect

@@ -12,12 +12,10 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.drawing.rasters import Rasters
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question, RealAnswers
-from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.inference.engines.draws import draw_posterior
 from juncture.inference.engines.options import check_evidence, impossible_indices
 from juncture.inference.engines.real_marginals import summarize
@@ -238,6 +236,8 @@ class Beliefs:
         return beliefs
 
     def __repr__(self) -> str:
+        from juncture.inference.engines.display import beliefs_text
+
         return beliefs_text(self)
 
     def to_diagram(self) -> Drawing:
@@ -250,6 +250,8 @@ class Beliefs:
 
         if self.is_single and getattr(self.model, "is_image", False) and len(self.targets) == len(self.model.names):
             shown = enumerate(self.model.states)
+            from juncture.drawing.rasters import Rasters
+
             return Rasters.of({f"p({state})": self.array[..., code] for code, state in shown if code > 0})
         if self.is_single:
             return show_beliefs(self.model.to_diagram(), self)
@@ -258,6 +260,8 @@ class Beliefs:
         return rows_diagram(parts, self.findings.num_rows, self.findings.index, len(tables))
 
     def _repr_html_(self) -> str:
+        from juncture.inference.engines.display import beliefs_html
+
         return beliefs_html(self)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from juncture.checks import check_choice, check_number
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, EnginePlan, Question
-from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_answers import FactorAnswers
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods

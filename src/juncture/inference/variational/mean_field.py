@@ -20,7 +20,7 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
-from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.factor_answers import FactorAnswers, outer_product
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.variational.ascent import CoordinateAscent, Course, warn_of_early_end

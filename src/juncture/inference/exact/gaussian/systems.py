@@ -13,35 +13,13 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidModel, Unsupported
-from juncture.factors.conditional import AnyConditional, signature
-from juncture.factors.gaussian import Constant, LinearGaussian
-from juncture.factors.gaussian_factor import GaussianFactor
+from juncture.factors.conditional import signature
+from juncture.factors.gaussian import Constant
+from juncture.inference.engines.real_variables import is_linear
 from juncture.kernels.gaussian.recursions import find_scales, sum_means
 from juncture.kernels.gaussian.structure import mark_ancestors
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.values import number_of
-
-
-def is_linear(part: AnyConditional) -> bool:
-    """Whether a conditional is linear and Gaussian in real numbers only."""
-    if isinstance(part, LinearGaussian):
-        return all(parent.is_real for parent in part.parents)
-    return isinstance(part, Constant) and part.child.dimension == 1
-
-
-def is_gaussian(model: Any) -> bool:
-    """Whether a model is a Bayesian network of linear conditionals, or has Gaussian factors; found once."""
-    known = model.derived.get("is gaussian")
-    if known is None:
-        if isinstance(model, PairwiseNetwork):  # whose factors are not made for this
-            known = False
-        elif isinstance(model, BayesianNetwork):
-            known = bool(model.conditionals) and all(map(is_linear, model.conditionals))
-        else:
-            known = any(isinstance(part, GaussianFactor) for part in getattr(model, "factors", ()))
-        model.derived["is gaussian"] = known
-    return bool(known)
 
 
 def check_linear(model: Any) -> None:

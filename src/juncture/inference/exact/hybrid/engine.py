@@ -21,12 +21,12 @@ from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.real_variables import has_real_variables
 from juncture.inference.exact.hybrid.answers import HybridAnswers
 from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_variable_names
 
 
@@ -61,17 +61,6 @@ class StrongJunctionTree:
             raise Unsupported(f"a strong junction tree takes a network; got {type(model).__name__}")
         keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
         return StrongPlan(self, model, tuple(seen), tuple(keep))
-
-
-def has_real_variables(model: Any) -> bool:
-    """Whether a model of factors has some; found once and kept with it."""
-    derived = getattr(model, "derived", None)
-    if type(derived) is not dict:  # a class, or no value
-        return False
-    if "has real variables" not in derived:
-        variables = () if isinstance(model, PairwiseNetwork) else getattr(model, "variables", ())
-        derived["has real variables"] = any(variable.is_real for variable in variables)
-    return bool(derived["has real variables"])
 
 
 @dataclass(frozen=True, eq=False)

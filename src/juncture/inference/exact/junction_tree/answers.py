@@ -14,9 +14,7 @@ from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
-from juncture.inference.exact.junction_tree.assignments.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.expected_sums import expected_sums
 from juncture.inference.exact.junction_tree.factored.tree import AnyTree
 from juncture.inference.exact.lowering import Lowered, determined_nodes
 from juncture.variables import Scope, State
@@ -171,6 +169,11 @@ class TreeAnswers:
         return table.reshape(num_rows, *scope.shape)
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        from juncture.inference.exact.junction_tree.assignments.best_assignments import (
+            best_assignments,
+            best_of_marginal,
+        )
+
         if count == 1 and len(targets) == 1:
             return best_of_marginal(self.marginal(targets), self.log_evidence)
         nodes = tuple(self.packed.nodes[name] for name in targets)
@@ -196,6 +199,8 @@ def expected_tables(
     packed: PackedModel, rows: CodedFindings, requests: Sequence[Request], weights: np.ndarray
 ) -> tuple[list[list[np.ndarray]], np.ndarray]:
     """The expected counts of the factors of each request, and log p(evidence) of each row."""
+    from juncture.inference.exact.junction_tree.expected_sums import expected_sums
+
     sums, log_evidence = expected_sums(packed.tree, rows, weights)
     return [[sums(number) for number in packed.factors_of(request)] for request in requests], log_evidence
 
