@@ -36,7 +36,7 @@ from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.factored.tree import pack_factored
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
 from juncture.inference.messages.message_run import MessageSchedule, flood_row
@@ -201,7 +201,7 @@ def ask_factored_tree() -> None:
     """Ask a tree whose cliques are not stored, as large ones are not."""
     structure = find_structure([[0, 1]], [2, 2])
     pair = Factor([Variable("a", 2), Variable("b", 2)], [[1.0, 2.0], [2.0, 1.0]])
-    tree = pack_factors(lay_out_factored(structure), [pair])
+    tree = pack_factored(lay_out_factored(structure), [pair])
     row = CodedFinding(np.zeros(1, np.int64), np.ones(1, np.int64), np.empty(0, np.int64), np.empty(0))
     tree.run(row, np.arange(2))
     tree.draw(row, 2, np.random.default_rng(0))

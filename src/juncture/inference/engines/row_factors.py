@@ -12,7 +12,6 @@ import numpy as np
 from juncture.errors import InvalidModel
 from juncture.factors.html import MAX_COLUMNS
 from juncture.factors.tables import import_pandas, state_codes
-from juncture.inference.engines.display import steps_html
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
@@ -61,6 +60,8 @@ class RowFactors:
     def _repr_html_(self) -> str:
         states = islice(product(*(variable.labels for variable in self.scope)), MAX_COLUMNS)
         labels = [", ".join(map(str, labels)) for labels in states]
+        from juncture.inference.engines.display import steps_html
+
         return steps_html(repr(self), labels, self.values.reshape(len(self), self.scope.size), self.unit)
 
 

@@ -16,8 +16,8 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.inference.exact.junction_tree.expected_sums import expected_sums
 from juncture.inference.exact.junction_tree.factored import plan as factored_plan
 from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
-from juncture.inference.exact.junction_tree.factored.tree import FactoredTree
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.factored.tree import FactoredTree, pack_factored
+from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import find_structure, lay_out_plan
 from juncture.variables import Variable
 
@@ -37,7 +37,7 @@ def random_trees(rng, *, zeros=0.2, scale=0.0, flat=False):
         own = [variables[node] for node in scope]
         factors.append(Factor.from_logs(own, logs) if scale else Factor(own, np.exp(logs)))
     structure = find_structure(scopes, num_states)
-    return pack_factors(lay_out_plan(structure), factors), pack_factors(lay_out_factored(structure), factors)
+    return pack_cliques(lay_out_plan(structure), factors), pack_factored(lay_out_factored(structure), factors)
 
 
 def refuse(self, memory_limit):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree.packed_tree import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables
 from juncture.inference.exact.junction_tree.plan import find_structure, lay_out_plan
 from juncture.variables import Variable
@@ -35,5 +35,5 @@ def test_logarithms_of_the_cliques_are_the_same_where_products_are_safe():
     rng = np.random.default_rng(1)
     for _ in range(20):
         plan, factors = random_tree(rng)
-        tree = pack_factors(plan, factors)
+        tree = pack_cliques(plan, factors)
         np.testing.assert_allclose(tree.log_base, pack_logs(plan, tree.log_factors), rtol=1e-13, atol=1e-14)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.factored.tree import AnyTree
 from juncture.inference.exact.lowering import Lowered, determined_nodes
 from juncture.variables import Scope, State
+
+if TYPE_CHECKING:
+    from juncture.inference.exact.junction_tree.factored.tree import AnyTree
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,10 +21,9 @@ from juncture.inference.engines.contract import ALL_QUESTIONS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
-from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import (
     Structure,
     check_cost,
@@ -35,12 +34,13 @@ from juncture.inference.exact.junction_tree.plan import (
 )
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.junction_tree.sparse.choice import find_sparse_plan, plan_sparsely, share_kept
-from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
-from juncture.inference.exact.junction_tree.sparse.tree import pack_possible
 from juncture.inference.exact.junction_tree.tree_plan import JunctionTreePlan
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_variable_names
+
+if TYPE_CHECKING:
+    from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
 MAX_STRUCTURES = 16  # clique trees that are kept with a model
@@ -167,10 +167,17 @@ class JunctionTree:
     def pack(self, model: Any, lowered: Lowered, sparse: SparsePlan | None = None) -> PackedModel:
         if sparse is not None:
             check_cost(sparse.cost, self.memory_limit)
+            from juncture.inference.exact.junction_tree.sparse.tree import pack_possible
+
             return PackedModel.of(pack_possible(sparse, lowered.factors), lowered)
         structure = self.structure(model, lowered)
-        lay_out = lay_out_factored if structure.is_factored else lay_out_plan
-        return PackedModel.of(pack_factors(lay_out(structure, self.memory_limit), lowered.factors), lowered)
+        if structure.is_factored:
+            from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
+            from juncture.inference.exact.junction_tree.factored.tree import pack_factored
+
+            plan = lay_out_factored(structure, self.memory_limit)
+            return PackedModel.of(pack_factored(plan, lowered.factors), lowered)
+        return PackedModel.of(pack_cliques(lay_out_plan(structure, self.memory_limit), lowered.factors), lowered)
 
     def sparse_plan(self, model: Any) -> SparsePlan | None:
         """The plan that keeps only cells that can be non-zero, where it is predicted to be faster; found once."""

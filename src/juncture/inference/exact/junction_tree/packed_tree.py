@@ -15,7 +15,7 @@ from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
-from juncture.inference.exact.junction_tree.packing import log_tables, pack_factors, pack_logs, pack_tables, scale_table
+from juncture.inference.exact.junction_tree.packing import log_tables, pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.junction_tree.row_cut import RowCut, run_singly
 from juncture.inference.exact.junction_tree.workspace import (
@@ -191,7 +191,7 @@ class PackedTree:
 
     def repack(self, factors: Sequence[Factor]) -> PackedTree | None:
         """The numbers of another model in the same plan; None if they do not go into it."""
-        return pack_factors(self.plan, factors)
+        return pack_cliques(self.plan, factors)
 
     def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
@@ -310,8 +310,7 @@ class PackedTree:
         return marginals
 
 
-@pack_factors.register
-def _(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
+def pack_cliques(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
     """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected.
 
     Where an entry vanishes in that division, or a product might, the tree is not safe: it runs in logarithms.

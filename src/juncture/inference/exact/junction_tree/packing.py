@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +10,6 @@ from juncture import numerics
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.packing import pack
-
-
-@singledispatch
-def pack_factors(plan: Any, factors: Sequence[Factor]) -> Any:
-    """The tree of a plan (`packed_tree`, `factored_tree`), with the numbers of these factors."""
-    raise TypeError(f"a tree takes a plan; got {type(plan).__name__}")
 
 
 def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray, bounds: np.ndarray) -> bool:

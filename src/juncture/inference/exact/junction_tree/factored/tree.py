@@ -15,8 +15,8 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
 from juncture.inference.exact.junction_tree.factored.workspace import Prior, Workspace
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-from juncture.inference.exact.junction_tree.packing import log_tables, pack_factors, scale_table
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree, pack_cliques
+from juncture.inference.exact.junction_tree.packing import log_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import KEPT_ENTRIES, lay_out_plan
 from juncture.kernels.factored_tree.cliques import touch_cliques
 from juncture.kernels.factored_tree.draws import draw_factored
@@ -138,13 +138,11 @@ class FactoredTree:
 
     def repack(self, factors: Sequence[Factor]) -> FactoredTree:
         """The numbers of another model in the same plan."""
-        found: FactoredTree = pack_factors(self.plan, factors)
-        return found
+        return pack_factored(self.plan, factors)
 
     def with_tables(self, memory_limit: int | None) -> PackedTree:
         """The same model with all cliques multiplied out and stored; TooLarge when they need more than the limit."""
-        packed: PackedTree = pack_factors(lay_out_plan(self.plan.structure, memory_limit), self.factors)
-        return packed
+        return pack_cliques(lay_out_plan(self.plan.structure, memory_limit), self.factors)
 
     @property
     def keeps_buffers(self) -> bool:
@@ -191,8 +189,7 @@ class FactoredTree:
 AnyTree: TypeAlias = PackedTree | FactoredTree
 
 
-@pack_factors.register
-def _(plan: FactoredPlan, factors: Sequence[Factor]) -> FactoredTree:
+def pack_factored(plan: FactoredPlan, factors: Sequence[Factor]) -> FactoredTree:
     """Every factor in the order of its clique, divided by its largest entry if that is far from 1 or above it."""
     scaled = [scale_below_one(factor) for factor in factors]
     tables, log_tops, is_kept = zip(*scaled, strict=True) if scaled else ((), (), ())

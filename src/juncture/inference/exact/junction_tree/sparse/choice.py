@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree
-from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan, plan_possible_cells
-from juncture.inference.exact.junction_tree.sparse.supports import find_supports, has_zeros
 from juncture.inference.exact.lowering import Lowered
+
+if TYPE_CHECKING:
+    from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 
 LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
 LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
@@ -30,7 +32,11 @@ def find_sparse_plan(
     Of small models and those with few zeros only the sizes, then the zeros, are looked at.
     """
     all_cells = cells_of(find_tree(scopes, lowered.scope.shape))
-    if all_cells < LEAST_CELLS or not has_zeros(lowered.factors, LEAST_ZEROS):
+    if all_cells < LEAST_CELLS:
+        return None
+    from juncture.inference.exact.junction_tree.sparse.supports import has_zeros
+
+    if not has_zeros(lowered.factors, LEAST_ZEROS):
         return None
     return plan_sparsely(lowered, scopes, find_tree, min(MOST_CELLS, most_kept * all_cells))
 
@@ -39,6 +45,9 @@ def plan_sparsely(
     lowered: Lowered, scopes: list[list[int]], find_tree: FindTree, most_cells: float = MOST_CELLS
 ) -> SparsePlan | None:
     """The plan for possible cells if there are at most so many, else None."""
+    from juncture.inference.exact.junction_tree.sparse.plan import plan_possible_cells
+    from juncture.inference.exact.junction_tree.sparse.supports import find_supports
+
     supports = find_supports(lowered.factors, scopes, lowered.scope.shape)
     tree = find_tree(supports.scopes, tuple(np.maximum(supports.counts, 1).tolist()))
     if cells_of(tree) > most_cells and not supports.restrictive.any():  # then all of these are possible

@@ -205,7 +205,7 @@ class SparseTree(PackedTree):
 
 
 def pack_possible(plan: SparsePlan, factors: Sequence[Factor]) -> SparseTree:
-    """Every factor multiplied into its clique's possible cells, as `pack_factors` does; then collected."""
+    """Every factor multiplied into its clique's possible cells, as `pack_cliques` does; then collected."""
     scaled, log_tops, is_kept = zip(*map(scale_table, factors), strict=True) if factors else ((), (), ())
     tables = [values.reshape(factor.scope.shape) for values, factor in zip(scaled, factors, strict=True)]
     values = plan.supports.take(tables)
