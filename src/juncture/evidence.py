@@ -34,7 +34,6 @@ from juncture.data.likelihoods import (
 )
 from juncture.data.sources.contract import check_extra, is_source
 from juncture.data.sources.entries import as_source, find_query
-from juncture.data.sources.source import collect
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable, hint
@@ -114,6 +113,8 @@ def collect_rows(data: Any, variables: tuple[Variable, ...], extra: Extra) -> Da
     """The rows of a source or a query in memory, as codes."""
     source = data if is_source(data) else as_source(data, variables, extra=extra)
     check_extra(source.names, Scope(variables), extra)
+    from juncture.data.sources.source import collect
+
     return collect(source.coded(variables))
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.files.files import read_table_files
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 
@@ -30,6 +29,8 @@ def _(data: Table, names: Sequence[str] | None = None) -> Table:
 @as_table.register(str)
 @as_table.register(os.PathLike)
 def _(data: str | os.PathLike[str], names: Sequence[str] | None = None) -> Table:
+    from juncture.data.files.files import read_table_files
+
     return read_table_files(data)
 
 
@@ -44,6 +45,8 @@ def _(data: Mapping, names: Sequence[str] | None = None) -> Table:  # type: igno
 @as_table.register(tuple)
 def _(data: Sequence[Any], names: Sequence[str] | None = None) -> Table:
     if data and all(isinstance(item, str | os.PathLike) for item in data):
+        from juncture.data.files.files import read_table_files
+
         return read_table_files(*data)
     as_rows(data)
     found = dict.fromkeys(name for row in data for name in row)

@@ -17,7 +17,6 @@ import numpy as np
 from juncture.checks import check_iterable, shown
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import is_source
-from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable, hint
 from juncture.values import Value, few, number_of
 from juncture.variables import first_repeated, is_missing
@@ -175,6 +174,8 @@ def keep_names(fit: Callable[P, Found]) -> Callable[P, Found]:
 
     @wraps(fit)
     def named(model: Any, data: Any, *others: Any, **options: Any) -> Any:
+        from juncture.data.sources.entries import as_lazy_source
+
         source = as_lazy_source(data)
         rows = as_table(data) if source is None else source
         names = model.feature_names or without(find_names(rows), options.get("weights"))

@@ -13,7 +13,6 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole, number_patterns
 from juncture.data.sources.contract import RowSource, check_extra
 from juncture.data.sources.entries import as_lazy_source
-from juncture.data.sources.passes import map_blocks
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
@@ -54,6 +53,8 @@ def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) ->
     """The log-probabilities of all rows of a source, one block in memory at a time."""
     check_extra(source.names, model.variables, extra)
     coded = source.coded(model.variables)
+    from juncture.data.sources.passes import map_blocks
+
     return np.concatenate(list(map_blocks(lambda block: log_prob_factors(model, block.rows, method=method), coded)))
 
 

@@ -18,8 +18,6 @@ from juncture.data.dataset import Extra
 from juncture.data.findings import Arrays, Findings
 from juncture.data.sources.contract import Block, RowSource, check_extra, is_source
 from juncture.data.sources.entries import as_lazy_source, find_query
-from juncture.data.sources.passes import map_blocks
-from juncture.data.sources.source import collect
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
 from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Engine, Request
@@ -49,6 +47,8 @@ class SourceFindings(Findings):
 
     @cached_property
     def whole(self) -> Findings:
+        from juncture.data.sources.source import collect
+
         return as_findings(collect(self.source), self.variables)
 
     @property
@@ -81,6 +81,8 @@ class SourceAnswers:
 
     @classmethod
     def of(cls, model: Any, engine: Engine, source: RowSource, targets: tuple[str, ...]) -> SourceAnswers:
+        from juncture.data.sources.passes import map_blocks
+
         parts = list(map_blocks(partial(answer_block, model, engine, targets), source))
         log_evidence = np.concatenate([found for _, found in parts])
         tables = {
@@ -96,6 +98,8 @@ class SourceAnswers:
         if not isinstance(self.findings, SourceFindings):
             return self.whole.marginal(names)
         run = partial(joint_of_block, self.model, self.engine, names)
+        from juncture.data.sources.passes import map_blocks
+
         return np.concatenate(list(map_blocks(run, self.findings.source)))
 
     @cached_property

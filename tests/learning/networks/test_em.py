@@ -66,7 +66,7 @@ def test_what_no_double_can_hold_is_run_in_logarithms(monkeypatch, is_safe):
     _, model, rows = holey(7, num_rows=40)
     tables, total = expected_by_enumeration(model, rows)
     if not is_safe:
-        plain = packed_tree.pack_factors
+        plain = packed_tree.pack_cliques
 
         def unsafe(plan, factors):
             tree = plain(plan, factors)
@@ -74,7 +74,7 @@ def test_what_no_double_can_hold_is_run_in_logarithms(monkeypatch, is_safe):
             return PackedTree(**(fields | {"is_safe": False}))
 
         for module in (engine, packed_tree):
-            monkeypatch.setattr(module, "pack_factors", unsafe)
+            monkeypatch.setattr(module, "pack_cliques", unsafe)
     statistics, log_likelihood = RowExpectation(model, rows).run(model)
     assert log_likelihood == pytest.approx(total, abs=1e-9)
     for name, table in tables.items():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from juncture.checks import article, check_count, shown
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.files.files import expand_pattern
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
 from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData, Unsupported
@@ -115,6 +114,8 @@ def as_lazy_source(
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
+    from juncture.data.files.files import expand_pattern
+
     files = [Path(file) for path in paths for file in expand_pattern(path)]
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > STREAMED
     is_folder = len(files) == 1 and files[0].is_dir()
