@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import singledispatch
 from math import hypot
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.drawing.boxes import SMALL_SIZE, TITLE_SIZE, Box
 from juncture.drawing.diagram import Diagram, Edge, Group, Stroke
-from juncture.drawing.layout.arrange import Layout, arrange
 from juncture.drawing.layout.frames import LABEL_INSET, MAX_FRAME_LABEL
 from juncture.drawing.layout.splines import Curve, Point
 from juncture.drawing.legend import legend_marks, legend_size, stroke_attributes
@@ -21,6 +20,9 @@ from juncture.drawing.marks import number, opening, rectangle, text
 from juncture.drawing.nodes import node_marks
 from juncture.drawing.palette import FRAME_FILL, FRAME_HALO, FRAME_LINE, INK, MUTED
 from juncture.drawing.text import escape, quote_attribute, shorten_to_width, text_width
+
+if TYPE_CHECKING:
+    from juncture.drawing.layout.arrange import Layout
 
 MARGIN, TITLE_HEIGHT = 18.0, 30.0
 HEAD_LENGTH, HEAD_HALF_WIDTH = 9.0, 3.6
@@ -33,6 +35,8 @@ def to_svg(diagram: Any) -> str:
     >>> to_svg(Diagram([])).startswith("<svg xmlns=")
     True
     """
+    from juncture.drawing.layout.arrange import arrange
+
     layout = arrange(diagram)
     return "\n".join(_document(diagram, layout)) + "\n"
 
