@@ -15,7 +15,7 @@ import typer
 import juncture
 from juncture.cli.commands import LazyGroup, discard_output, list_options, open_null_stream
 from juncture.cli.printing.flags import use_flags
-from juncture.cli.printing.output import CONTROLS, WrongUsage, print_note
+from juncture.cli.printing.output import CONTROLS, FOR_THE_EYE, WrongUsage, print_note
 from juncture.cli.reading.bash_completion import replace_bash_script
 from juncture.errors import JunctureError
 
@@ -68,11 +68,11 @@ def run() -> NoReturn:
 
 
 def prepare_streams() -> None:
-    """Open standard output and error if they were closed; print letters that the terminal lacks as question marks."""
+    """Open standard output and error if they were closed; tables and notes follow the encoding of the terminal."""
     sys.stdout, sys.stderr = sys.stdout or open_null_stream(), sys.stderr or open_null_stream()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without these letters still gets an answer
+            stream.reconfigure(errors=FOR_THE_EYE)  # a terminal without some letters still gets an answer
 
 
 def end(code: int, message: str = "") -> NoReturn:

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -80,6 +80,7 @@ Budget = Annotated[
         help="The time that the answer may take, such as 10s; auto then approximates where an exact answer takes more.",
     ),
 ]
+STANDARD_INPUT = "standard input"
 
 
 def load(network: str, *, normalize: bool = False, takes: Callable[[Any], bool] | None = None) -> Any:
@@ -114,10 +115,10 @@ def load_model(network: str, *, normalize: bool = False) -> Any:
 
         rows = RowRepair(normalize=normalize)
         try:
-            model = read_json(read_at_most(MAX_BYTES, sys.stdin.buffer, "standard input"), rows)
+            model = read_json(read_at_most(MAX_BYTES, standard_input_bytes(), STANDARD_INPUT), rows)
         except FormatError as error:
-            raise error.in_file("standard input (read as Juncture's JSON)") from error
-        rows.warn("standard input")
+            raise error.in_file(f"{STANDARD_INPUT} (read as Juncture's JSON)") from error
+        rows.warn(STANDARD_INPUT)
         return model
     if network in examples():
         return example(network)
@@ -127,6 +128,13 @@ def load_model(network: str, *, normalize: bool = False) -> Any:
             f" {hint(network, [*find_models(network), *examples()])}"
         )
     return read(network, normalize=normalize)
+
+
+def standard_input_bytes() -> BinaryIO:
+    """The bytes of standard input, which is read once."""
+    if sys.stdin is None:
+        raise FormatError("it is closed; give a file, or pipe something into the command", file=STANDARD_INPUT)
+    return sys.stdin.buffer
 
 
 def find_models(start: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import io
 from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ import typer
 
 from juncture.checks import check_choice
 from juncture.cli.printing.output import WrongUsage, print_note
+from juncture.cli.reading.arguments import STANDARD_INPUT, standard_input_bytes
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.files.csv_text import TextLevels
@@ -61,7 +62,6 @@ Keep = Annotated[
 KeepAll = Annotated[bool, typer.Option("--keep-all", help="Copy all columns of the rows beside the prediction.")]
 SHOWN = 5
 MAX_COMPARED = 100  # columns, each with all variables
-STANDARD_INPUT = "standard input"
 
 
 class RowsOfFiles(Table):
@@ -106,10 +106,14 @@ def read_table(rows: str, ignore: Sequence[str] = ()) -> Table:
 
 
 def read_standard_input() -> Table:
+    """CSV on standard input: UTF-8 whatever the locale, as in files."""
+    text = io.TextIOWrapper(standard_input_bytes(), encoding="utf-8", newline="")
     try:
-        return read_csv_table(sys.stdin)
+        return read_csv_table(text)
     except FormatError as error:
         raise error.in_file(STANDARD_INPUT) from error
+    finally:
+        text.detach()
 
 
 def name_source(rows: str) -> str:
