@@ -52,7 +52,7 @@ def read_fg(data: bytes, _rows: RowRepair) -> FactorGraph:
         room -= scope.size
     numbers.finish()
     if not variables:
-        raise FormatError("no factor has a variable, so that this is no model; is the file damaged?")
+        raise numbers.error("no factor has a variable, so that this is no model; is the file damaged?", 0)
     return FactorGraph(factors, [variables[key] for key in sorted(variables)])
 
 
