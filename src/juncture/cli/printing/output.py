@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from juncture.errors import FormatError, InvalidData
+from juncture.files.writing import check_writable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -169,8 +170,18 @@ def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
     """Check, before the work begins, that a file can be written; without `suffixes`, the file holds a model."""
     if target == "-":
         return
+    check_suffix(target, suffixes)
+    try_target(target)
+
+
+def try_target(target: str) -> None:
+    """Find out, before the work begins, that the file is a folder, its place read-only, or the disk full."""
     if not Path(target).parent.is_dir():
         raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
+    check_writable(target)
+
+
+def check_suffix(target: str, suffixes: tuple[str, ...]) -> None:
     if not suffixes:
         from juncture.formats.files import format_of
 
