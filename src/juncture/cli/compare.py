@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from juncture.checks import check_choice
+from juncture.checks import check_choice, check_path
 from juncture.cli.printing.output import (
     DataStream,
     WrongUsage,
@@ -132,7 +132,7 @@ def check_report(target: str) -> None:
     """Check, before the work begins, that the report can be written."""
     if target == "-":
         return
-    if not target.lower().endswith((".html", ".htm")):
+    if not str(check_path(target)).lower().endswith((".html", ".htm")):
         raise FormatError("the report is a page of HTML; give --report a name that ends in .html", file=target)
     try_target(target)
 
@@ -154,7 +154,7 @@ def note_markers(data: Dataset) -> Iterator[str]:
         if finding.look.kind in {"number", "state"}:
             print_note(f"note: {finding.describe()}; it is read as a missing value")
             yield finding.look.text
-        elif finding.look.kind == "decimal":
+        elif finding.look.kind in {"decimal", "form"}:
             print_note(f"note: {finding.describe()}; {advise_option(finding)}")
 
 

@@ -16,9 +16,9 @@ import typer
 import juncture
 from juncture.cli.commands import INTERRUPTED, LazyGroup, discard_output, interruptible, list_options, open_null_stream
 from juncture.cli.printing.flags import use_flags
-from juncture.cli.printing.output import CONTROLS, FOR_THE_EYE, WrongUsage, print_note
+from juncture.cli.printing.output import FOR_THE_EYE, WrongUsage, print_note
 from juncture.cli.reading.bash_completion import replace_bash_script
-from juncture.errors import JunctureError
+from juncture.errors import CONTROLS, JunctureError
 
 app = typer.Typer(
     cls=LazyGroup,

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from juncture.errors import FormatError, InvalidData
+from juncture.errors import CONTROLS, FormatError, InvalidData, escape_controls
 from juncture.files.writing import check_writable
 
 if TYPE_CHECKING:
@@ -22,19 +22,12 @@ BAR_CELLS = 20
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 MARKS = {**dict.fromkeys(("█", *EIGHTHS[1:]), "#"), "…": "...", "–": "-", "±": "+/-"}
 ROWS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
-# characters that move the cursor of a terminal, set its title, break a line or change the writing direction
-CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
 ESCAPED_IN_JSON = re.compile(f"{CONTROLS_OF_DATA.pattern}|[\ud800-\udfff]")
 
 
 class WrongUsage(InvalidData):
     """An argument that is not written as the command asks; the command exits with 2."""
-
-
-def escape_controls(text: str) -> str:
-    r"""The text with `\x1b` in place of an escape character, and so on for all control characters."""
-    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def print_note(text: str) -> None:
@@ -168,20 +161,26 @@ def is_table(name: str) -> bool:
 
 def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
     """Check, before the work begins, that a file can be written; without `suffixes`, the file holds a model."""
-    if target == "-":
-        return
-    check_suffix(target, suffixes)
-    try_target(target)
+    if target != "-":
+        check_suffix(target, suffixes)
+        try_target(target)
 
 
 def try_target(target: str) -> None:
     """Find out, before the work begins, that the file is a folder, its place read-only, or the disk full."""
-    if not Path(target).parent.is_dir():
-        raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
+    from juncture.checks import check_path
+
+    check_path(target)
+    folder = Path(target).parent
+    if not folder.is_dir():
+        raise FormatError(f"there is no folder {str(folder)!r} to write to", file=target)
     check_writable(target)
 
 
 def check_suffix(target: str, suffixes: tuple[str, ...]) -> None:
+    from juncture.checks import check_path  # here, so that the shell completes names without NumPy
+
+    check_path(target)
     if not suffixes:
         from juncture.formats.files import format_of
 

@@ -16,7 +16,7 @@ from juncture.cli.printing.output import WrongUsage, is_table
 from juncture.cli.reading.completion import complete_finding, complete_method, complete_network
 from juncture.cli.reading.numbers import seconds, whole_number
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
-from juncture.files.reading import MAX_BYTES, read_at_most
+from juncture.files.reading import MAX_BYTES, file_not_found, read_at_most
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import SUFFIXES, read
 
@@ -122,6 +122,8 @@ def load_model(network: str, *, normalize: bool = False) -> Any:
         return model
     if network in examples():
         return example(network)
+    if Path(network).is_symlink() and not Path(network).exists():
+        raise file_not_found(network)
     if not Path(network).exists():
         raise FormatError(
             f"there is no file {network!r}, and no bundled network of that name;"

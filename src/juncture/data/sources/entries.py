@@ -13,7 +13,7 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.files import expand_pattern
 from juncture.data.sources.arrow import ArrowReader, RecordBatches
 from juncture.data.sources.arrow_datasets import DatasetBatches
-from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
+from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
 from juncture.data.sources.dask import DaskPartitions
 from juncture.data.sources.duckdb_codes import RelationReader
 from juncture.data.sources.files import read_files
@@ -86,8 +86,9 @@ def as_source(
         raise InvalidData(
             f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
         )
-    name = check_weights_name(weights, reader.names)
-    check_extra((column for column in reader.names if column != name), scope, extra)
+    with Origin(str(getattr(reader, "file", ""))).located():
+        name = check_weights_name(weights, reader.names)
+        check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
     return kind_of_source(reader)(reader, scope, name, missing)
 
