@@ -10,6 +10,7 @@ import pytest
 import juncture as jt
 from juncture import errors
 from juncture.errors import FormatError, JunctureError, MissingExtra, UnknownState, UnknownVariable, hint
+from support.command_line import juncture
 
 BUILT_IN = {
     "UnknownVariable": KeyError,
@@ -90,3 +91,58 @@ def test_a_warning_points_at_the_line_that_asked():
     with pytest.warns(UserWarning, match="look here") as caught:
         errors.warn_user("look here", UserWarning)
     assert caught[0].filename == __file__
+
+
+FORGED = "yes\nERROR root: forged\r\x1b[2J\u2028\u202e"
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_no_message_writes_a_line_of_a_log(name):
+    """Names and labels come from files."""
+    error = getattr(errors, name)(f"there is no {FORGED}")
+    assert str(error) == "there is no yes\\nERROR root: forged\\r\\x1b[2J\\u2028\\u202e"
+
+
+def test_labels_and_files_of_messages_are_one_line():
+    odd, other = jt.Variable("a\nb", [FORGED, "no"]), jt.Variable("b", ["u, v", "w"])
+    model = jt.BayesianNetwork(
+        [jt.Conditional(odd, [], [0.0, 1.0]), jt.Conditional(other, [odd], [[0.5, 0.5], [0.0, 1.0]])]
+    )
+    with pytest.raises(jt.ImpossibleEvidence) as caught:
+        jt.infer(model, {"a\nb": FORGED})
+    assert f"'a\\nb'={FORGED!r} cannot occur" in str(caught.value)
+    with pytest.raises(jt.ImpossibleEvidence, match="b='u, v'"):
+        jt.infer(model, {"b": "u, v", "a\nb": "no"})
+    with pytest.warns(errors.TextColumnWarning) as warned:
+        jt.Dataset({"a\nb": [*map(str, range(20)), "n/a"]})
+    assert "\n" not in str(warned[0].message)
+    error = FormatError("no model", file="a\nb.json", line=3)
+    assert (str(error), error.file) == ("a\\nb.json:3: no model", "a\nb.json")
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+FORMS = "they differ only in Unicode form"
+
+
+def test_names_that_differ_in_their_unicode_form_are_told_so():
+    model = jt.BayesianNetwork([jt.Conditional(jt.Variable(COMPOSED, [COMPOSED, "no"]), [], [0.5, 0.5])])
+    for call in (
+        lambda: jt.infer(model, {DECOMPOSED: "no"}),
+        lambda: jt.infer(model, {COMPOSED: DECOMPOSED}),
+        lambda: jt.fit(model.graph, {DECOMPOSED: ["a", "b"]}),
+        lambda: jt.Dataset({COMPOSED: [DECOMPOSED]}, model.variables),
+    ):
+        with pytest.raises((UnknownVariable, UnknownState), match=FORMS) as caught:
+            call()
+        assert "'caf\\xe9'" in str(caught.value)
+        assert "'cafe\\u0301'" in str(caught.value)
+    assert hint("cafe", [COMPOSED, DECOMPOSED]).startswith("did you mean")  # another text
+
+
+def test_states_that_differ_in_their_unicode_form_are_noted(tmp_path):
+    with pytest.warns(errors.TextColumnWarning, match=r"differ only in Unicode form, 'cafe.u0301' and 'caf.xe9'"):
+        jt.Dataset({"x": [COMPOSED, DECOMPOSED, "a"]})
+    (tmp_path / "rows.csv").write_text(f"x\n{COMPOSED}\n{DECOMPOSED}\n", encoding="utf-8")
+    told = "note: the column 'x' has states that differ only in Unicode form, 'cafe\\u0301' and 'caf\\xe9'"
+    assert told in juncture("learn", str(tmp_path / "rows.csv")).err
+    assert told.removeprefix("note: ") in juncture("info", str(tmp_path / "rows.csv")).out

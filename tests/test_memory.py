@@ -1,10 +1,13 @@
-"""The memory that a container has left."""
+"""The memory that a container has left, and what is said where it does not suffice."""
 
 from __future__ import annotations
 
 import pytest
 
+import juncture as jt
 from juncture import control_groups, memory
+from juncture.errors import TooLarge, Unsupported
+from juncture.inference.infer import METHODS, REAL_METHODS
 
 GIB = 2**30
 
@@ -56,3 +59,29 @@ def test_the_limit_of_a_group_that_is_not_the_top_counts(group, folder, files, o
         (group / folder / name).write_text(f"{number}\n")
     (group / "own").write_text(f"3:cpuset:/elsewhere\n{own}\n")
     assert memory.default_memory_limit() == GIB // 4
+
+
+def refusal(model, evidence, method, limit):
+    """What is said where the memory does not suffice; nothing where it does, or where the method is of other models."""
+    try:
+        jt.infer(model, evidence, method=method, memory_limit=limit, rng=0)
+    except TooLarge as error:
+        return str(error)
+    except Unsupported:
+        return ""
+    return ""
+
+
+@pytest.mark.parametrize("method", {**METHODS, **REAL_METHODS})
+def test_one_row_is_not_told_to_be_fewer(method):
+    x, y = jt.Variable("x"), jt.Variable("y")
+    line = jt.BayesianNetwork([jt.LinearGaussian(x, [], [], 0.0, 1.0), jt.LinearGaussian(y, [x], [1.0], 0.0, 1.0)])
+    for model, evidence in ((jt.example("asia"), {"xray": "yes"}), (line, {"y": 1.0})):
+        for limit in (1, 40, 1000):
+            assert "fewer rows" not in refusal(model, evidence, method, limit)
+
+
+def test_many_rows_are_told_to_be_fewer():
+    rows = jt.sample(jt.example("asia"), 50, rng=0).only(["xray"])
+    with pytest.raises(TooLarge, match=r"the messages of 50 rows would need .*: ask about fewer rows at a time"):
+        jt.infer(jt.example("asia"), rows, method="loopy", memory_limit=2000)

@@ -233,6 +233,10 @@ def check_positions(values: Any, size: int, what: str) -> np.ndarray:
 
 def check_path(path: Any) -> Path:
     """The path of a file."""
-    if not isinstance(path, str | os.PathLike) or not str(path):
+    if not isinstance(path, str | os.PathLike):
         raise InvalidData(f"the path of a file must be a text or a pathlib.Path; got {shown(path)}")
+    if not str(path):
+        raise InvalidData("the name of a file is empty; give its path")
+    if "\0" in str(path):
+        raise InvalidData(f"the path {str(path)!r} holds a NUL character, which no name of a file can hold")
     return Path(path)

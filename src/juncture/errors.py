@@ -24,6 +24,7 @@ import functools
 import inspect
 import os
 import re
+import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,14 +39,16 @@ NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `func
 MAX_MESSAGE = 600  # letters: names and values may have any length
 ONCE = {"default", "module", "once"}  # actions of filters that show a repeated warning once
 SHOWN: set[tuple[type[Warning], str, int, str]] = set()  # which warnings, from which file and line, about which columns
+# characters that move the cursor of a terminal, set its title, break a line or change the writing direction
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too long
 
 
 class JunctureError(Exception):
-    """The base class of all errors of Juncture. A long message is shortened in the middle."""
+    """The base class of all errors of Juncture. A message is one line; a long one is shortened in the middle."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(shorten_message(arg) if isinstance(arg, str) else arg for arg in args))
+        super().__init__(*(tidy_message(arg) if isinstance(arg, str) else arg for arg in args))
 
     __str__ = Exception.__str__  # KeyError would print the message in quotes
 
@@ -82,8 +85,8 @@ class FormatError(JunctureError, ValueError):
     """A file that cannot be read or written; `file` and `line` say where, as far as they are known."""
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
-        self.message, self.file, self.line = shorten_message(message), file, line
-        location = ":".join(str(part) for part in (file, line) if part is not None)
+        self.message, self.file, self.line = tidy_message(message), file, line
+        location = escape_controls(":".join(str(part) for part in (file, line) if part is not None))
         Exception.__init__(
             self, f"{location}: {self.message}" if location else self.message
         )  # a path is never shortened
@@ -156,7 +159,7 @@ class IdentifierWarning(UserWarning):
 
 
 class TextColumnWarning(UserWarning):
-    """A column of text looks like numbers, dates or missing values; the message says how to read it so."""
+    """A column of text looks like numbers, dates or missing values, or has states that look alike."""
 
 
 class NotIdentifiedWarning(UserWarning):
@@ -196,7 +199,7 @@ def warn_user(message: str, category: type[Warning], about: Iterable[str] = ()) 
     forgets what it has shown whenever any library changes the filters for a moment, as in every fold of a
     cross-validation. Filters that show all warnings, or make them errors, get all.
     """
-    message, frame, held = shorten_message(message), inspect.currentframe(), HELD.get()
+    message, frame, held = tidy_message(message), inspect.currentframe(), HELD.get()
     if held is not None:
         held.append(HeldWarning(message, category, tuple(about)))
         return
@@ -228,12 +231,24 @@ def find_action(message: str, category: type[Warning], module: str) -> str:
     return "default"
 
 
-def shorten_message(message: str) -> str:
-    """A message of at most 600 letters: long words lose their middles first, then the message does.
+def escape_controls(text: str) -> str:
+    r"""The text with `\x1b` in place of an escape character, and so on for all control characters.
 
-    >>> shorten_message("the name " + "a" * 1000 + " is known already; rename one of them")
+    >>> print(escape_controls("one\nline"))
+    one\nline
+    """
+    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def tidy_message(message: str) -> str:
+    """One line of at most 600 letters: long words lose their middles first, then the message does.
+
+    Names and labels come from files, which must not write lines of a log.
+
+    >>> tidy_message("the name " + "a" * 1000 + " is known already; rename one of them")
     'the name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaaa is known already; rename one of them'
     """
+    message = escape_controls(message)
     if len(message) <= MAX_MESSAGE:
         return message
     message = LONG_WORD.sub(r"\1…\2", message)
@@ -246,12 +261,30 @@ def shorten_message(message: str) -> str:
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:
     """The end of a sentence that refuses `value`: the nearest known thing, or a few of them."""
     items = list(islice(known, MAX_HINT_NAMES))
+    twin = find_twin(value, items)
+    if twin is not None:
+        return f"known is {twin!r}, which looks the same: {describe_forms(str(value), twin)}"
     close = find_close(value, items)
     if close is not None:
         return f"did you mean {close!r}?"
     texts = {str(item)[:MAX_HINT_LETTERS]: item for item in items}
     shown = ", ".join(repr(item) for item in list(texts.values())[:limit])
     return f"known are {shown}{', …' if len(texts) > limit else ''}" if texts else "there are none"
+
+
+def find_twin(value: object, known: Iterable[object]) -> str | None:
+    """The text among the known things that differs from a text in its Unicode form only, as é and e with an accent."""
+    if not isinstance(value, str) or value.isascii():
+        return None
+    form = unicodedata.normalize("NFC", value)
+    texts = (item for item in islice(known, MAX_HINT_NAMES) if isinstance(item, str) and item != value)
+    return next((text for text in texts if unicodedata.normalize("NFC", text) == form), None)
+
+
+def describe_forms(one: str, other: str) -> str:
+    """In what two texts differ that look alike, and what to do."""
+    forms = f"{one!a} and {other!a}"
+    return f"they differ only in Unicode form ({forms}); unicodedata.normalize('NFC', …) makes them one"
 
 
 def find_close(value: object, known: Iterable[object]) -> Any:

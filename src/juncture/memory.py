@@ -40,6 +40,11 @@ def check_memory(needed: float, what: str, remedy: str, limit: float | None = No
         raise TooLarge(f"{what} would need {format_bytes(needed)}; the limit is {format_bytes(limit)}: {remedy}")
 
 
+def advise_fewer(num_rows: int) -> str:
+    """What to do where the answers for some rows do not fit: of one row there is no fewer."""
+    return "ask about fewer rows at a time" if num_rows > 1 else "raise memory_limit"
+
+
 def check_table_fits(shape: tuple[int, ...], what: str, remedy: str, *, copies: int = COPIES) -> None:
     """Raise `TooLarge` where a table of numbers of this shape, with its copies, is beyond the memory limit."""
     check_memory(copies * NUMBER * prod(map(int, shape)), what, remedy)

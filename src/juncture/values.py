@@ -111,6 +111,20 @@ def few(texts: Iterable[str], separator: str = ", ", most: int = 12) -> str:
     return separator.join(listed if len(listed) <= most else [*listed[:most], f"… ({len(listed):,})"])
 
 
+def finding_text(name: str, value: object) -> str:
+    """`xray=yes`, for messages; names and labels that might be read as something else stand in quotes.
+
+    >>> finding_text("xray", "yes"), finding_text("rain", "no, or little")
+    ('xray=yes', "rain='no, or little'")
+    """
+    return f"{quote_odd(name)}={quote_odd(value) if isinstance(value, str) else value}"
+
+
+def quote_odd(text: str) -> str:
+    is_plain = text.isprintable() and not any(mark in text for mark in "=,;'\"")
+    return text if is_plain else repr(text)
+
+
 def short(text: str, most: int = 80) -> str:
     """The text, cut after so many letters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -98,8 +98,12 @@ def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:
     with Popen(command, stdout=PIPE, text=True, encoding="utf-8") as second:  # noqa: S603 (this interpreter)
         told = Thread(target=tell_each, args=(begin, second.stdout))
         told.start()
-        warm_up(begin, here)
-        told.join()
+        try:
+            warm_up(begin, here)
+            told.join()
+        except BaseException:
+            second.terminate()  # which a signal to this process alone does not end
+            raise
     if second.returncode:
         raise JunctureError("a process that compiled kernels has failed; its message is above")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from random import Random
 
 import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.components.repeated import RepeatedEmissions
 from juncture.components.shared import SharedEmissions
 from juncture.errors import FormatError
 from juncture.formats.json import read_json, write_json
@@ -170,6 +172,81 @@ def accepts_or_refuses(data):
             raise
         return
     assert read_json(write_json(model).encode(), RowRepair()) == model
+
+
+LARGE = (10**3, 10**5, 10**7, 10**9, 10**12)
+
+
+def whole_numbers(value, path=()):
+    """The paths of all whole numbers of a document, and of all lists of them."""
+    if isinstance(value, list) and value and all(type(item) is int for item in value):
+        yield path
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from whole_numbers(item, (*path, step))
+    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+        yield path
+
+
+def with_number(document, path, number):
+    """The document with this number at the path, or with a list of it in place of a list."""
+    *steps, last = path
+    changed = json.loads(json.dumps(document))
+    part = changed
+    for step in steps:
+        part = part[step]
+    part[last] = [number] * len(part[last]) if isinstance(part[last], list) else number
+    return json.dumps(changed).encode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_declared_size_takes_time_or_memory(kind):
+    """Each whole number of a document, and each list of them, made large: refused, or read in no time and space."""
+    seen = set()
+    for model in KINDS[kind]():
+        document = json.loads(write_json(model))
+        for path in whole_numbers(document):
+            place = (type(model), tuple("*" if isinstance(step, int) else step for step in path))
+            if place in seen:
+                continue
+            seen.add(place)
+            for number in LARGE:
+                with bounded(seconds=1, megabytes=200):
+                    try:
+                        repr(read_json(with_number(document, path, number), RowRepair()))
+                    except FormatError:
+                        continue
+
+
+@pytest.mark.parametrize("shape", [[4000, 5000], [0, 10**9], [2] * 20, [1] * 100, [300] * 2])
+def test_a_short_file_is_no_large_grid(shape):
+    document = json.loads(write_json(jt.ising((3, 4), 0.4, 0.1))) | {"shape": shape}
+    with bounded(seconds=1, megabytes=200), pytest.raises(FormatError, match=r"^(1: )?shape: ") as caught:
+        read_json(json.dumps(document).encode(), RowRepair())
+    assert "declares" in str(caught.value) or "at most 32 sizes" in str(caught.value)
+
+
+def test_a_large_grid_is_spelt_out():
+    """What is written is read, and its length allows its size."""
+    model = jt.ising((300, 300), 0.4, 0.1)
+    assert read_json(write_json(model).encode(), RowRepair()) == model
+
+
+def test_tied_columns_are_those_of_a_table():
+    tied = partial(RepeatedEmissions, jt.FamilyEmissions(jt.Poisson([1.0, 2.0])))
+    text = write_json(jt.Mixture([0.5, 0.5], tied(2**20)))
+    assert read_json(text.encode(), RowRepair()) == jt.Mixture([0.5, 0.5], tied(2**20))
+    with pytest.raises(FormatError, match=r"components.num_columns: declares 1,000,000,000,000 columns"):
+        read_json(text.replace(f"{2**20}", "1000000000000").encode(), RowRepair())
+    with pytest.raises(FormatError, match="JSON holds at most 1,048,576 tied columns"):
+        write_json(jt.Mixture([0.5, 0.5], tied(2**20 + 1)))
+
+
+def test_the_number_of_states_that_a_posterior_knows_is_its_own():
+    posterior = jt.Dirichlet([1.0, 1.0, 1.0]).posterior(jt.Categorical.statistics([0, 2], num_states=3))
+    text = write_json(posterior)
+    assert '"num_states": 3.0' in text
+    with pytest.raises(FormatError, match=r"seen.known: num_states must be 3, as the posterior has it"):
+        read_json(text.replace('"num_states": 3.0', '"num_states": 1e9').encode(), RowRepair())
 
 
 def test_a_deep_file_is_refused():

@@ -18,7 +18,7 @@ import juncture as jt
 from juncture.data.files import csv as data_csv
 from juncture.data.files.csv import write_csv
 from juncture.files import writing
-from juncture.files.writing import replace_file, replace_text_file, write_bytes
+from juncture.files.writing import check_writable, replace_file, replace_text_file, write_bytes
 from juncture.formats.uai.evidence import write_evidence
 from juncture.formats.uai.results import Result, write_result
 from juncture.networks.picture import draw
@@ -197,8 +197,14 @@ def test_a_full_tmpfs_leaves_the_old_file(tmp_path):
         few = jt.Dataset({"x": ["a", "b"]})
         few.to_csv(path)
         for name, write in (("rows.csv", ROWS.to_csv), ("asia.json", lambda path: write_bytes(path, b"x" * 10**6))):
-            with pytest.raises(OSError, match="No space left"):
+            with pytest.raises(OSError, match="No space left") as caught:
                 write(tmp_path / name)
+            assert caught.value.filename == str(tmp_path / name)  # not that of an unfinished file
+        (tmp_path / "full").write_bytes(b"x" * 60_000)
+        with pytest.raises(OSError, match="No space left") as caught:
+            check_writable(tmp_path / "new.csv")
+        assert caught.value.filename == str(tmp_path / "new.csv")
+        (tmp_path / "full").unlink()
         assert folder_of(tmp_path) == {"rows.csv"}
         assert jt.Dataset(path) == few
     finally:

@@ -123,6 +123,15 @@ def test_states_are_names_titles_levels_or_a_number(fields, states):
     assert read(write_dne(model)) == model
 
 
+@pytest.mark.parametrize("number", ["99999999999", "3", "1", "0"])
+@pytest.mark.parametrize("fields", ["states = (a, b)", "levels = (1, 5)", "discrete = FALSE; levels = (0, 10, 20)"])
+def test_the_declared_number_of_states_is_that_of_the_states(fields, number):
+    text = f"bnet n {{ node x {{ {fields}; numstates = %s; parents = (); probs = (0.25, 0.75); }}; }};"
+    assert len(read(text % "2").variable("x").states) == 2
+    with pytest.raises(FormatError, match=r"the number of states of 'x' must be|has 2 states, and numstates ="):
+        read(text % number)
+
+
 def test_a_functable_may_give_values():
     """A value inside an interval of a continuous node, or the value of a state."""
     text = (

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 import juncture as jt
 from juncture.errors import FormatError
@@ -68,6 +68,7 @@ def test_the_same_model_as_in_a_uai_file(rng):
     field = random_field(rng)
     plain = {variable.name: jt.Variable(f"x{at}", variable.num_states) for at, variable in enumerate(field.variables)}
     factors = [jt.Factor([plain[name] for name in part.scope.names], part.values) for part in field.factors]
+    assume(any(part.scope for part in factors))  # FG holds no model without variables
     graph = read("\n\n".join([str(len(factors)), *map(fg_block, factors)]))
     model = read_uai(write_uai(jt.MarkovNetwork(factors, plain.values())).encode(), RowRepair())
 
@@ -106,3 +107,10 @@ def test_a_variable_without_a_factor_is_refused():
     x, y = jt.Variable("x0", 2), jt.Variable("x1", 2)
     with pytest.raises(FormatError, match="FG cannot hold 'x1', which no factor mentions; add a factor of ones"):
         write_fg(jt.FactorGraph([jt.Factor([x], [1, 2])], [x, y]))
+
+
+@pytest.mark.parametrize("text", ["0", "1\n0\n\n1\n0 2.5", "2\n0\n\n1\n0 2.5\n\n0\n\n0"])
+def test_a_file_without_variables_is_no_model(text):
+    """FG cannot hold such a model, so that a file which looks like one is damaged."""
+    with pytest.raises(FormatError, match="no factor has a variable"):
+        read_fg(text.encode(), RowRepair())

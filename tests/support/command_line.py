@@ -32,10 +32,10 @@ class Ended(NamedTuple):
         return self.stderr.decode()
 
 
-def juncture(*arguments: str, stdin: bytes = b"") -> Ended:
-    """Run `juncture` with these arguments as its script does."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
-    given = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+def juncture(*arguments: str, stdin: bytes = b"", encoding: str = "utf-8") -> Ended:
+    """Run `juncture` with these arguments as its script does, on standard streams of this encoding."""
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding), io.TextIOWrapper(io.BytesIO(), encoding)
+    given = io.TextIOWrapper(io.BytesIO(stdin), encoding)
     code: object = None
     with (
         mock.patch.object(sys, "argv", ["juncture", *arguments]),

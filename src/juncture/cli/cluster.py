@@ -85,6 +85,8 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture cluster rows.csv --components auto --out labelled.csv
     """
     check_target(out, ROWS)
+    if model is not None:
+        check_target(model)
     check_choice(criterion, CRITERIA, "--criterion", error=WrongUsage)
     check_choice(covariance, STRUCTURES, "--covariance", error=WrongUsage)
     numbers = range(1, most + 1) if components == "auto" else [parse_number(components)]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+import stat
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from importlib import import_module
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import typer
 
@@ -36,6 +40,8 @@ COMMANDS: dict[str, str] = {
     "draw": ("Draw a network, a tree or a graph; with evidence or --beliefs, each node shows its posterior marginal."),
     "warmup": "Compile the numerical kernels now, so that the first large question does not wait for them.",
 }
+INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends, also if it has kept what it had
+SIGNALLED: list[int] = []  # the signals to end that have come
 
 
 class LazyGroup(Group):
@@ -74,7 +80,7 @@ def list_options(arguments: list[str]) -> list[str]:
 
 
 def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which ends without an error when its output is no longer read."""
+    """The command, which ends without an error when its output is no longer read, and with 130 when interrupted."""
 
     @wraps(command)
     def reading(**options: Any) -> None:
@@ -84,8 +90,39 @@ def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             discard_output()
             raise typer.Exit from None
+        except KeyboardInterrupt:
+            sys.stderr.write("juncture: interrupted\n")
+            raise typer.Exit(INTERRUPTED) from None
+        if SIGNALLED:  # the command has kept what it had so far
+            raise typer.Exit(INTERRUPTED)
 
     return reading
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Signals to end and of a closed terminal take the way of Ctrl-C: files are whole, and the best so far is kept."""
+    SIGNALLED.clear()
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    is_main = threading.current_thread() is threading.main_thread()  # others may not say what a signal does
+    for number in (number for number in numbers if is_main and before[number] is not signal.SIG_IGN):  # nohup
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in numbers if is_main else ():
+            signal.signal(number, before[number])
+
+
+def interrupt(number: int, _frame: Any) -> NoReturn:
+    SIGNALLED.append(number)
+    if number == getattr(signal, "SIGHUP", None):  # a terminal that is gone refuses what is written
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):
+                    os.dup2(open_null_stream().fileno(), stream.fileno())
+    raise KeyboardInterrupt
 
 
 def discard_output() -> None:

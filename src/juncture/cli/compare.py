@@ -6,14 +6,21 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from juncture.checks import check_choice
-from juncture.cli.printing.output import DataStream, WrongUsage, console, escape_controls, print_json, print_note
+from juncture.checks import check_choice, check_path
+from juncture.cli.printing.output import (
+    DataStream,
+    WrongUsage,
+    console,
+    escape_controls,
+    print_json,
+    print_note,
+    try_target,
+)
 from juncture.cli.printing.output import table as make_table
 from juncture.cli.printing.progress import bar_with
 from juncture.cli.reading.arguments import AsJson
@@ -123,10 +130,11 @@ def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
 
 def check_report(target: str) -> None:
     """Check, before the work begins, that the report can be written."""
-    if target != "-" and not Path(target).parent.is_dir():
-        raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
-    if target != "-" and not target.lower().endswith((".html", ".htm")):
+    if target == "-":
+        return
+    if not str(check_path(target)).lower().endswith((".html", ".htm")):
         raise FormatError("the report is a page of HTML; give --report a name that ends in .html", file=target)
+    try_target(target)
 
 
 def read_cells(rows: str, target: str, ignore: list[str]) -> Table:
@@ -146,7 +154,7 @@ def note_markers(data: Dataset) -> Iterator[str]:
         if finding.look.kind in {"number", "state"}:
             print_note(f"note: {finding.describe()}; it is read as a missing value")
             yield finding.look.text
-        elif finding.look.kind == "decimal":
+        elif finding.look.kind in {"decimal", "form"}:
             print_note(f"note: {finding.describe()}; {advise_option(finding)}")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.printing.output import save
+from juncture.cli.printing.output import check_target, save
 from juncture.cli.reading.arguments import Network, Normalize, load_model
 
 Target = Annotated[
@@ -22,4 +22,5 @@ def convert(network: Network, target: Target, normalize: Normalize = False) -> N
 
     Example: juncture convert asia.bif asia.uai
     """
+    check_target(target)
     save(load_model(network, normalize=normalize), target)

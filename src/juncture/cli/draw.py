@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juncture.cli.printing.output import DataStream, WrongUsage
+from juncture.cli.printing.output import DataStream, WrongUsage, try_target
 from juncture.cli.reading.arguments import Given, Likelihood, Method, Normalize, evidence, load
 from juncture.cli.reading.completion import complete_network
 from juncture.errors import InvalidData
@@ -78,6 +78,7 @@ def check_target(target: str | None, out: str | None) -> str:
         from juncture.networks.picture import check_kind
 
         check_kind(path)
+        try_target(path)
     return path
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from juncture.cli.fitted_blocks import FitTask, collect_block_facts, fit_resumably, fit_source, is_streamed, open_source
-from juncture.cli.printing.output import check_target, console, print_json, save, table
+from juncture.cli.printing.output import check_target, console, print_json, save, table, try_target
 from juncture.cli.printing.progress import show_progress
 from juncture.cli.reading.arguments import AsJson, Network, Normalize, load
 from juncture.cli.reading.numbers import real_number, whole_number
@@ -107,6 +107,8 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture fit asia.bif rows.csv --prior 1 --out fitted.bif
     """
     check_target(out)
+    if resume is not None:
+        try_target(resume)
     model = load(network, normalize=normalize)
     method = ExpectationMaximization(tolerance, max_steps, restarts)
     objective = "log-likelihood" if prior is None else "log-likelihood with prior"

@@ -1,10 +1,11 @@
 """The `juncture` command: its subcommands, exit codes and error messages.
 
-Exit codes: 0 success, 1 an error in the input (explained on standard error), 2 wrong usage.
+Exit codes: 0 success, 1 an error in the input (explained on standard error), 2 wrong usage, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 import warnings
@@ -13,11 +14,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import juncture
-from juncture.cli.commands import LazyGroup, discard_output, list_options, open_null_stream
+from juncture.cli.commands import INTERRUPTED, LazyGroup, discard_output, interruptible, list_options, open_null_stream
 from juncture.cli.printing.flags import use_flags
-from juncture.cli.printing.output import CONTROLS, WrongUsage, print_note
+from juncture.cli.printing.output import FOR_THE_EYE, WrongUsage, print_note
 from juncture.cli.reading.bash_completion import replace_bash_script
-from juncture.errors import JunctureError
+from juncture.errors import CONTROLS, JunctureError
 
 app = typer.Typer(
     cls=LazyGroup,
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # files that are written have names; standard output has none
 
 
 def show_version(wanted: bool) -> None:
@@ -53,13 +55,17 @@ def run() -> NoReturn:
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
         # if not standalone, what is wrong with the arguments is printed below
-        code = app(prog_name="juncture", standalone_mode=is_plain)
+        with interruptible():
+            code = app(prog_name="juncture", standalone_mode=is_plain)
+    except KeyboardInterrupt:
+        end(INTERRUPTED, "interrupted")
     except WrongUsage as error:
         end(2, str(error))
     except JunctureError as error:
         end(1, str(error))
     except OSError as error:
-        end(1, f"{error.strerror}: {error.filename}" if error.filename else str(error))
+        where = error.filename or ("standard output" if error.errno in NO_ROOM else "")
+        end(1, ": ".join(filter(None, (error.strerror or str(error), where))))
     except Exception as error:
         if is_plain or not hasattr(error, "format_message"):
             raise
@@ -68,11 +74,11 @@ def run() -> NoReturn:
 
 
 def prepare_streams() -> None:
-    """Open standard output and error if they were closed; print letters that the terminal lacks as question marks."""
+    """Open standard output and error if they were closed; tables and notes follow the encoding of the terminal."""
     sys.stdout, sys.stderr = sys.stdout or open_null_stream(), sys.stderr or open_null_stream()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without these letters still gets an answer
+            stream.reconfigure(errors=FOR_THE_EYE)  # a terminal without some letters still gets an answer
 
 
 def end(code: int, message: str = "") -> NoReturn:

@@ -29,6 +29,7 @@ from juncture.errors import FormatError
 from juncture.families.family_document import encode_family, read_family
 
 Fields = dict[str, Node]
+MAX_COLUMNS = 2**20  # of a table
 
 
 class Kind(NamedTuple):
@@ -111,6 +112,18 @@ def read_grouped(fields: Fields) -> Emissions:
     return GroupedEmissions([read_emissions(group) for group in fields["groups"].items()], states)
 
 
+def encode_repeated(emissions: RepeatedEmissions) -> dict[str, Any]:
+    if emissions.num_columns > MAX_COLUMNS:
+        raise FormatError(f"JSON holds at most {MAX_COLUMNS:,} tied columns; this model has {emissions.num_columns:,}")
+    return {"column": encode_emissions(emissions.column), "num_columns": emissions.num_columns}
+
+
+def read_repeated(fields: dict[str, Node]) -> RepeatedEmissions:
+    node = fields["num_columns"]
+    number = node.check_size(node.integer(), "columns", MAX_COLUMNS)
+    return RepeatedEmissions(read_emissions(fields["column"]), number)
+
+
 KINDS: dict[type[Emissions], Kind] = {
     CategoricalEmissions: Kind(("probabilities",), ("symbols",), encode_categorical, read_categorical),
     BernoulliEmissions: Kind(
@@ -147,8 +160,8 @@ KINDS: dict[type[Emissions], Kind] = {
     RepeatedEmissions: Kind(
         ("column", "num_columns"),
         (),
-        lambda emissions: {"column": encode_emissions(emissions.column), "num_columns": emissions.num_columns},
-        lambda fields: RepeatedEmissions(read_emissions(fields["column"]), fields["num_columns"].integer()),
+        encode_repeated,
+        read_repeated,
     ),
     MixtureEmissions: Kind(("weights", "components"), (), encode_mixture, read_mixture),
     IndependentEmissions: Kind(

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_mapping
 from juncture.data.entries import as_table
-from juncture.data.tables.coding import Decimal, Extra, Unseen, as_coding, select_columns, split_weights
+from juncture.data.tables.coding import Coding, Decimal, Extra, Unseen, as_coding, select_columns, split_weights
 from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
 from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
 from juncture.data.tables.table import Table
@@ -81,13 +81,18 @@ class Dataset(Value):
         decimal: Decimal = ".",
     ) -> None:
         coding = as_coding(variables, missing, unseen, decimal)
-        table, weights = split_weights(as_table(data, None if coding.scope is None else coding.scope.names), weights)
+        table = as_table(data, None if coding.scope is None else coding.scope.names)
+        with table.located():
+            self._fill(table, coding, weights, extra, data)
+
+    def _fill(self, table: Table, coding: Coding, weights: Any, extra: Extra, data: Any) -> None:
+        table, weights = split_weights(table, weights)
         is_weighted = weights is None and isinstance(data, Dataset)
         columns = coding.columns(table, select_columns(table, coding.scope, extra))
         self._set(
             variables=tuple(column.variable for column in columns),
             arrays=tuple(column.values for column in columns),
-            weights=data.weights if is_weighted else as_weights(weights, table.num_rows),
+            weights=data.weights if is_weighted else as_weights(weights, table.num_rows, table.describe_row),
             num_rows=table.num_rows,
             states_from_data=tuple(column.variable.name for column in columns if column.is_from_data),
         )

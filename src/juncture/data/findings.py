@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable
 from juncture.numerics import log
-from juncture.values import Value, content_key
+from juncture.values import Value, content_key, finding_text
 from juncture.variables import Variable
 
 Arrays: TypeAlias = dict[str, np.ndarray]
@@ -88,7 +88,7 @@ class Findings(Value):
         if self.is_observed(name)[row]:
             is_code = name in self.codes
             value = self.variable(name).labels[self.codes[name][row]] if is_code else self.reals[name][row].tolist()
-            parts.append(f"{name}={value}")
+            parts.append(finding_text(name, value))
         if name in self.likelihoods and (self.likelihoods[name][row] != 1).any():
             parts.append(f"{name}≈[{', '.join(f'{entry:g}' for entry in self.likelihoods[name][row])}]")
         return ", ".join(parts) or f"{name} not observed"

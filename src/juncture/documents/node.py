@@ -17,6 +17,7 @@ from juncture.errors import FormatError, JunctureError, hint
 from juncture.files.json_text import InvalidToken, RepeatedKey, parse_text
 
 SHOWN = 60
+SPARE = 2**16  # of a size that a document declares, whatever its length
 NUMBER_TYPES = frozenset({int, float})
 Choice = TypeVar("Choice", str, int)
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -108,6 +109,14 @@ class Node:
         if type(self.value) is not int:
             raise self.kind_error("a whole number")
         return self.value
+
+    def check_size(self, size: int, what: str, spare: int = SPARE) -> int:
+        """A size that is declared and not spelt out: at most the length of the document, or `spare` if that is more."""
+        if size > max(spare, len(self.text)):
+            raise self.error(
+                f"declares {size:,} {what}, more than a document of {len(self.text):,} letters may; spell them out"
+            )
+        return size
 
     def flag(self) -> bool:
         if type(self.value) is not bool:

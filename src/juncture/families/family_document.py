@@ -69,18 +69,20 @@ def read_parameters(family: type[Family], head: tuple[str, ...], node: Node) -> 
     if 0 in found.batch_shape:
         raise node.error(f"holds a batch of {family.__name__} without members; give each parameter at least one number")
     if "seen" in fields:
-        found._set(_seen=read_seen(fields["seen"], family))
+        found._set(_seen=read_seen(fields["seen"], found))
     return found
 
 
-def read_seen(node: Node, prior: type[Family]) -> tuple[type[Family], dict[str, Any]]:
+def read_seen(node: Node, posterior: Family) -> tuple[type[Family], dict[str, Any]]:
     """The family that a posterior has seen, which must have such a prior, and what was known of it."""
     likelihood = FAMILIES[node.choice("family", FAMILIES)]
     fields = node.fields(["family", "known"])
     values = {name: each.table() for name, each in fields["known"].fields([], rules_of(likelihood)).items()}
     with node.locate_errors():
         known = check_known(likelihood, values)
-        find_pair(prior, likelihood, known)
+        find_pair(type(posterior), likelihood, known)
+    if "num_states" in known and (known["num_states"] != posterior.event_shape[-1]).any():
+        raise fields["known"].error(f"num_states must be {posterior.event_shape[-1]}, as the posterior has it")
     return likelihood, known
 
 

@@ -35,6 +35,8 @@ def is_gzip(path: str | os.PathLike[str]) -> bool:
 def file_not_found(path: str | os.PathLike[str], advice: str = "") -> FileNotFoundError:
     """The error of a file that does not exist, with a similar name of the same folder, or else with advice."""
     folder = Path(path).parent
+    if Path(path).is_symlink():
+        return FileNotFoundError(errno.ENOENT, "this is a link that leads to no file", str(path))
     if not folder.is_dir():
         return FileNotFoundError(errno.ENOENT, f"there is no folder {str(folder)!r}", str(path))
     entries = islice(os.scandir(folder), MAX_NAMES) if os.access(folder, os.R_OK) else ()

@@ -17,11 +17,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from juncture.files.reading import is_gzip
 
 DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]+)")
+TRIED = 4096  # bytes that are written to see whether there is room
 STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -81,28 +82,70 @@ def descriptor_of(path: str | os.PathLike[str]) -> int | None:
 @contextmanager
 def open_in_place(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     descriptor = descriptor_of(path)
-    with Path(path).open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb") as stream:
+    if descriptor is None:
+        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+    else:
+        with naming(path):
+            descriptor = os.dup(descriptor)
+    with NamedFile.open(descriptor, path) as stream:
         yield stream
 
 
 @contextmanager
-def open_beside(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_beside(path: str | os.PathLike[str], *, is_kept: bool = True) -> Iterator[BinaryIO]:
     """A new file in the folder of the target, renamed to it when the block ends well and removed when not."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(target.parent))
-    descriptor, unfinished = create_beside(target)
+    with naming(path):
+        descriptor, unfinished = create_beside(target)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with NamedFile.open(descriptor, path) as stream:
             copy_permissions(target, descriptor)
             yield stream
             stream.flush()
-            os.fsync(descriptor)
-        unfinished.replace(target)
-    except BaseException:
+            with naming(path):
+                os.fsync(descriptor)
+        if is_kept:
+            with naming(path):
+                unfinished.replace(target)
+            sync_folder(target.parent)
+    finally:
         unfinished.unlink(missing_ok=True)
-        raise
-    sync_folder(target.parent)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise, before long work, what writing its result would raise: of a folder, a read-only place or a full disk."""
+    if not is_written_in_place(path):
+        with open_beside(path, is_kept=False) as stream:
+            stream.write(bytes(TRIED))
+    elif descriptor_of(path) is None and Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; give the name of a file", os.fspath(path))
+
+
+class NamedFile(io.FileIO):
+    """A file whose errors of writing, such as that of a full disk, name the file that the user asked for."""
+
+    user_path: str | os.PathLike[str]
+
+    @classmethod
+    def open(cls, descriptor: int, path: str | os.PathLike[str]) -> BinaryIO:
+        file = cls(descriptor, "wb")
+        file.user_path = path
+        return io.BufferedWriter(file)
+
+    def write(self, data: Any, /) -> int:
+        with naming(self.user_path):
+            return super().write(data)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the operating system inside the block name this path, not that of an unfinished file or none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def create_beside(target: Path) -> tuple[int, Path]:

@@ -51,6 +51,8 @@ def read_fg(data: bytes, _rows: RowRepair) -> FactorGraph:
         factors.append(Factor(scope, read_values(numbers, scope)))
         room -= scope.size
     numbers.finish()
+    if not variables:
+        raise numbers.error("no factor has a variable, so that this is no model; is the file damaged?", 0)
     return FactorGraph(factors, [variables[key] for key in sorted(variables)])
 
 

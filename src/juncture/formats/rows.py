@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.errors import FormatError, RenormalizedWarning, warn_user
 from juncture.numerics import ROW_SUM_TOLERANCE
+from juncture.values import finding_text
 from juncture.variables import Scope, Variable
 
 REPAIR_TOLERANCE = 1e-3
@@ -113,7 +114,7 @@ def describe_row(child: Variable, parents: Scope, index: int) -> str:
     if not parents:
         return f"the row of {child.name!r}"
     codes = np.unravel_index(index, parents.shape)
-    given = ", ".join(f"{v.name}={v.labels[int(code)]}" for v, code in zip(parents, codes, strict=True))
+    given = ", ".join(finding_text(v.name, v.labels[int(code)]) for v, code in zip(parents, codes, strict=True))
     return f"the row of {child.name!r} given {given}"
 
 

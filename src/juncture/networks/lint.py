@@ -10,6 +10,7 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, HasTable
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.values import finding_text
 
 MAX_EXAMINED_CELLS = 2**22
 
@@ -45,7 +46,7 @@ def lint(model: BayesianNetwork) -> list[str]:
         if name in tables:
             labels = model.variable(name).labels
             possible[name] = possible_states(model[name], tables[name], possible)
-            never += [f"{name}={labels[code]} can never occur" for code in np.flatnonzero(~possible[name])]
+            never += [f"{finding_text(name, labels[code])} can never occur" for code in np.flatnonzero(~possible[name])]
     return zeros + never
 
 

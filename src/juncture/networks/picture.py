@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from juncture.checks import check_mapping, check_number
+from juncture.checks import check_mapping, check_number, check_path
 from juncture.drawing.diagram import Diagram, Drawing, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.rasters import Rasters
@@ -49,7 +49,7 @@ class Picture:
 
 def check_kind(path: str | Path) -> str:
     """The ending of the name of a file for a picture."""
-    kind = Path(path).suffix.lower()
+    kind = check_path(path).suffix.lower()
     if kind not in KINDS:
         raise FormatError("pictures are SVG, PNG or PDF; end the file's name in .svg, .png or .pdf", file=str(path))
     return kind

@@ -20,7 +20,8 @@ from juncture.data.files import csv_arrow
 from juncture.data.files.csv_arrow import read_plain
 from juncture.data.files.csv_text import read_table
 from juncture.data.files.parquet import ParquetColumn
-from juncture.errors import FormatError, InvalidData, MissingExtra, UnknownState
+from juncture.data.sources import as_source
+from juncture.errors import FormatError, InvalidData, MissingExtra, UnknownState, UnknownVariable
 from juncture.variables import Variable
 from support.data_readers import TABLE
 
@@ -107,14 +108,14 @@ def test_columns_of_different_types_meet_by_value(tmp_path):
 def test_a_value_is_refused_with_its_file_and_its_row_there(tmp_path):
     write_parts(tmp_path, "csv")
     variables = [Variable("text", ["a", "b"]), Variable("a.b", [1, 2]), Variable("real")]
-    with pytest.raises(UnknownState, match=r"'a.b' has no state '3' in row 0 of .*part-1\.csv"):
+    with pytest.raises(UnknownState, match=r"'a.b' has no state '3' in line 2 of .*part-1\.csv"):
         Dataset(tmp_path / "part-*.csv", variables, extra="ignore")
     (tmp_path / "part-3.csv").write_text("text\na\nbb\n")
-    with pytest.raises(UnknownState, match=r"'text' has no state 'bb' in row 1; did you mean 'b'\?"):
+    with pytest.raises(UnknownState, match=r"'text' has no state 'bb' in line 3 of .*part-3\.csv; did you mean 'b'\?"):
         Dataset(tmp_path / "part-3.csv", variables)
     for name in "45":
         (tmp_path / f"part-{name}.csv").write_text(f"real\n{name}\n{'inf' if name == '5' else 0}\n")
-    with pytest.raises(InvalidData, match=r"'real' is infinite in row 1 of .*part-5\.csv"):
+    with pytest.raises(InvalidData, match=r"'real' is infinite in line 3 of .*part-5\.csv"):
         Dataset(tmp_path / "part-[45].csv", [Variable("real")])
 
 
@@ -204,3 +205,33 @@ def test_what_python_refuses_arrow_does_not_read(tmp_path):
             assert read_plain(tmp_path / f"{name}.csv") is None
             with pytest.raises(FormatError):
                 Dataset(tmp_path / f"{name}.csv")
+
+
+STATES, NUMBER = Variable("a", ["x", "y"]), Variable("b")
+ODD_ROWS = {  # rows, how they are read, and what is said
+    "a state": ("a,b\nx,1\nz,2\n", {"variables": [STATES, NUMBER]}, "no state 'z' in line 3 of FILE"),
+    "a number": ("a,b\nx,1\ny,2\nx,q\n", {"variables": [STATES, NUMBER]}, "'q' in line 4 of FILE is not a number"),
+    "a weight": ("a,b\nx,1\ny,-2\n", {"weights": "b"}, "the weight of line 3 of FILE is -2.0"),
+    "no weight": ("a,b\nx,1\ny,q\n", {"weights": "b"}, "'q' in line 3 of FILE is not a number"),
+    "a column": ("a,c\nx,1\n", {"variables": [STATES, NUMBER]}, "the column 'c' is not one of the variables"),
+    "line breaks": ('a,b\n"x\n",1\nz,2\n', {"variables": [STATES, NUMBER]}, "'x\\n' in row 0 of FILE"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_ROWS)
+def test_what_is_wrong_in_a_file_is_told_with_file_and_line(name, tmp_path):
+    text, options, told = ODD_ROWS[name]
+    first, path = tmp_path / "first.csv", tmp_path / "rows.csv"
+    path.write_text(text)
+    first.write_text(text.splitlines()[0] + "\nx,1\n")
+    told = told.replace("FILE", str(path))
+    reads = (
+        lambda: Dataset(path, **options),
+        lambda: Dataset([first, path], **options),
+        lambda: list(as_source(path, **options).blocks()),
+    )
+    for read in reads:
+        with pytest.raises((InvalidData, UnknownState, UnknownVariable)) as caught:
+            read()
+        assert told in str(caught.value)
+        assert str(path) in str(caught.value)

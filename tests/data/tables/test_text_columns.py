@@ -64,7 +64,7 @@ def test_decimal_commas_are_told_and_read(tmp_path):
     assert read.to_dict() == {"sex": ["f", "m", "f"], "glucose": [5.25, None, 6.0], "age": [31, 40, None]}
     frame = pd.read_csv(file, sep=";")
     assert jt.Dataset(frame, read.variables, decimal=",") == jt.Dataset(frame, decimal=",") == read
-    with pytest.raises(jt.InvalidData, match=r"'5,25' in row 0 is not a number \(decimal=\",\" reads"):
+    with pytest.raises(jt.InvalidData, match=r"'5,25' in line 2 of .*rows\.csv is not a number \(decimal=\",\" reads"):
         jt.Dataset(file, read.variables, missing="NA")
     with pytest.raises(jt.UnknownState, match=r"no state '7' in row 0; known are 0, 1$"):
         jt.Dataset({"x": ["7"]}, [jt.Variable("x", 2)])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.cli.printing.output import escape_controls
+from juncture.errors import escape_controls
 
 MAX_DRAWS = 100_000  # of each chain, where a budget of time decides
 HALF_WIDTH = 1.645  # standard errors from the middle of an interval of 90 % to its end

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from juncture.errors import FormatError, InvalidData
+from juncture.errors import CONTROLS, FormatError, InvalidData, escape_controls
+from juncture.files.writing import check_writable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,19 +19,15 @@ if TYPE_CHECKING:
     from juncture.data.dataset import Dataset
 
 BAR_CELLS = 20
+EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+MARKS = {**dict.fromkeys(("█", *EIGHTHS[1:]), "#"), "…": "...", "–": "-", "±": "+/-"}
 ROWS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
-# characters that move the cursor of a terminal, set its title, break a line or change the writing direction
-CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
+ESCAPED_IN_JSON = re.compile(f"{CONTROLS_OF_DATA.pattern}|[\ud800-\udfff]")
 
 
 class WrongUsage(InvalidData):
     """An argument that is not written as the command asks; the command exits with 2."""
-
-
-def escape_controls(text: str) -> str:
-    r"""The text with `\x1b` in place of an escape character, and so on for all control characters."""
-    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def print_note(text: str) -> None:
@@ -38,11 +36,40 @@ def print_note(text: str) -> None:
 
 
 class DataStream(io.StringIO):
-    """Standard output for rows and pictures: as they are, but on a terminal without control characters."""
+    """Standard output for data: UTF-8 whatever the locale, as in files, so that no letter is lost or replaced.
+
+    Only a terminal gets no control characters.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        sys.stdout.flush()  # what was printed before comes before
+        self.target: BinaryIO | None = getattr(sys.stdout, "buffer", None)  # a stream of a notebook has none
+        self.is_terminal = sys.stdout.isatty()
 
     def write(self, text: str) -> int:
-        shown = CONTROLS_OF_DATA.sub(lambda found: repr(found[0])[1:-1], text) if sys.stdout.isatty() else text
-        return sys.stdout.write(shown)
+        shown = CONTROLS_OF_DATA.sub(lambda found: repr(found[0])[1:-1], text) if self.is_terminal else text
+        if self.target is None:
+            return sys.stdout.write(shown)
+        return self.target.write(shown.encode("utf-8", "backslashreplace"))
+
+
+def replace_for_the_eye(error: UnicodeError) -> tuple[str, int]:
+    r"""Letters that a terminal's encoding lacks are shown as `\xe9`, so that different ones differ; bars as ASCII."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    shown = (MARKS.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in letters)
+    return "".join(shown), error.end
+
+
+codecs.register_error(FOR_THE_EYE := "juncture.for-the-eye", replace_for_the_eye)
+
+
+def as_shown(text: str) -> str:
+    """The text as standard output can show it, so that columns of a table have their widths."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return escape_controls(text).encode(encoding, FOR_THE_EYE).decode(encoding)
 
 
 def console(stream: TextIO | None = None) -> Any:
@@ -73,20 +100,20 @@ def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
 
     class EscapedTable(Table):
         def add_row(self, *cells: Any, **options: Any) -> None:
-            super().add_row(*map(escape_controls, cells), **options)
+            super().add_row(*map(as_shown, cells), **options)
 
-    head, title = any(columns), escape_controls(title)
+    head, title = any(columns), as_shown(title)
     result = EscapedTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE, show_header=head)
     result.min_width = 0 if head else len(title)  # else a long title is broken
     for column in columns:
-        result.add_column(escape_controls(column), justify="right" if column in numeric else "left", overflow="fold")
+        result.add_column(as_shown(column), justify="right" if column in numeric else "left", overflow="fold")
     return result
 
 
 def bar(probability: float) -> str:
     """A bar of eighths of a cell."""
     eighths = round(probability * BAR_CELLS * 8)
-    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8]
 
 
 def format_evidence(findings: dict[str, Any]) -> str:
@@ -99,8 +126,8 @@ def print_json(document: Any) -> None:
 
 
 def write_json_text(text: str) -> None:
-    r"""JSON on standard output; the control characters that JSON allows in texts are written as `\u009b`."""
-    sys.stdout.write(CONTROLS_OF_DATA.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    r"""JSON on standard output, in UTF-8; control characters and lone surrogates in texts are written as `\u009b`."""
+    DataStream().write(ESCAPED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def save(model: Any, target: str) -> None:
@@ -134,10 +161,26 @@ def is_table(name: str) -> bool:
 
 def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
     """Check, before the work begins, that a file can be written; without `suffixes`, the file holds a model."""
-    if target == "-":
-        return
-    if not Path(target).parent.is_dir():
-        raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
+    if target != "-":
+        check_suffix(target, suffixes)
+        try_target(target)
+
+
+def try_target(target: str) -> None:
+    """Find out, before the work begins, that the file is a folder, its place read-only, or the disk full."""
+    from juncture.checks import check_path
+
+    check_path(target)
+    folder = Path(target).parent
+    if not folder.is_dir():
+        raise FormatError(f"there is no folder {str(folder)!r} to write to", file=target)
+    check_writable(target)
+
+
+def check_suffix(target: str, suffixes: tuple[str, ...]) -> None:
+    from juncture.checks import check_path  # here, so that the shell completes names without NumPy
+
+    check_path(target)
     if not suffixes:
         from juncture.formats.files import format_of
 

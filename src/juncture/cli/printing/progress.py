@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, NamedTuple
 
-from juncture.cli.printing.output import escape_controls
+from juncture.errors import escape_controls
 from juncture.iteration import ProgressCallback
 
 

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -16,7 +16,7 @@ from juncture.cli.printing.output import WrongUsage, is_table
 from juncture.cli.reading.completion import complete_finding, complete_method, complete_network
 from juncture.cli.reading.numbers import seconds, whole_number
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
-from juncture.files.reading import MAX_BYTES, read_at_most
+from juncture.files.reading import MAX_BYTES, file_not_found, read_at_most
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import SUFFIXES, read
 
@@ -80,6 +80,7 @@ Budget = Annotated[
         help="The time that the answer may take, such as 10s; auto then approximates where an exact answer takes more.",
     ),
 ]
+STANDARD_INPUT = "standard input"
 
 
 def load(network: str, *, normalize: bool = False, takes: Callable[[Any], bool] | None = None) -> Any:
@@ -114,19 +115,28 @@ def load_model(network: str, *, normalize: bool = False) -> Any:
 
         rows = RowRepair(normalize=normalize)
         try:
-            model = read_json(read_at_most(MAX_BYTES, sys.stdin.buffer, "standard input"), rows)
+            model = read_json(read_at_most(MAX_BYTES, standard_input_bytes(), STANDARD_INPUT), rows)
         except FormatError as error:
-            raise error.in_file("standard input (read as Juncture's JSON)") from error
-        rows.warn("standard input")
+            raise error.in_file(f"{STANDARD_INPUT} (read as Juncture's JSON)") from error
+        rows.warn(STANDARD_INPUT)
         return model
     if network in examples():
         return example(network)
+    if Path(network).is_symlink() and not Path(network).exists():
+        raise file_not_found(network)
     if not Path(network).exists():
         raise FormatError(
             f"there is no file {network!r}, and no bundled network of that name;"
             f" {hint(network, [*find_models(network), *examples()])}"
         )
     return read(network, normalize=normalize)
+
+
+def standard_input_bytes() -> BinaryIO:
+    """The bytes of standard input, which is read once."""
+    if sys.stdin is None:
+        raise FormatError("it is closed; give a file, or pipe something into the command", file=STANDARD_INPUT)
+    return sys.stdin.buffer
 
 
 def find_models(start: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import io
 from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Annotated, Any
@@ -11,15 +11,15 @@ import typer
 
 from juncture.checks import check_choice
 from juncture.cli.printing.output import WrongUsage, print_note
+from juncture.cli.reading.arguments import STANDARD_INPUT, standard_input_bytes
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import read_csv_table
 from juncture.data.identifiers import find_identifiers
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import Finding, find_look, group_looks
-from juncture.errors import FormatError, InvalidData, UnknownState, find_close, hint
+from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_twin, hint
 from juncture.values import few
 
 RowsFile = Annotated[
@@ -61,27 +61,12 @@ Keep = Annotated[
 KeepAll = Annotated[bool, typer.Option("--keep-all", help="Copy all columns of the rows beside the prediction.")]
 SHOWN = 5
 MAX_COMPARED = 100  # columns, each with all variables
-STANDARD_INPUT = "standard input"
 
 
 class RowsOfFiles(Table):
-    """The cells of the files that a command was given; messages name the line of a row, as an editor does."""
+    """The cells of the files that a command was given; messages count rows as lines of a file are, from 1."""
 
-    def describe_row(self, row: int) -> str:
-        """How a message names a row: by its line in a CSV file, else by its number, counted from 1."""
-        for file, num_rows in self.files:
-            if row < num_rows:
-                return f"line {row + 2} of {file}" if self._has_line_per_row else f"row {row + 1} of {file}"
-            row -= num_rows
-        raise IndexError(row)
-
-    @property
-    def _has_line_per_row(self) -> bool:
-        """Whether the cells are those of CSV files, and none of them holds a line break."""
-        columns = list(map(self.column, self.cells))
-        return all(isinstance(column, TextLevels) for column in columns) and not any(
-            "\n" in str(label) for column in columns for label in column.levels.labels
-        )
+    first = 1
 
 
 class RowsOfBlock(SourceTable):
@@ -106,10 +91,14 @@ def read_table(rows: str, ignore: Sequence[str] = ()) -> Table:
 
 
 def read_standard_input() -> Table:
+    """CSV on standard input: UTF-8 whatever the locale, as in files."""
+    text = io.TextIOWrapper(standard_input_bytes(), encoding="utf-8", newline="")
     try:
-        return read_csv_table(sys.stdin)
+        return read_csv_table(text)
     except FormatError as error:
         raise error.in_file(STANDARD_INPUT) from error
+    finally:
+        text.detach()
 
 
 def name_source(rows: str) -> str:
@@ -129,6 +118,8 @@ def advise_option(finding: Finding) -> str:
         return f"leave it out with {' '.join(f'--ignore {quote(name)}' for name in finding.names)}"
     if finding.look.kind == "decimal":
         return "--decimal , reads them as numbers"
+    if finding.look.kind == "form":
+        return "write the file in one form, as uconv -x NFC does"
     return f"--missing {quote(finding.look.text)} reads it as a missing value"
 
 
@@ -181,8 +172,10 @@ def note_columns(model: Any, network: str, table: Table, rows: str, kept: Sequen
         print_note(f"note: columns that are not variables of {network} are ignored: {few(ignored, most=SHOWN)}")
     without_column = [name for name in names if name not in table.cells]
     for name in others[:MAX_COMPARED]:
-        meant = find_close(name, without_column)
-        if meant is not None:
+        twin = find_twin(name, without_column)
+        if twin is not None:
+            print_note(f"note: the column {name!r} is not the network's {twin!r}: {describe_forms(name, twin)}")
+        elif (meant := find_close(name, without_column)) is not None:
             print_note(f"note: the network's {meant!r} has no column; did you mean it by {name!r}?")
 
 

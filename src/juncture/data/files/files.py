@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from juncture.checks import check_path
 from juncture.data.files.csv_arrow import read_plain
 from juncture.data.files.csv_text import Source, read_table
 from juncture.data.tables.parts import ColumnParts
@@ -31,7 +32,7 @@ def read_table_files(*paths: PathLike) -> Table:
 
 def expand_pattern(path: PathLike) -> list[PathLike]:
     """The files that a pattern means, sorted; whatever is no pattern means itself."""
-    if Path(path).exists():
+    if check_path(path).exists():
         return [path]
     if not glob.has_magic(str(path)):
         raise file_not_found(path)
@@ -54,7 +55,8 @@ def is_parquet(path: PathLike) -> bool:
 
 
 def read_csv_table(source: Source) -> Table:
-    return Table(*(read_plain(source) or read_table(source)))
+    cells, num_rows = read_plain(source) or read_table(source)
+    return Table(cells, num_rows, [(str(source), num_rows)] if isinstance(source, str | os.PathLike) else ())
 
 
 def concatenate_tables(files: Sequence[PathLike], tables: Sequence[Table]) -> Table:

@@ -69,7 +69,7 @@ def parquet_table(path: str | os.PathLike[str]) -> Table:
         columns = {name: ParquetColumn(file, name, is_text_type(schema.field(name).type)) for name in schema.names}
     for column in columns.values():
         column.derived["metadata"] = metadata
-    return Table(columns, metadata.num_rows)
+    return Table(columns, metadata.num_rows, [(file, metadata.num_rows)])
 
 
 def is_text_type(kind: Any) -> bool:

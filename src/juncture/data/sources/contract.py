@@ -38,6 +38,8 @@ class Origin(NamedTuple):
         >>> Origin("rows.parquet", 1000, (800, 1600)).describe_row(5)
         'row 1005 of rows.parquet (row group 1)'
         """
+        if self.line is not None and self.name:
+            return f"line {self.line + row} of {self.name}"
         if self.copies:
             return f"at least {number_of(self.copies[row], 'row')} of {self.name}"
         number = self.start + row
@@ -54,7 +56,8 @@ class Origin(NamedTuple):
             yield
         except (InvalidData, UnknownState, UnknownVariable) as error:
             is_named = not self.name or self.name in str(error)
-            where = "" if is_named else f" (rows are counted from {self.describe_row(0)})"
+            place = self.name if isinstance(error, UnknownVariable) else f"rows are counted from {self.describe_row(0)}"
+            where = "" if is_named else f" ({place})"
             why = hint if isinstance(error, UnknownState) else ""
             if not where and not why:
                 raise

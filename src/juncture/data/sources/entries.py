@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from juncture.checks import article, check_count, shown
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
+from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
 from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
@@ -80,8 +80,9 @@ def as_source(
         raise InvalidData(
             f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
         )
-    name = check_weights_name(weights, reader.names)
-    check_extra((column for column in reader.names if column != name), scope, extra)
+    with Origin(str(getattr(reader, "file", ""))).located():
+        name = check_weights_name(weights, reader.names)
+        check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
     return kind_of_source(reader)(reader, scope, name, missing)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from juncture.checks import check_path
 from juncture.data.files.files import PathLike, check_columns, expand_pattern, is_parquet
 from juncture.data.sources.csv import CsvReader
 from juncture.data.sources.folders import PartReader, find_files, find_keys
@@ -44,7 +45,7 @@ class FilesReader(Value):
 def read_files(paths: PathLike | Sequence[PathLike], block_rows: int | None) -> FileReader | FilesReader:
     """The reader of files given by a path, a pattern ("rows/*.parquet"), a folder or a list of paths."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    if len(given) == 1 and Path(given[0]).is_dir():
+    if len(given) == 1 and check_path(given[0]).is_dir():
         return read_folder(Path(given[0]), block_rows)
     files = [file for path in given for file in expand_pattern(path)]
     check_one_kind(files)

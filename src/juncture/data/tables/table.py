@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import singledispatch
 from typing import Any, ClassVar
 
@@ -12,8 +13,10 @@ from juncture.data.tables.cells import list_column, object_column, text_column
 from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row
 from juncture.data.tables.labels import refuse_dates
 from juncture.data.tables.parts import ColumnParts, concatenate_columns, is_native
-from juncture.errors import InvalidData
-from juncture.values import Value
+from juncture.errors import InvalidData, UnknownState, UnknownVariable
+from juncture.values import Value, few
+
+SHOWN = 5  # files that a message names
 
 
 class Table(Value):
@@ -23,6 +26,7 @@ class Table(Value):
     cells: dict[str, Any]
     num_rows: int
     files: tuple[tuple[str, int], ...]
+    first: ClassVar[int] = 0  # the number of the first row of a file, in messages
 
     def __init__(self, cells: Mapping[Any, Any], num_rows: int, files: Iterable[tuple[str, int]] = ()) -> None:
         for name in cells:
@@ -47,12 +51,31 @@ class Table(Value):
         return any(map(is_native, self.cells.values()))
 
     def describe_row(self, row: int) -> str:
-        """How a message names a row: with its file, if there are several."""
+        """How a message names a row: by its line in a CSV file, by its number in another, or in no file."""
         for file, num_rows in self.files:
             if row < num_rows:
-                return f"row {row} of {file}"
+                return f"line {row + 2} of {file}" if self._has_line_per_row else f"row {self.first + row} of {file}"
             row -= num_rows
         return describe_row(row)
+
+    @property
+    def _has_line_per_row(self) -> bool:
+        """Whether the cells are those of CSV files, and none of them holds a line break."""
+        return all(
+            isinstance(column, Levels) and column.is_of_file and not any("\n" in str(label) for label in column.labels)
+            for column in map(self.column, self.cells)
+        )
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Errors inside the block that do not name the files of the table say which they are."""
+        try:
+            yield
+        except (InvalidData, UnknownState, UnknownVariable) as error:
+            names = [file for file, _ in self.files]
+            if not names or any(name in str(error) for name in names):
+                raise
+            raise type(error)(f"{error} ({few(names, most=SHOWN)})") from error
 
     def only(self, names: Iterable[str]) -> Table:
         return Table({name: self.cells[name] for name in names}, self.num_rows, self.files)

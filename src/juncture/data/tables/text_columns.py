@@ -1,11 +1,14 @@
 """Columns of text that look like something else: numbers with a marker of missing cells, decimal commas, dates.
 
+Or whose states look alike, as é and e with an accent do.
+
 Nothing is decided here: a finding says what a column looks like, and which option reads it so.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
@@ -15,7 +18,7 @@ from juncture.errors import TextColumnWarning, warn_user
 from juncture.intervals import as_number, is_number_text
 from juncture.values import few
 
-Kind: TypeAlias = Literal["number", "state", "decimal", "date"]
+Kind: TypeAlias = Literal["number", "state", "decimal", "date", "form"]
 
 MARKERS = frozenset(
     {"NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "Null", "null", "?"}
@@ -49,6 +52,8 @@ class Finding(NamedTuple):
             return f"{names} {verb} numbers and the text {text}, so that each different cell is a state"
         if self.look.kind == "state":
             return f"{names} {'has' if is_one else 'have'} the state {text}, by which files mark a missing value"
+        if self.look.kind == "form":
+            return f"{names} {'has' if is_one else 'have'} states that differ only in Unicode form, {self.look.text}"
         what = "numbers with a decimal comma" if self.look.kind == "decimal" else "dates"
         return f"{names} {verb} {what}, such as {text}, so that each different cell is a state"
 
@@ -60,6 +65,8 @@ class Finding(NamedTuple):
                 f"leave it out, as rows.drop(columns=[{name!r}]) of pandas does, or make a number of it, such as the"
                 " year or the days since a date"
             )
+        if self.look.kind == "form":
+            return f"make them one in all rows, as rows[{name!r}].str.normalize('NFC') of pandas does"
         option = 'decimal=","' if self.look.kind == "decimal" else f"missing={self.look.text!r}".replace("'", '"')
         reads = "reads them as numbers" if self.look.kind == "decimal" else "reads it as a missing value"
         frames = (
@@ -86,7 +93,18 @@ def find_look(labels: Sequence[object], *, is_of_file: bool = False) -> Look | N
     if len(others) == 1 and len(texts) > 2 and is_marker(others[0], len(texts)):
         return Look("number", others[0])
     marker = next((text for text in texts if text in MARKERS), None) if is_of_file else None
-    return None if marker is None else Look("state", marker)
+    return find_forms(texts) if marker is None else Look("state", marker)
+
+
+def find_forms(texts: Sequence[str]) -> Look | None:
+    """Texts that differ only in their Unicode form, if there are some."""
+    found: dict[str, str] = {}
+    for text in texts:
+        if not text.isascii():
+            twin = found.setdefault(unicodedata.normalize("NFC", text), text)
+            if twin != text:
+                return Look("form", f"{twin!a} and {text!a}")
+    return None
 
 
 def is_marker(text: str, num_texts: int) -> bool:

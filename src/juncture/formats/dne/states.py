@@ -50,10 +50,14 @@ def read_states(source: Source, name: str, fields: Mapping[str, Field], offset: 
     words = read_levels(source, name, fields["levels"], is_interval=is_interval) if "levels" in fields else []
     from_levels = interval_labels(words) if is_interval else words
     titles = read_list(source, fields["statetitles"]) if "statetitles" in fields else []
-    names = names or (titles if titles and all(titles) else from_levels) or count_states(source, name, fields)
+    number = read_number(source, name, fields)
+    names = names or (titles if titles and all(titles) else from_levels) or list(map(str, range(number or 0)))
     if not names or "" in names:
         what = "a state without a name" if names else "no states"
         raise source.error(f"the node {name!r} has {what}; give 'states = (…, …);'", offset)
+    if number is not None and number != len(names):
+        found = f"{name!r} has {len(names)} states, and numstates = {number}"
+        raise source.error(f"{found}; the two must agree", fields["numstates"].offset)
     if words and len(from_levels) != len(names):
         rule = "a value for each state, or, of a continuous node, the bounds of each interval"
         raise source.error(f"the levels of {name!r} must be {rule}; found {len(words)}", fields["levels"].offset)
@@ -66,14 +70,15 @@ def read_states(source: Source, name: str, fields: Mapping[str, Field], offset: 
     return States(labels, codes, {level: code for code, level in enumerate(levels)}, [], is_descending=False)
 
 
-def count_states(source: Source, name: str, fields: Mapping[str, Field]) -> list[str]:
+def read_number(source: Source, name: str, fields: Mapping[str, Field]) -> int | None:
+    """The declared number of states, if there is one."""
     if "numstates" not in fields:
-        return []
+        return None
     word, offset = fields["numstates"].value, fields["numstates"].offset
     if not (word.isascii() and word.isdigit() and len(word) < 10 and 0 < int(word) <= len(source.text)):
         rule = "must be a whole number, and not more than its table can hold"
         raise source.error(f"the number of states of {name!r} {rule}; found {source.excerpt(word)}", offset)
-    return [str(code) for code in range(int(word))]
+    return int(word)
 
 
 def read_levels(source: Source, name: str, field: Field, *, is_interval: bool) -> list[str]:

@@ -19,7 +19,7 @@ from juncture.inference.engines.draws import BYTES_PER_CELL, check_num_rows
 from juncture.inference.engines.row_factors import RowFactors
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator
-from juncture.values import number_of
+from juncture.values import finding_text, number_of
 from juncture.variables import Scope, State
 
 
@@ -116,7 +116,7 @@ class MixedJoint:
         weights = np.where(fits, parts.weights, 0.0)
         total = weights.sum(axis=1, keepdims=True)
         if self.is_single and not total[0, 0] > 0:
-            raise ImpossibleEvidence(f"{', '.join(f'{name}={state}' for name, state in states.items())} cannot occur")
+            raise ImpossibleEvidence(f"{', '.join(finding_text(*each) for each in states.items())} cannot occur")
         with np.errstate(invalid="ignore", divide="ignore"):
             weights = weights / total
         kept = [self.discrete.axis(name) for name in left.names]

@@ -31,7 +31,7 @@ from juncture.inference.messages.message_layout import MessageGraph, scale_likel
 from juncture.inference.messages.message_run import MessageSchedule, run_messages
 from juncture.iteration import check_stopping_rule
 from juncture.kernels.messages.schedules import FLOODING, RESIDUAL
-from juncture.memory import check_memory
+from juncture.memory import advise_fewer, check_memory
 from juncture.values import number_of
 
 SCHEDULES = {"flooding": FLOODING, "residual": RESIDUAL}
@@ -123,9 +123,7 @@ class LoopyPlan:
         deadline = math.inf if budget is None else time.monotonic() + budget
         graph, num_rows = MessageGraph.of(model), findings.num_rows
         what = f"the messages of {number_of(num_rows, 'row')}"
-        check_memory(
-            self.cost.bytes * max(num_rows, 1), what, "ask about fewer rows at a time", self.engine.memory_limit
-        )
+        check_memory(self.cost.bytes * max(num_rows, 1), what, advise_fewer(num_rows), self.engine.memory_limit)
         logs, log_scales = scale_likelihoods(graph, log_likelihoods(graph.arrays, findings))
         wants_sums = bool(questions & self.engine.answers - {Question.MODE})
         wants_best = Question.MODE in questions or not wants_sums

@@ -22,7 +22,7 @@ from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.network_draws import NetworkDraws, network_sources, states_of
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
 from juncture.inference.sampling.weighted_run import BLOCK, Streams, WeightedRun
-from juncture.memory import check_memory
+from juncture.memory import advise_fewer, check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.parallel import num_threads
 from juncture.values import number_of
@@ -129,5 +129,5 @@ def check_rows(draws: int, findings: Findings, memory_limit: int | None) -> None
     blocks = 24.0 * BLOCK * len(findings.variables) * num_threads()
     check_memory(
         16.0 * draws * findings.num_rows + blocks, f"{what} for {number_of(findings.num_rows, 'row')}",
-        "take fewer draws or rows at a time, or method='gibbs'", memory_limit,
+        f"take fewer draws, or method='gibbs', or {advise_fewer(findings.num_rows)}", memory_limit,
     )  # fmt: skip

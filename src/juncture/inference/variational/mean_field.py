@@ -30,7 +30,7 @@ from juncture.inference.variational.starts import feasible_start, possible_rows,
 from juncture.inference.variational.structured import as_clusters, complete_clusters
 from juncture.inference.variational.structured_plan import StructuredPlan
 from juncture.iteration import check_stopping_rule
-from juncture.memory import check_memory
+from juncture.memory import advise_fewer, check_memory
 from juncture.values import number_of
 from juncture.variables import Scope
 
@@ -160,7 +160,7 @@ class MeanFieldPlan:
 
 def check_rows(arrays: FactorArrays, num_rows: int, memory_limit: int | None) -> None:
     what = f"mean field for {number_of(num_rows, 'row')} of {number_of(arrays.num_nodes, 'variable')}"
-    check_memory(8.0 * 5 * num_rows * arrays.total_states, what, "ask for fewer rows at once", memory_limit)
+    check_memory(8.0 * 5 * num_rows * arrays.total_states, what, advise_fewer(num_rows), memory_limit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from juncture.learning.conditionals.line_floor import improve_line
 from juncture.learning.conditionals.line_moments import LineMoments, discrete_of, fit_lines
 from juncture.learning.conditionals.line_prior import LinePrior, line_prior
 from juncture.numerics import LOG_TWO_PI, grouped_moments
-from juncture.values import number_of
+from juncture.values import finding_text, number_of
 
 ON_A_LINE = 1e-14  # a share of the squares that is rounding
 
@@ -107,7 +107,7 @@ def remedies(part: LineMoments) -> str:
 def some_states(part: LineMoments, chosen: np.ndarray) -> str:
     """The first of the chosen combinations of states, and how many more there are."""
     first = np.argwhere(chosen)[0]
-    states = (f"{one.name}={one.labels[code]}" for one, code in zip(part.discrete, first, strict=True))
+    states = (finding_text(one.name, one.labels[code]) for one, code in zip(part.discrete, first, strict=True))
     more = int(chosen.sum()) - 1
     return ", ".join(states) + (f" (and {number_of(more, 'more combination')})" if more else "")
 

@@ -26,6 +26,7 @@ from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.values import finding_text
 
 EXPECTED = frozenset({Question.EXPECTED})
 MAX_DISTINCT = 2**20  # rows of a source that are kept in memory
@@ -121,7 +122,7 @@ def expect_block(expectation: NetworkExpectation, model: BayesianNetwork, block:
 
 def explain_impossible(block: RowBlock, index: int) -> str:
     row = {name: cells[0] for name, cells in block.data.take([index]).to_dict().items()}
-    seen = ", ".join(f"{name}={value}" for name, value in row.items() if value is not None)
+    seen = ", ".join(finding_text(name, value) for name, value in row.items() if value is not None)
     return (
         f"the model that learning starts from gives a row probability zero ({seen}); "
         "start from a model without zeros, or from the graph"

@@ -15,6 +15,7 @@ from juncture.errors import ImpossibleEvidence
 from juncture.learning.undirected.expectation import CellExpectation
 from juncture.learning.undirected.log_tables import LogTables
 from juncture.learning.undirected.statistics import FactorStatistics
+from juncture.values import finding_text
 
 
 class Objective(Protocol):
@@ -52,7 +53,7 @@ def check_counts_possible(tables: LogTables, statistics: FactorStatistics) -> No
         wrong = np.argwhere((count.values > 0) & np.isneginf(part.log_values))
         if len(wrong):
             states = (variable.labels[code] for variable, code in zip(part.scope, wrong[0], strict=True))
-            shown = ", ".join(f"{name}={state}" for name, state in zip(part.scope.names, states, strict=True))
+            shown = ", ".join(map(finding_text, part.scope.names, states))
             raise ImpossibleEvidence(
                 f"some rows have {shown}, which the given factor over ({', '.join(part.scope.names)}) forbids: its"
                 " zeros stay zeros; start from positive tables"

@@ -3,8 +3,8 @@
     {"states": [-1, 1], "shape": [3, 4], "log_unary": [[…], …], "log_pairwise": [[…], …],
      "names": […], "edges": [[0, 1], …]}
 
-`log_unary` has a row for each node, or one list for all nodes; `log_pairwise` one table, or one for each edge; null is
-the logarithm of 0. `names` and `edges` are left out where they are those of a grid of that shape.
+`log_unary` has a row for each node, or one list for all nodes of a small model; `log_pairwise` one table, or one for
+each edge; null is the logarithm of 0. `names` and `edges` are left out where they are those of a grid of that shape.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 
 from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
+from juncture.documents.node import SPARE, Node
 from juncture.documents.variables import encode_states, read_states
-from juncture.memory import check_memory
 from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import GridNames
 
 ORDER = "elimination_order"
+MAX_AXES = 32
 
 
 def encode_pairwise(model: PairwiseNetwork) -> dict[str, Any]:
     unary, pairwise = model.log_unary, model.log_pairwise
-    is_shared = len(unary) > 0 and bool((unary == unary[0]).all())
+    is_shared = 0 < len(unary) <= SPARE and bool((unary == unary[0]).all())  # a large model is spelt out
     document: dict[str, Any] = {
         "states": encode_states(model.states, "state"),
         "shape": list(model.shape),
@@ -72,13 +72,14 @@ def read_pairwise(document: Node) -> PairwiseNetwork:
 
 
 def read_num_nodes(node: Node, shape: tuple[int, ...]) -> int:
-    """The number of nodes of a grid, which must fit in memory."""
+    """The number of nodes of a grid, which a short document cannot make large."""
     if not shape or min(shape) < 0:
         raise node.error("must be a list of sizes of at least 0")
-    size = math.prod(shape)
-    with node.locate_errors():
-        check_memory(64 * size, f"a model of {size:,} nodes", "read a smaller model")
-    return size
+    if len(shape) > MAX_AXES:
+        raise node.error(f"must be a list of at most {MAX_AXES} sizes; got {len(shape):,}")
+    for size in shape:
+        node.check_size(size, "nodes along an axis")
+    return node.check_size(math.prod(shape), "nodes")
 
 
 register_kind(PairwiseNetwork, encode_pairwise, read_pairwise)

@@ -30,7 +30,7 @@ from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQ
 from juncture.inference.exact.gaussian.systems import LinearSystem
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.lowering import check_factors
-from juncture.memory import check_memory
+from juncture.memory import advise_fewer, check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
@@ -160,7 +160,7 @@ class GaussianPlan:
         check_memory(
             16 * len(self.targets) * findings.num_rows,
             f"the means of {number_of(len(self.targets), 'variable')} for {number_of(findings.num_rows, 'row')}",
-            "ask for fewer targets, or fewer rows at a time",
+            f"ask for fewer targets, or {advise_fewer(findings.num_rows)}",
             self.engine.memory_limit,
         )
         system = self.system if model is self.model else self.system_of(model)

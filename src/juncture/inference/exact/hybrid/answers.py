@@ -21,7 +21,7 @@ from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.modes import best_states
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.hybrid.run import Rows, Run
-from juncture.memory import check_memory
+from juncture.memory import advise_fewer, check_memory
 from juncture.values import few, number_of
 from juncture.variables import Scope
 
@@ -146,9 +146,8 @@ class HybridAnswers:
         num_real = sum(self.model.variable(name).is_real for name in names)
         count = self.findings.num_rows * max(sizes, default=1.0)
         what = f"the mixtures of {few(names)} for {number_of(self.findings.num_rows, 'row')}"
-        check_memory(
-            8 * 4 * count * (1 + num_real + num_real**2), what, "ask for fewer rows at a time", self.memory_limit
-        )
+        advice = advise_fewer(self.findings.num_rows)
+        check_memory(8 * 4 * count * (1 + num_real + num_real**2), what, advice, self.memory_limit)
         for pattern, _ in parts:
             self._check_possible(pattern, names)
         found = [(pattern.indices, joint_components(run, names)) for pattern, run in parts]

@@ -18,7 +18,7 @@ from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
 from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.memos import recall
-from juncture.memory import check_memory
+from juncture.memory import advise_fewer, check_memory
 from juncture.values import few, number_of
 
 CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
@@ -84,7 +84,7 @@ class Run:
         what = (
             f"the regressions of {few(group.hidden or group.observed)} for {number_of(len(cases), 'case')} of parents"
         )
-        check_memory(BYTES_PER_COEFFICIENT * numbers, what, "ask for fewer rows at a time")
+        check_memory(BYTES_PER_COEFFICIENT * numbers, what, advise_fewer(self.rows.num_rows))
         codes = dict(zip(group.given, cases.T, strict=True))
         key = (group[1:], tuple(part.child.name for part in group.families), cases.tobytes())
         known = self.model.derived.get("solved groups", {}).get(key)
