@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.checks import check_flag
 from juncture.errors import InvalidData
 from juncture.estimators.tables import row_weights, validate_table
+from juncture.learning.conditionals.softmax import standardization
 from juncture.supervised.regression import bayesian
 from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import fit_evidence
 from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
-from juncture.supervised.regression.linear import standardizing
 from juncture.supervised.regression.rows import read_targets, read_weights
 
 
@@ -69,9 +69,8 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         table, labels = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
         targets = read_targets(labels, len(table))
         weights = read_weights(row_weights(sample_weight, X), len(table))
-        total = weights.sum()
-        self.center_, self.middle_ = weights @ table / total, float(weights @ targets / total)
-        self.scale_ = np.diag(standardizing(table - self.center_, weights, False)) ** -1
+        self.center_, self.scale_ = standardization(table, weights)
+        self.middle_ = float(standardization(targets[:, None], weights).center[0])
         rows = (table - self.center_) / self.scale_, targets - self.middle_
         prior, self.model_ = self._learn(*rows, weights)
         self.log_evidence_ = prior.log_evidence(*rows, weights)

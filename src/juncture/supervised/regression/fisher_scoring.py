@@ -11,9 +11,10 @@ from juncture.descent.descend import Descent
 from juncture.descent.step_rules import StepRule
 from juncture.descent.stochastic import descend_stochastic
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
-from juncture.learning.conditionals.softmax import rank
-from juncture.newton import DampedNewton, Expansion
+from juncture.learning.conditionals.softmax import FLAT
+from juncture.newton import DampedNewton, Expansion, inverse_root, least_curvature, shortest_step
 from juncture.supervised.regression.bases import Basis
 from juncture.supervised.regression.generalized_linear import (
     GeneralizedLinearFit,
@@ -22,9 +23,6 @@ from juncture.supervised.regression.generalized_linear import (
 from juncture.supervised.regression.scoring_problem import Problem, first_point, read_problem
 
 SMALLEST = 1e-300  # dispersion
-SCORING = DampedNewton(
-    tolerance=1e-24, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14, scale=1.0, max_steps=500
-)
 
 
 def fit_generalized_linear(  # noqa: PLR0913
@@ -70,6 +68,9 @@ def fit_generalized_linear(  # noqa: PLR0913
     start
         The first coefficients; by default those of the linked targets.
 
+    Features are centered and scaled before anything is solved or inverted, so that their units and offsets do not
+    matter; where some depend on others, the coefficients are those of least norm in standard deviations.
+
     Returns
     -------
     GeneralizedLinearFit
@@ -81,11 +82,11 @@ def fit_generalized_linear(  # noqa: PLR0913
     >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
     ([0.0289, 0.9859], [0.5913, 0.2268])
     """
-    problem = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
+    given = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
+    problem = given.orthogonal()
     first = first_point(problem, start)
-    before = problem.expand(first)
-    found = SCORING.minimize(problem.expand, first)
-    if not found.converged or rank(found.here.hessian, before.hessian) < rank(before.hessian, before.hessian):
+    found = scoring(problem).minimize(problem.expand, first)
+    if not found.converged or not least_curvature(found.here.hessian, problem.expand(first).hessian) > FLAT:
         raise InvalidData(
             "the coefficients grow without end, or to the edge of the family's means: targets that the inputs separate"
             " have no maximum of the likelihood; give other rows, or fewer features"
@@ -143,11 +144,23 @@ def descend_generalized_linear(  # noqa: PLR0913
     )  # fmt: skip
 
 
+def scoring(problem: Problem) -> DampedNewton:
+    """Fisher scoring, whose tolerances are in units of the deviance: those of the squared target for a Gaussian."""
+    weights = problem.weights if problem.family is not Gaussian else problem.weights * problem.targets**2
+    unit = float(weights.sum())
+    return DampedNewton(
+        shortest_step, tolerance=1e-30 * unit, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14,
+        scale=1e-16 * unit, max_steps=500,
+    )  # fmt: skip
+
+
 def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedLinearFit:
     """The fit at the maximum."""
     means, response = problem.means(point), problem.response
     pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
-    spare = float(problem.counts.sum()) - int(np.linalg.matrix_rank(here.hessian, hermitian=True))
+    change: Any = problem.change
+    root = change @ inverse_root(here.hessian)
+    spare = float(problem.counts.sum()) - root.shape[1]
     dispersion = 1.0
     if response.has_dispersion:
         if not spare > 0:
@@ -163,11 +176,16 @@ def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedL
             )
             dispersion = SMALLEST
     model = GeneralizedLinearModel(
-        problem.family, point, problem.link, dispersion=dispersion, successes=problem.successes, basis=problem.basis
+        problem.family,
+        change @ point,
+        problem.link,
+        dispersion=dispersion,
+        successes=problem.successes,
+        basis=problem.basis,
     )._named(problem.names)
     return GeneralizedLinearFit(
         model,
-        dispersion * np.linalg.pinv(here.hessian, hermitian=True),
+        dispersion * root @ root.T,
         deviance=2 * here.value,
         null_deviance=null_deviance(problem),
         pearson=pearson,
@@ -191,6 +209,6 @@ def null_deviance(problem: Problem) -> float:
         with np.errstate(all="ignore"):
             terms = problem.response.deviance(problem.targets, np.full(len(problem.targets), middle))
         return float(problem.weights @ terms)
-    alone = replace(problem, features=np.ones((len(problem.targets), 1)), expansions=[])
-    found = SCORING.minimize(alone.expand, first_point(alone, None))
+    alone = replace(problem, features=np.ones((len(problem.targets), 1)), change=None, back=None, expansions=[])
+    found = scoring(alone).minimize(alone.expand, first_point(alone, None))
     return 2 * found.here.value

@@ -109,6 +109,8 @@ class LogisticFit(Value):
     information
         (coefficient, coefficient): minus the second derivatives of the penalised log-likelihood, in the order of
         `model.coefficients` read by rows.
+    root
+        (coefficient, direction): B with BBᵀ the covariance; a direction for each that rows or penalty determine.
     log_likelihood
         Of the rows under the model, without the penalty.
     log_posterior
@@ -121,9 +123,13 @@ class LogisticFit(Value):
         Whether the penalty is a Gaussian prior of every coefficient, that of the constant too.
     """
 
-    _fields = ("model", "information", "log_likelihood", "log_posterior", "num_rows", "penalty", "has_proper_prior")
+    _fields = (
+        "model", "information", "root", "log_likelihood", "log_posterior", "num_rows", "penalty",
+        "has_proper_prior",
+    )  # fmt: skip
     model: LogisticRegression
     information: np.ndarray
+    root: np.ndarray
     log_likelihood: float
     log_posterior: float
     num_rows: float
@@ -134,6 +140,7 @@ class LogisticFit(Value):
         self,
         model: LogisticRegression,
         information: np.ndarray,
+        root: np.ndarray,
         log_likelihood: float,
         log_posterior: float,
         num_rows: float,
@@ -141,20 +148,23 @@ class LogisticFit(Value):
         has_proper_prior: bool,
     ) -> None:
         self._set(
-            model=model, information=read_only(information), log_likelihood=float(log_likelihood),
-            log_posterior=float(log_posterior), num_rows=float(num_rows), penalty=penalty,
-            has_proper_prior=has_proper_prior,
+            model=model, information=read_only(information), root=read_only(root),
+            log_likelihood=float(log_likelihood), log_posterior=float(log_posterior), num_rows=float(num_rows),
+            penalty=penalty, has_proper_prior=has_proper_prior,
         )  # fmt: skip
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """(coefficient, coefficient): the inverse of the information; of dependent features, of least norm."""
-        return read_only(np.linalg.pinv(self.information, hermitian=True))
+        """(coefficient, coefficient): the inverse of the information.
+
+        Of dependent features it is that of the coefficients of least norm, in standard deviations of the features.
+        """
+        return read_only(self.root @ self.root.T)
 
     @property
     def standard_errors(self) -> np.ndarray:
         """(class but the first, feature): the standard deviation of each coefficient; without a penalty, Wald's."""
-        return np.sqrt(np.diag(self.covariance)).reshape(self.model.coefficients.shape)
+        return np.linalg.norm(self.root, axis=1).reshape(self.model.coefficients.shape)
 
     def plot(self, **options: Any) -> Any:
         """The probability of each class over one input; `jt.plot`."""
@@ -250,11 +260,13 @@ def learn(
     coefficients = point.reshape(likelihood.shape) @ change.T
     here, plain = bent.expand(point), likelihood.expand(point)
     back = np.kron(np.eye(likelihood.num_free), np.linalg.inv(change))
+    root = np.kron(np.eye(likelihood.num_free), change) @ bent.covariance_root(point)
     model = LogisticRegression(labels, coefficients, basis)
     cost = penalty_at(penalty, point.reshape(likelihood.shape) * scale)
     return LogisticFit(
         model,
         back.T @ here.hessian @ back,
+        root,
         -plain.value,
         -plain.value - cost,
         likelihood.weights.sum(),
