@@ -29,7 +29,9 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     Parameters
     ----------
     precision, noise_precision
-        α of the weights and β of the noise; None for both takes those of the largest evidence.
+        α of the weights and β of the noise, in units of the target; None for both, the default, takes those of the
+        largest evidence, so that no unit is to be chosen. Where the target does not depend on the inputs, the weights
+        are 0.
 
     Attributes
     ----------
@@ -47,8 +49,8 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     [6.97]
     """
 
-    precision: float | None = 1.0
-    noise_precision: float | None = 1.0
+    precision: float | None = None
+    noise_precision: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the posterior.
@@ -72,21 +74,20 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         self.center_, self.scale_ = standardization(table, weights)
         self.middle_ = float(standardization(targets[:, None], weights).center[0])
         rows = (table - self.center_) / self.scale_, targets - self.middle_
-        prior, self.model_ = self._learn(*rows, weights)
-        self.log_evidence_ = prior.log_evidence(*rows, weights)
+        self.model_, self.log_evidence_ = self._learn(*rows, weights)
         self.coef_ = self.model_.mean / self.scale_
         self.intercept_ = self.middle_ - float(self.coef_ @ self.center_)
         return self
 
-    def _learn(self, inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
+    def _learn(self, inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[Any, float]:
         basis = LinearBasis(intercept=False)
         if (self.precision is None) != (self.noise_precision is None):
             raise InvalidData("give both of precision and noise_precision, or none of them")
         if self.precision is None or self.noise_precision is None:
             found = fit_evidence(inputs, targets, basis, weights=weights)
-            return found.prior, found.posterior
+            return found.posterior, found.log_evidence
         prior = bayesian.BayesianLinearRegression.standard(inputs.shape[1], self.precision, self.noise_precision, basis)
-        return prior, prior.update(inputs, targets, weights)
+        return prior.update(inputs, targets, weights), prior.log_evidence(inputs, targets, weights)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the target of each row, and with `return_std` its standard deviation, the noise included."""
