@@ -27,11 +27,12 @@ Expand = Callable[[np.ndarray], Expansion]
 
 
 class Minimum(NamedTuple):
-    """Where the method ended, the function there, and whether the method ended before it ran out of steps."""
+    """Where the method ended, the function there, whether it ended before it ran out of steps, and how many it took."""
 
     point: np.ndarray
     here: Expansion
     converged: bool
+    num_steps: int = 0
 
 
 def newton_step(here: Expansion) -> np.ndarray:
@@ -118,19 +119,19 @@ class DampedNewton:
     def minimize(self, expand: Expand, start: np.ndarray) -> Minimum:
         """The minimum downhill of `start`; `expand` may give the value inf outside the domain of the function."""
         point, here = start, expand(start)
-        for _ in range(self.max_steps):
+        for number in range(self.max_steps):
             step = self.step_of(here) if start.size else start
             decrement = -float(here.gradient @ step)
             is_settled = decrement <= self.tolerance + self.relative_tolerance * abs(here.value)
             if here.value < self.lowest or (is_settled and not self.relative_tolerance):
-                return Minimum(point, here, True)
+                return Minimum(point, here, True, number)
             size, there = self._halve(expand, point, step, here)
             if there is None:  # nothing but rounding is left to gain
-                return Minimum(point, here, True)
+                return Minimum(point, here, True, number)
             point, here = point + size * step, there
             if is_settled or is_short(step, point, self.step_tolerance):
-                return Minimum(point, here, True)
-        return Minimum(point, here, False)
+                return Minimum(point, here, True, number + 1)
+        return Minimum(point, here, False, self.max_steps)
 
     def _halve(
         self, expand: Expand, point: np.ndarray, step: np.ndarray, here: Expansion

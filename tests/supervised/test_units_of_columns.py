@@ -238,7 +238,7 @@ def test_a_polynomial_of_logistic_regression_keeps_its_digits():
 
 
 def test_every_estimator_with_its_defaults():
-    """The law over scikit-learn's classes: any unit and offset; with the penalty of LogisticRegression, one unit."""
+    """The law over scikit-learn's classes: any unit and offset, without a penalty in units."""
     base = pytest.importorskip("sklearn.base")
     from juncture import estimators
 
@@ -251,7 +251,7 @@ def test_every_estimator_with_its_defaults():
     assert own_rule.keys() <= set(supervised_ones)
     for name in sorted(set(supervised_ones) - own_rule.keys()):
         kind = getattr(estimators, name)
-        options = {"penalty": "none"} if name == "LogisticRegression" else {}
+        options = {"penalty": None} if name == "LogisticRegression" else {}
         targets = THREE if base.is_classifier(kind()) else REAL
         for offset in (0.0, 1e6):
             near, far = another_table(np.array([1e-9, 1.0, 1e9]), offset)

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.checks import check_flag
 from juncture.errors import InvalidData
 from juncture.estimators.tables import row_weights, validate_table
+from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
 from juncture.supervised.regression import bayesian
 from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import fit_evidence
-from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
+from juncture.supervised.regression.fisher_scoring import MOST_STEPS, deviance_explained, fit_generalized_linear
 from juncture.supervised.regression.rows import read_targets, read_weights
 
 
@@ -110,6 +111,8 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         The name of a link, or a `jt.supervised.Link`; by default the canonical one.
     successes
         Of a negative binomial.
+    tol, max_iter
+        Steps end when one gains no more than `tol` of the deviance, or after `max_iter`, with a warning.
 
     Attributes
     ----------
@@ -117,6 +120,8 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         The `jt.supervised.GeneralizedLinearFit`, with deviance, dispersion and standard errors.
     coef_, intercept_
         The coefficients.
+    n_iter_
+        The number of steps.
 
     Examples
     --------
@@ -130,6 +135,8 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
     _: KW_ONLY
     link: Any = None
     successes: float | None = None
+    tol: float = 1e-16
+    max_iter: int = MOST_STEPS
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> Self:
         """Learn the coefficients.
@@ -149,14 +156,13 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         -------
         The estimator itself.
         """
-        from juncture.families.continuous.gaussian import Gaussian
-
         table, targets = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
         self.fit_ = fit_generalized_linear(
             Gaussian if self.family is None else self.family, table, targets, link=self.link, offset=offset,
-            exposure=exposure, successes=self.successes, weights=row_weights(sample_weight, X),
+            exposure=exposure, successes=self.successes, weights=row_weights(sample_weight, X), tolerance=self.tol,
+            max_steps=self.max_iter,
         )  # fmt: skip
-        self.model_ = self.fit_.model
+        self.model_, self.n_iter_ = self.fit_.model, self.fit_.num_steps
         self.intercept_, self.coef_ = float(self.model_.coefficients[0]), self.model_.coefficients[1:]
         return self
 
@@ -165,3 +171,13 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         check_is_fitted(self)
         table = validate_table(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.model_.mean(table, offset=offset, exposure=exposure))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> float:
+        """D²: the share of the deviance that the means explain, 1 less their deviance over that of the best constant.
+
+        Of a Gaussian it is R².
+        """
+        check_is_fitted(self)
+        table = validate_table(self, X, dtype=np.float64, reset=False)
+        weights = row_weights(sample_weight, X)
+        return deviance_explained(self.model_, table, y, weights=weights, offset=offset, exposure=exposure)

@@ -184,7 +184,7 @@ class SoftmaxLikelihood:
             parts = map_blocks(of_block, len(self.inputs), size)
         return replace(self, turn=orthogonal_directions([*parts, np.diag(np.sqrt(self.penalty))]))
 
-    def minimize(self) -> tuple[Minimum, bool]:
+    def minimize(self, newton: DampedNewton = NEWTON) -> tuple[Minimum, bool]:
         """The minimum, and whether there is one: else weights grow without end, as where states are separable.
 
         Of features that depend on each other, the weights are the shortest.
@@ -194,12 +194,12 @@ class SoftmaxLikelihood:
         start = np.zeros(turned.num_free * turned.shape[1])
         if turned is not self:
             before = turned.expand(start)
-        found = NEWTON.minimize(turned.expand, turned._near_start(start))
+        found = newton.minimize(turned.expand, turned._near_start(start))
         is_minimum = found.converged and (self.is_bounded or least_curvature(found.here.hessian, before.hessian) > FLAT)
         if turned.turn is None:
             return found, is_minimum
         point = (found.point.reshape(turned.shape) @ turned.turn.T).reshape(-1)
-        return Minimum(point, self.expand(point), found.converged), is_minimum
+        return Minimum(point, self.expand(point), found.converged, found.num_steps), is_minimum
 
     @property
     def is_bounded(self) -> bool:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count, check_number
 from juncture.descent.descend import Descent
 from juncture.descent.step_rules import StepRule
 from juncture.descent.stochastic import descend_stochastic
-from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT
@@ -23,6 +24,7 @@ from juncture.supervised.regression.generalized_linear import (
 from juncture.supervised.regression.scoring_problem import Problem, first_point, read_problem
 
 SMALLEST = 1e-300  # dispersion
+MOST_STEPS = 500  # of a fit; where more are needed, there is no maximum
 
 
 def fit_generalized_linear(  # noqa: PLR0913
@@ -38,6 +40,8 @@ def fit_generalized_linear(  # noqa: PLR0913
     successes: float | None = None,
     weights: Any = None,
     start: Any = None,
+    tolerance: float = 1e-16,
+    max_steps: int = MOST_STEPS,
 ) -> GeneralizedLinearFit:
     """Maximum likelihood of a generalised linear model by Fisher scoring (iteratively reweighted least squares).
 
@@ -67,6 +71,8 @@ def fit_generalized_linear(  # noqa: PLR0913
         The weight of each row; a row of weight 2 counts as two.
     start
         The first coefficients; by default those of the linked targets.
+    tolerance, max_steps
+        Steps end when one gains no more than `tolerance` of the deviance, or after `max_steps`, with a warning.
 
     Features are centered and scaled before anything is solved or inverted, so that their units and offsets do not
     matter; where some depend on others, the coefficients are those of least norm in standard deviations.
@@ -85,13 +91,17 @@ def fit_generalized_linear(  # noqa: PLR0913
     given = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
     problem = given.orthogonal()
     first = first_point(problem, start)
-    found = scoring(problem).minimize(problem.expand, first)
-    if not found.converged or not least_curvature(found.here.hessian, problem.expand(first).hessian) > FLAT:
+    check_number(tolerance, "tolerance", above=0, finite=True)
+    number = check_count(max_steps, "max_steps", least=1)
+    found = scoring(problem, tolerance, number).minimize(problem.expand, first)
+    if not found.converged and number < MOST_STEPS:
+        warn_user(f"Fisher scoring did not end within max_steps={number}: raise it", NotConvergedWarning)
+    elif not found.converged or not least_curvature(found.here.hessian, problem.expand(first).hessian) > FLAT:
         raise InvalidData(
             "the coefficients grow without end, or to the edge of the family's means: targets that the inputs separate"
             " have no maximum of the likelihood; give other rows, or fewer features"
         )
-    return report(problem, found.point, found.here)
+    return report(problem, found.point, found.here, found.num_steps)
 
 
 def descend_generalized_linear(  # noqa: PLR0913
@@ -144,17 +154,17 @@ def descend_generalized_linear(  # noqa: PLR0913
     )  # fmt: skip
 
 
-def scoring(problem: Problem) -> DampedNewton:
+def scoring(problem: Problem, tolerance: float = 1e-16, max_steps: int = MOST_STEPS) -> DampedNewton:
     """Fisher scoring, whose tolerances are in units of the deviance: those of the squared target for a Gaussian."""
     weights = problem.weights if problem.family is not Gaussian else problem.weights * problem.targets**2
     unit = float(weights.sum())
     return DampedNewton(
-        shortest_step, tolerance=1e-30 * unit, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14,
-        scale=1e-16 * unit, max_steps=500,
+        shortest_step, tolerance=1e-30 * unit, relative_tolerance=tolerance, sufficient=1e-6,
+        rounding=1e-14, scale=1e-16 * unit, max_steps=max_steps,
     )  # fmt: skip
 
 
-def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedLinearFit:
+def report(problem: Problem, point: np.ndarray, here: Expansion, num_steps: int) -> GeneralizedLinearFit:
     """The fit at the maximum."""
     means, response = problem.means(point), problem.response
     pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
@@ -191,7 +201,7 @@ def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedL
         pearson=pearson,
         log_likelihood=log_likelihood(problem, means, dispersion),
         num_rows=float(problem.counts.sum()),
-        num_steps=len(problem.expansions),
+        num_steps=num_steps,
     )
 
 
@@ -209,6 +219,20 @@ def null_deviance(problem: Problem) -> float:
         with np.errstate(all="ignore"):
             terms = problem.response.deviance(problem.targets, np.full(len(problem.targets), middle))
         return float(problem.weights @ terms)
-    alone = replace(problem, features=np.ones((len(problem.targets), 1)), change=None, back=None, expansions=[])
+    alone = replace(problem, features=np.ones((len(problem.targets), 1)), change=None, back=None)
     found = scoring(alone).minimize(alone.expand, first_point(alone, None))
     return 2 * found.here.value
+
+
+def deviance_explained(
+    model: GeneralizedLinearModel, inputs: Any, targets: Any, *, weights: Any, offset: Any, exposure: Any
+) -> float:
+    """1 less the deviance of the means over that of the best constant; of targets that are all equal 0, or 1 if met."""
+    problem = read_problem(
+        model.family, inputs, targets, model.basis, model.link, offset, exposure, None, model.successes, weights
+    )
+    means = model.mean(inputs, offset=offset, exposure=exposure)
+    left, null = float(problem.weights @ problem.response.deviance(problem.targets, means)), null_deviance(problem)
+    if not null > 0:
+        return float(left <= 0)
+    return 1.0 - left / null

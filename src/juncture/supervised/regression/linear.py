@@ -186,7 +186,7 @@ def fit_linear(inputs: Any, targets: Any, basis: Basis | None = None, *, weights
     standard = standardization(given, rows.weights, is_centered=chosen.has_constant)
     middle = standardization(rows.targets[:, None], rows.weights, is_centered=chosen.has_constant).center[0]
     features, rest, heavy = standard.of_rows(given, chosen.has_constant), rows.targets - middle, np.sqrt(rows.weights)
-    triangle = np.linalg.qr(np.column_stack([features, rest]) * heavy[:, None], mode="r")
+    triangle = np.asarray(np.linalg.qr(np.column_stack([features, rest]) * heavy[:, None], mode="r"))
     square, projected = triangle[:, :-1], triangle[:, -1]
     left, values, right = np.linalg.svd(square, full_matrices=False)
     dependent = dependent_columns(square, max(features.shape) * np.finfo(float).eps)

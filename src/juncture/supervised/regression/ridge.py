@@ -128,7 +128,8 @@ def ridge_path(
     both = np.column_stack([features, rows.targets])
     center = standardization(both, rows.weights, is_centered=is_free).center
     both = (both - center) * heavy
-    values, right, projected = decompose(np.linalg.qr(both, mode="r"), max(features.shape) * np.finfo(float).eps)
+    triangle = np.asarray(np.linalg.qr(both, mode="r"))
+    values, right, projected = decompose(triangle, max(features.shape) * np.finfo(float).eps)
     left = both[:, :-1] @ (right.T / values)
     gain = values / (values**2 + tuned[:, None])  # (strength, direction)
     coefficients = (gain * projected) @ right

@@ -5,7 +5,7 @@ The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its inf
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,6 @@ class Problem:
     names: Names | None
     change: np.ndarray | None = None  # (feature, direction): coefficients are change times those of directions
     back: np.ndarray | None = None  # (direction, feature): from coefficients to those of directions
-    expansions: list[int] = field(default_factory=list)
 
     def orthogonal(self) -> Problem:
         """The same problem in orthonormal directions of the standardised features: no unit or offset costs digits."""
@@ -62,7 +61,6 @@ class Problem:
     def expand(self, coefficients: np.ndarray) -> Expansion:
         """Half the deviance, its gradient, and the Fisher information; inf where a mean leaves the family."""
         size = len(coefficients)
-        self.expansions.append(1)
         rows = block_rows((2 * size,))
         with one_thread(len(self.features) > rows), np.errstate(all="ignore"):
             parts = map_blocks(lambda part: self._expand_block(coefficients, part), len(self.features), rows)
