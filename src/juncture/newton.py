@@ -12,6 +12,7 @@ from juncture.errors import InvalidData
 
 MOST_HALVINGS = 60
 RANK_TOLERANCE = 1e-13  # of singular values, in units in which the Hessian has a unit diagonal
+WELL_CONDITIONED = 1e-6  # the least eigenvalue over the largest at which a Hessian keeps ten digits of its inverse
 
 
 class Expansion(NamedTuple):
@@ -26,11 +27,12 @@ Expand = Callable[[np.ndarray], Expansion]
 
 
 class Minimum(NamedTuple):
-    """Where the method ended, the function there, and whether the method ended before it ran out of steps."""
+    """Where the method ended, the function there, whether it ended before it ran out of steps, and how many it took."""
 
     point: np.ndarray
     here: Expansion
     converged: bool
+    num_steps: int = 0
 
 
 def newton_step(here: Expansion) -> np.ndarray:
@@ -41,6 +43,33 @@ def newton_step(here: Expansion) -> np.ndarray:
     unit = np.where(scale > 0, scale, 1.0)
     scaled = here.hessian / np.outer(unit, unit)
     return -np.linalg.lstsq(scaled, here.gradient / unit, rcond=RANK_TOLERANCE)[0] / unit
+
+
+def shortest_step(here: Expansion) -> np.ndarray:
+    """-H⁻¹ g in the units of the parameters: of a singular Hessian, the shortest such step."""
+    return np.asarray(-np.linalg.lstsq(here.hessian, here.gradient, rcond=None)[0])
+
+
+def is_well_conditioned(hessian: np.ndarray) -> bool:
+    """Whether a Hessian keeps enough digits to be solved or inverted."""
+    values = np.linalg.eigvalsh(hessian)
+    return bool(values.size == 0 or values[0] > WELL_CONDITIONED * values[-1])
+
+
+def inverse_root(hessian: np.ndarray) -> np.ndarray:
+    """(parameter, direction): B with BBᵀ = H⁻¹, on the directions in which the function is curved."""
+    values, vectors = np.linalg.eigh(hessian)
+    keep = values > RANK_TOLERANCE * values.max(initial=0.0)
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]))
+
+
+def least_curvature(hessian: np.ndarray, before: np.ndarray) -> float:
+    """The curvature of any direction in units of what it was before, least over largest; 0 where one has lost it."""
+    root = inverse_root(before)
+    if not root.size:
+        return 1.0
+    values = np.linalg.eigvalsh(root.T @ hessian @ root)
+    return float(max(values[0], 0.0) / values[-1]) if values[-1] > 0 else 0.0
 
 
 def is_short(step: np.ndarray, point: np.ndarray, tolerance: float) -> bool:
@@ -90,19 +119,19 @@ class DampedNewton:
     def minimize(self, expand: Expand, start: np.ndarray) -> Minimum:
         """The minimum downhill of `start`; `expand` may give the value inf outside the domain of the function."""
         point, here = start, expand(start)
-        for _ in range(self.max_steps):
+        for number in range(self.max_steps):
             step = self.step_of(here) if start.size else start
             decrement = -float(here.gradient @ step)
             is_settled = decrement <= self.tolerance + self.relative_tolerance * abs(here.value)
             if here.value < self.lowest or (is_settled and not self.relative_tolerance):
-                return Minimum(point, here, True)
+                return Minimum(point, here, True, number)
             size, there = self._halve(expand, point, step, here)
             if there is None:  # nothing but rounding is left to gain
-                return Minimum(point, here, True)
+                return Minimum(point, here, True, number)
             point, here = point + size * step, there
             if is_settled or is_short(step, point, self.step_tolerance):
-                return Minimum(point, here, True)
-        return Minimum(point, here, False)
+                return Minimum(point, here, True, number + 1)
+        return Minimum(point, here, False, self.max_steps)
 
     def _halve(
         self, expand: Expand, point: np.ndarray, step: np.ndarray, here: Expansion

@@ -28,11 +28,14 @@ SEQUENCES = {
 BATCHES = "a step of the gradient takes a random batch of rows: a row of weight 2 is in one batch, two rows in two"
 ORDER = "the rule takes rows one after the other: a row of weight 2 is one longer step, two rows are two chances"
 BOOTSTRAP = "the bootstrap draws rows at random: a row of weight 2 is drawn otherwise than two rows"
+SINGULAR = "15 rows of 30 columns have a singular covariance, regularised: log-odds of 10⁸ agree in 6 digits, not in 7"
 EXCEPTIONS = {  # estimator → check → the reason why it fails
     "CategoricalHMM": SEQUENCES,
     "GaussianHMM": SEQUENCES,
+    "LinearDiscriminantAnalysis": {"check_sample_weight_equivalence_on_dense_data": SINGULAR},
     "MixtureHMM": SEQUENCES,
     "Perceptron": {"check_sample_weight_equivalence_on_dense_data": ORDER},
+    "QuadraticDiscriminantAnalysis": {"check_sample_weight_equivalence_on_dense_data": SINGULAR},
     "RandomForest": {"check_sample_weight_equivalence_on_dense_data": BOOTSTRAP},
     "RegressionForest": {"check_sample_weight_equivalence_on_dense_data": BOOTSTRAP},
     "RestrictedBoltzmannMachine": {"check_sample_weight_equivalence_on_dense_data": BATCHES},

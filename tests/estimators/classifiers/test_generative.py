@@ -422,3 +422,52 @@ def test_what_cannot_be_learned_is_said_in_a_sentence(ask, words):
     cells, y = draw_rows()
     with pytest.raises(jt.JunctureError, match=words):
         ask(cells, y)
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+def test_discriminant_directions_are_those_of_scikit_learn(columns):
+    """But for signs, and for √(n / (n - K)) where scikit-learn divides the covariance by n - K, as older versions do."""
+    from sklearn.datasets import load_iris
+
+    rows, labels = load_iris(return_X_y=True)
+    rows = rows[:, :columns] * 10.0 ** np.arange(columns) + 1e3
+    ours, theirs = LinearDiscriminantAnalysis(), discriminant_analysis.LinearDiscriminantAnalysis()
+    found, wanted = ours.fit_transform(rows, labels), theirs.fit(rows, labels).transform(rows)
+    assert found.shape == wanted.shape == (150, min(2, columns))
+    signs = np.sign((found * wanted).sum(axis=0))
+    ratio = np.linalg.norm(found) / np.linalg.norm(wanted)
+    assert min(abs(ratio - 1), abs(ratio - np.sqrt(150 / 147))) < 1e-9
+    np.testing.assert_allclose(found * signs / ratio, wanted, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-8)
+    assert ours.get_feature_names_out().tolist() == [f"lineardiscriminantanalysis{k}" for k in range(found.shape[1])]
+    one = LinearDiscriminantAnalysis(n_components=1).fit(rows, labels)
+    np.testing.assert_allclose(one.transform(rows), found[:, :1])
+    scores = ours.decision_function(rows)
+    np.testing.assert_allclose(
+        scores - scores[:, :1], ours.predict_log_proba(rows) - ours.predict_log_proba(rows)[:, :1]
+    )
+    with pytest.raises(jt.InvalidData, match="n_components cannot be larger"):
+        LinearDiscriminantAnalysis(n_components=3).fit(rows, labels)
+
+
+def test_the_expected_projection_of_a_row_with_holes():
+    """Against the mean of many draws of the missing cell, given the others."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 60)
+    rows = rng.normal(size=(180, 3)) @ rng.normal(size=(3, 3)) + np.array([[0, 0, 0], [2, 1, 0], [0, 2, 2]])[labels]
+    fitted = LinearDiscriminantAnalysis().fit(rows, labels)
+    row = np.array([[1.0, np.nan, 0.5]])
+    grid = np.linspace(-40, 40, 20_001)
+    filled = np.column_stack([np.full(len(grid), 1.0), grid, np.full(len(grid), 0.5)])
+    density = np.exp(fitted.score_samples(filled) - fitted.score_samples(filled).max())
+    expected = density @ fitted.transform(filled) / density.sum()
+    np.testing.assert_allclose(fitted.transform(row)[0], expected, rtol=1e-9)
+
+
+def test_decisions_between_two_classes_are_log_odds():
+    rng = np.random.default_rng(1)
+    rows, labels = rng.normal(size=(40, 2)), np.repeat(["a", "b"], 20)
+    for kind in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis):
+        fitted = kind().fit(rows, labels)
+        p = fitted.predict_proba(rows)
+        np.testing.assert_allclose(fitted.decision_function(rows), np.log(p[:, 1] / p[:, 0]))

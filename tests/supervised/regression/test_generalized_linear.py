@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,6 +91,69 @@ def test_agreement_with_scikit_learn(family):
     theirs.fit(x[:, None], targets)
     ours = fit_generalized_linear(family, x, targets, link="log").model
     np.testing.assert_allclose(ours.coefficients, [theirs.intercept_, *theirs.coef_], rtol=1e-5)
+
+
+def published_sets():
+    """(family, inputs, targets, options, coefficients and errors by statsmodels) of Gill's three examples."""
+    api = pytest.importorskip("statsmodels.api")
+    star, scotland, crime = (getattr(api.datasets, name).load_pandas() for name in ("star98", "scotland", "cpunish"))
+    passed, punished = star.endog.to_numpy(), crime.exog.to_numpy(copy=True)
+    punished[:, 3] = np.log(punished[:, 3])
+    links = api.families.links
+    cases = [
+        (jt.Binomial, api.families.Binomial(), star.exog.to_numpy(), passed, {"trials": passed.sum(axis=1)}),
+        (
+            jt.Gamma, api.families.Gamma(links.InversePower()), scotland.exog.to_numpy(), scotland.endog.to_numpy(), {},
+        ),
+        (jt.Poisson, api.families.Poisson(), punished, crime.endog.to_numpy(), {}),
+    ]  # fmt: skip
+    for family, theirs, inputs, targets, options in cases:
+        fit = api.GLM(targets, api.add_constant(inputs), family=theirs).fit(tol=1e-13)
+        yield family, inputs, targets if targets.ndim == 1 else targets[:, 0], options, fit.params, fit.bse
+
+
+@pytest.mark.filterwarnings("ignore")  # of statsmodels, about the domain of the inverse link
+def test_published_standard_errors():
+    """star98's constant has the error 1.5467, not 1.5286; statsmodels computes by the pseudo-inverse of √W X."""
+    for family, inputs, targets, options, coefficients, errors in published_sets():
+        fit = fit_generalized_linear(family, inputs, targets, **options)
+        np.testing.assert_allclose(fit.model.coefficients, coefficients, rtol=1e-8)
+        np.testing.assert_allclose(fit.standard_errors, errors, rtol=1e-8)
+        if family is jt.Binomial:
+            assert fit.standard_errors[0] == pytest.approx(1.5467120017, abs=5e-11)
+
+
+def test_a_column_of_timestamps():
+    """Against rational arithmetic: the information of a Bernoulli at its maximum, inverted exactly."""
+    rng = np.random.default_rng(5)
+    seconds = 1.7e9 + np.round(rng.uniform(0, 1e5, 40))
+    x = np.column_stack([seconds, np.round(rng.normal(size=40), 3)])
+    targets = (rng.uniform(size=40) < 0.5).astype(int)
+    for fit in (fit_generalized_linear(jt.Bernoulli, x, targets), fit_logistic(x, targets)):
+        coefficients = fit.model.coefficients.reshape(-1)
+        centered = x - [1.7e9, 0.0]
+        scores = coefficients[0] + coefficients[1] * 1.7e9 + centered @ coefficients[1:]
+        p = 1 / (1 + np.exp(-scores))
+        weights = [Fraction(float(number)) for number in p * (1 - p)]
+        rows = [[Fraction(1), *map(Fraction, row)] for row in x.tolist()]
+        exact = inverse([
+            [sum(w * row[i] * row[j] for w, row in zip(weights, rows, strict=True)) for j in range(3)] for i in range(3)
+        ])  # fmt: skip
+        errors = np.sqrt([float(exact[place][place]) for place in range(3)])
+        np.testing.assert_allclose(fit.standard_errors.reshape(-1), errors, rtol=1e-9)
+
+
+def inverse(matrix):
+    """Of rational numbers, by elimination."""
+    size = len(matrix)
+    rows = [[*row, *(Fraction(int(place == other)) for other in range(size))] for place, row in enumerate(matrix)]
+    for pivot in range(size):
+        rows[pivot] = [number / rows[pivot][pivot] for number in rows[pivot]]
+        for other in range(size):
+            if other != pivot:
+                share = rows[other][pivot]
+                rows[other] = [one - share * two for one, two in zip(rows[other], rows[pivot], strict=True)]
+    return [row[size:] for row in rows]
 
 
 def test_a_gaussian_with_the_identity_is_least_squares():

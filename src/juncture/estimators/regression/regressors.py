@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.checks import check_flag
 from juncture.errors import InvalidData
 from juncture.estimators.tables import row_weights, validate_table
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.learning.conditionals.softmax import standardization
 from juncture.supervised.regression import bayesian
 from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import fit_evidence
-from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
-from juncture.supervised.regression.linear import standardizing
+from juncture.supervised.regression.fisher_scoring import MOST_STEPS, deviance_explained, fit_generalized_linear
 from juncture.supervised.regression.rows import read_targets, read_weights
 
 
@@ -29,7 +30,9 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     Parameters
     ----------
     precision, noise_precision
-        α of the weights and β of the noise; None for both takes those of the largest evidence.
+        α of the weights and β of the noise, in units of the target; None for both, the default, takes those of the
+        largest evidence, so that no unit is to be chosen. Where the target does not depend on the inputs, the weights
+        are 0.
 
     Attributes
     ----------
@@ -47,8 +50,8 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     [6.97]
     """
 
-    precision: float | None = 1.0
-    noise_precision: float | None = 1.0
+    precision: float | None = None
+    noise_precision: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the posterior.
@@ -69,25 +72,23 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         table, labels = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
         targets = read_targets(labels, len(table))
         weights = read_weights(row_weights(sample_weight, X), len(table))
-        total = weights.sum()
-        self.center_, self.middle_ = weights @ table / total, float(weights @ targets / total)
-        self.scale_ = np.diag(standardizing(table - self.center_, weights, False)) ** -1
+        self.center_, self.scale_ = standardization(table, weights)
+        self.middle_ = float(standardization(targets[:, None], weights).center[0])
         rows = (table - self.center_) / self.scale_, targets - self.middle_
-        prior, self.model_ = self._learn(*rows, weights)
-        self.log_evidence_ = prior.log_evidence(*rows, weights)
+        self.model_, self.log_evidence_ = self._learn(*rows, weights)
         self.coef_ = self.model_.mean / self.scale_
         self.intercept_ = self.middle_ - float(self.coef_ @ self.center_)
         return self
 
-    def _learn(self, inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
+    def _learn(self, inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[Any, float]:
         basis = LinearBasis(intercept=False)
         if (self.precision is None) != (self.noise_precision is None):
             raise InvalidData("give both of precision and noise_precision, or none of them")
         if self.precision is None or self.noise_precision is None:
             found = fit_evidence(inputs, targets, basis, weights=weights)
-            return found.prior, found.posterior
+            return found.posterior, found.log_evidence
         prior = bayesian.BayesianLinearRegression.standard(inputs.shape[1], self.precision, self.noise_precision, basis)
-        return prior, prior.update(inputs, targets, weights)
+        return prior.update(inputs, targets, weights), prior.log_evidence(inputs, targets, weights)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the target of each row, and with `return_std` its standard deviation, the noise included."""
@@ -110,6 +111,8 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         The name of a link, or a `jt.supervised.Link`; by default the canonical one.
     successes
         Of a negative binomial.
+    tol, max_iter
+        Steps end when one gains no more than `tol` of the deviance, or after `max_iter`, with a warning.
 
     Attributes
     ----------
@@ -117,6 +120,8 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         The `jt.supervised.GeneralizedLinearFit`, with deviance, dispersion and standard errors.
     coef_, intercept_
         The coefficients.
+    n_iter_
+        The number of steps.
 
     Examples
     --------
@@ -130,6 +135,8 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
     _: KW_ONLY
     link: Any = None
     successes: float | None = None
+    tol: float = 1e-16
+    max_iter: int = MOST_STEPS
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> Self:
         """Learn the coefficients.
@@ -149,14 +156,13 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         -------
         The estimator itself.
         """
-        from juncture.families.continuous.gaussian import Gaussian
-
         table, targets = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
         self.fit_ = fit_generalized_linear(
             Gaussian if self.family is None else self.family, table, targets, link=self.link, offset=offset,
-            exposure=exposure, successes=self.successes, weights=row_weights(sample_weight, X),
+            exposure=exposure, successes=self.successes, weights=row_weights(sample_weight, X), tolerance=self.tol,
+            max_steps=self.max_iter,
         )  # fmt: skip
-        self.model_ = self.fit_.model
+        self.model_, self.n_iter_ = self.fit_.model, self.fit_.num_steps
         self.intercept_, self.coef_ = float(self.model_.coefficients[0]), self.model_.coefficients[1:]
         return self
 
@@ -165,3 +171,13 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         check_is_fitted(self)
         table = validate_table(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.model_.mean(table, offset=offset, exposure=exposure))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> float:
+        """D²: the share of the deviance that the means explain, 1 less their deviance over that of the best constant.
+
+        Of a Gaussian it is R².
+        """
+        check_is_fitted(self)
+        table = validate_table(self, X, dtype=np.float64, reset=False)
+        weights = row_weights(sample_weight, X)
+        return deviance_explained(self.model_, table, y, weights=weights, offset=offset, exposure=exposure)

@@ -6,22 +6,28 @@ Inputs are centered and scaled block by block, so that no second table is made.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from juncture.newton import DampedNewton, Expansion, Minimum
+from juncture.errors import InvalidData
+from juncture.newton import (
+    RANK_TOLERANCE,
+    DampedNewton,
+    Expansion,
+    Minimum,
+    inverse_root,
+    is_well_conditioned,
+    least_curvature,
+    shortest_step,
+)
 from juncture.numerics import log_sum_exp
 from juncture.parallel import block_rows, map_blocks, one_thread
 
-FLAT = 1e-11  # a curvature this small, relative to the largest, is none
+FLAT = 1e-11  # a curvature that fell to this share of its start, relative to the one that fell least, is none
 MANY_ROWS, FEW_ROWS = 200_000, 20_000  # from so many rows, Newton's method starts at the maximum of a few of them
-
-
-def shortest_step(here: Expansion) -> np.ndarray:
-    """-H⁻¹ g; of a singular Hessian, the step that is shortest in the weights of standardised inputs."""
-    return -np.linalg.lstsq(here.hessian, here.gradient, rcond=None)[0]
 
 
 NEWTON = DampedNewton(
@@ -60,17 +66,46 @@ class Standardization(NamedTuple):
 
 
 def standardization(inputs: np.ndarray, weights: np.ndarray, *, is_centered: bool = True) -> Standardization:
-    """The weighted mean of each column, and its standard deviation, or 1 where that is 0."""
-    total, size = weights.sum(), inputs.shape[1]
-    if not total > 0:
+    """The weighted mean of each column, and its standard deviation, or 1 where that is 0.
+
+    Differences to the first row are averaged, and squares are taken in units of the largest difference: a column may
+    have any offset, and any unit. Every cell of a constant column is its mean to the last bit.
+    """
+    size, counted = inputs.shape[1], np.flatnonzero(weights > 0)
+    if not len(counted):
         return Standardization(np.zeros(size), np.ones(size))
-    rows = block_rows((size,))
+    rows, total = block_rows((size,)), float(weights.sum())
     center = np.zeros(size)
-    if is_centered:
-        center = np.sum(map_blocks(lambda part: weights[part] @ inputs[part], len(inputs), rows), axis=0) / total
-    squares = map_blocks(lambda part: weights[part] @ (inputs[part] - center) ** 2, len(inputs), rows)
-    deviation = np.sqrt(np.sum(squares, axis=0) / total)
-    return Standardization(center, np.where(deviation > 1e-14 * np.abs(center), deviation, 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_centered:
+            first = inputs[counted[0]]
+            sums = map_blocks(lambda part: weights[part] @ (inputs[part] - first), len(inputs), rows)
+            center = first + np.sum(sums, axis=0) / total
+        largest = np.max(
+            map_blocks(
+                lambda part: (np.abs(inputs[part] - center) * (weights[part, None] > 0)).max(axis=0), len(inputs), rows
+            ),
+            axis=0,
+        )
+        unit = np.where(largest > 0, largest, 1.0)
+        squares = map_blocks(lambda part: weights[part] @ ((inputs[part] - center) / unit) ** 2, len(inputs), rows)
+        deviation = unit * np.sqrt(np.sum(squares, axis=0) / total)
+    if not np.isfinite(deviation).all():
+        column = int(np.argmin(np.isfinite(deviation)))
+        raise InvalidData(f"the numbers of feature {column} are too large for doubles: divide them by a constant")
+    return Standardization(center, np.where(deviation > 0, deviation, 1.0))
+
+
+def orthogonal_directions(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """(feature, direction): T for which blocks of rows (row, feature), together, have orthonormal columns times T.
+
+    Features that depend on others leave fewer directions. T comes from QR decompositions of the rows, not from their
+    products, which have half as many digits.
+    """
+    triangle = np.linalg.qr(np.concatenate([np.linalg.qr(part, mode="r") for part in parts]), mode="r")
+    _, values, right = np.linalg.svd(triangle, full_matrices=False)
+    keep = values > RANK_TOLERANCE * values.max(initial=0.0)
+    return np.asarray(right[keep].T / values[keep])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +123,16 @@ class SoftmaxLikelihood:
     penalty: np.ndarray  # (feature,)
     coupling: np.ndarray  # (state but the first, state but the first)
     has_constant: bool = True
+    turn: np.ndarray | None = None  # (feature, direction): the weights are turn times those of directions
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.num_free, len(self.penalty)
+        return self.num_free, len(self.penalty) if self.turn is None else self.turn.shape[1]
+
+    @property
+    def bend(self) -> np.ndarray:
+        """(direction, direction): the penalty of the weights of one state."""
+        return np.diag(self.penalty) if self.turn is None else (self.turn.T * self.penalty) @ self.turn
 
     def expand(self, flat: np.ndarray) -> Expansion:
         """Minus the log-likelihood and its derivatives, flat: (state and feature,)."""
@@ -100,16 +141,20 @@ class SoftmaxLikelihood:
         with one_thread(len(self.inputs) > size):
             parts = map_blocks(lambda block: self._expand_block(found, block), len(self.inputs), size)
         value, gradient, hessian = (sum(part[place] for part in parts) for place in range(3))
-        pulled = self.coupling @ found * self.penalty
-        curvature = np.kron(self.coupling, np.diag(self.penalty))
-        whole = np.asarray(hessian).reshape(flat.size, flat.size) + curvature
+        pulled = self.coupling @ found @ self.bend
+        whole = np.asarray(hessian).reshape(flat.size, flat.size) + np.kron(self.coupling, self.bend)
         return Expansion(
             float(value) + 0.5 * float(np.sum(pulled * found)), (np.asarray(gradient) + pulled).reshape(-1), whole
         )
 
+    def _design(self, block: slice) -> np.ndarray:
+        """(row, direction) of one block of rows."""
+        design = self.standard.of_rows(self.inputs[block], self.has_constant)
+        return design if self.turn is None else design @ self.turn
+
     def _expand_block(self, found: np.ndarray, block: slice) -> tuple[float, np.ndarray, np.ndarray]:
         """The parts of one block of rows: value, (state, feature) and (state, feature, state, feature)."""
-        design = self.standard.of_rows(self.inputs[block], self.has_constant)
+        design = self._design(block)
         weights, codes = self.weights[block], self.codes[block]
         scores = design @ found.T
         if self.num_free == 1:
@@ -126,12 +171,50 @@ class SoftmaxLikelihood:
                 hessian[other, :, one] = hessian[one, :, other]
         return value, gradient, hessian
 
-    def minimize(self) -> tuple[Minimum, bool]:
-        """The minimum, and whether there is one: else weights grow without end, as where states are separable."""
-        start = np.zeros(self.num_free * len(self.penalty))
-        before = self.expand(start).hessian
-        found = NEWTON.minimize(self.expand, self._near_start(start))
-        return found, found.converged and rank(found.here.hessian, before) == rank(before, before)
+    def conditioned(self, hessian: np.ndarray) -> SoftmaxLikelihood:
+        """The same likelihood in orthogonal directions, where the features or the penalty are ill-conditioned."""
+        if self.turn is not None or not len(self.inputs) or is_well_conditioned(hessian):
+            return self
+        size = block_rows((len(self.penalty),))
+
+        def of_block(block: slice) -> np.ndarray:
+            return np.asarray(np.linalg.qr(self._design(block) * np.sqrt(self.weights[block, None]), mode="r"))
+
+        with one_thread(len(self.inputs) > size):
+            parts = map_blocks(of_block, len(self.inputs), size)
+        return replace(self, turn=orthogonal_directions([*parts, np.diag(np.sqrt(self.penalty))]))
+
+    def minimize(self, newton: DampedNewton = NEWTON) -> tuple[Minimum, bool]:
+        """The minimum, and whether there is one: else weights grow without end, as where states are separable.
+
+        Of features that depend on each other, the weights are the shortest.
+        """
+        before = self.expand(np.zeros(self.num_free * self.shape[1]))
+        turned = self.conditioned(before.hessian)
+        start = np.zeros(turned.num_free * turned.shape[1])
+        if turned is not self:
+            before = turned.expand(start)
+        found = newton.minimize(turned.expand, turned._near_start(start))
+        is_minimum = found.converged and (self.is_bounded or least_curvature(found.here.hessian, before.hessian) > FLAT)
+        if turned.turn is None:
+            return found, is_minimum
+        point = (found.point.reshape(turned.shape) @ turned.turn.T).reshape(-1)
+        return Minimum(point, self.expand(point), found.converged, found.num_steps), is_minimum
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the penalty, of every weight but the constants, and rows of every state leave nothing to grow."""
+        seen = np.bincount(self.codes, weights=self.weights, minlength=self.num_free + 1)
+        return bool((self.penalty[int(self.has_constant) :] > 0).all() and (seen > 0).all())
+
+    def covariance_root(self, point: np.ndarray) -> np.ndarray:
+        """(state and feature, direction): B with BBᵀ the inverse of the Hessian at the point."""
+        here = self.expand(point).hessian
+        turned = self.conditioned(here)
+        if turned.turn is None:
+            return inverse_root(here)
+        own = point.reshape(self.shape) @ (turned.turn / (turned.turn**2).sum(axis=0))
+        return np.asarray(np.kron(np.eye(self.num_free), turned.turn) @ inverse_root(turned.expand(own).hessian))
 
     def _near_start(self, start: np.ndarray) -> np.ndarray:
         """Of many rows, the maximum for a few that are spread over them; 0 where that has none."""
@@ -162,13 +245,3 @@ def softmax_value(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) ->
     logs = log_sum_exp(every, axis=1)
     losses = logs - every[np.arange(len(codes)), codes]
     return float(weights @ losses), np.exp(scores - logs[:, None])
-
-
-def rank(curvature: np.ndarray, before: np.ndarray) -> int:
-    """In how many directions there is any: a direction that has lost its curvature leads to infinity.
-
-    Each direction is measured by what it had before: a prior may bend one far more than the rows bend the others.
-    """
-    size = np.sqrt(np.maximum(np.diag(before), np.finfo(float).tiny))
-    relative = curvature / np.outer(size, size)
-    return int(np.linalg.matrix_rank(relative, tol=FLAT * np.abs(relative).max(initial=0.0), hermitian=True))

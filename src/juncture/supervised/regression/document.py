@@ -114,11 +114,11 @@ def encode_laplace(model: LaplaceLogistic) -> dict[str, Any]:
     mode = encode_logistic(model.mode)
     if model.mode.feature_names is not None:
         mode["feature_names"] = list(model.mode.feature_names)
-    return {"mode": mode, "covariance": model.covariance.tolist(), "log_evidence": model.log_evidence}
+    return {"mode": mode, "root": model.root.tolist(), "log_evidence": model.log_evidence}
 
 
 def read_laplace(document: Node) -> LaplaceLogistic:
-    fields = document.fields([*HEAD, "mode", "covariance", "log_evidence"])
+    fields = document.fields([*HEAD, "mode", "root", "log_evidence"])
     evidence, own = fields["log_evidence"], fields["mode"]
     names = own.fields(["classes", "coefficients", "basis"], ["feature_names"]).get("feature_names")
     kept = {key: value for key, value in own.value.items() if key != "feature_names"}
@@ -127,7 +127,7 @@ def read_laplace(document: Node) -> LaplaceLogistic:
         with names.locate_errors():
             mode = mode.with_feature_names([item.string() for item in names.items()])
     log_evidence = None if evidence.value is None else evidence.number()
-    return LaplaceLogistic(mode, fields["covariance"].table(), log_evidence)
+    return LaplaceLogistic(mode, fields["root"].table(), log_evidence)
 
 
 def encode_generalized(model: GeneralizedLinearModel) -> dict[str, Any]:

@@ -13,17 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_iterable
-from juncture.errors import InvalidData, NotConvergedWarning, warn_user
+from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
 from juncture.iteration import Trace, check_stopping_rule, iterate
-from juncture.numerics import LOG_TWO_PI, log, softmax
+from juncture.numerics import LOG_TWO_PI, softmax
 from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.rows import Rows, read_rows
-from juncture.supervised.regression.statistics import RegressionStatistics, add_up
+from juncture.supervised.regression.statistics import add_up
 from juncture.values import Value, few, read_only
 
-RATIOS = np.logspace(-14, 6, 401)  # of α to β, in units of the largest eigenvalue of ΦᵀΦ
+RATIOS = np.logspace(-36, 12, 961)  # of α to β, in units of the largest eigenvalue of ΦᵀΦ
+SMALLEST = 1e-12  # eigenvalue of ΦᵀΦ, in units of the largest, below which the rows leave a direction to the prior
+ROUNDING, EXACT = np.finfo(float).eps ** 2, 1e3  # of a squared target; how many roundings are no noise
 
 
 class Precisions(NamedTuple):
@@ -35,35 +37,49 @@ class Precisions(NamedTuple):
 
 @dataclass(frozen=True)
 class EvidenceAscent:
-    """The fixed point of α and β, in the eigenvectors of ΦᵀΦ; an `Iteration`."""
+    """The fixed point of α and β, in the eigenvectors of ΦᵀΦ; an `Iteration`.
 
-    values: np.ndarray  # (direction,): eigenvalues λ
-    cross: np.ndarray  # (direction,): Φᵀt along the eigenvectors
-    squares: float
+    With Φ = USVᵀ, the squares about weights w are what no weights explain and Σ (Uᵀt - Sw)²: nothing cancels.
+    """
+
+    roots: np.ndarray  # (direction,): singular values S, the roots of the eigenvalues λ
+    projected: np.ndarray  # (direction,): Uᵀt
+    unexplained: float  # Σ (t - w·φ)² at least squares
     num_rows: float
     start: Precisions
+    vectors: np.ndarray  # (feature, direction): V
+    is_settled: bool = False  # whether the start is the answer
 
     def init(self) -> Precisions:
         return self.start
 
+    @property
+    def values(self) -> np.ndarray:
+        """(direction,): eigenvalues λ."""
+        return np.asarray(self.roots**2)
+
+    def weights(self, state: Precisions) -> np.ndarray:
+        """(direction,): the posterior mean."""
+        return np.asarray(self.roots * self.projected / (state.weights / state.noise + self.values))
+
     def step(self, state: Precisions) -> Precisions:
-        bent = state.weights + state.noise * self.values
-        weights = state.noise * self.cross / bent
-        determined = self.determined(state)
-        length, left = float(weights @ weights), self.squares_about(weights)
-        return Precisions(determined / length, (self.num_rows - determined) / left)
+        if self.is_settled:
+            return state
+        weights, determined = self.weights(state), self.determined(state)
+        return Precisions(
+            determined / float(weights @ weights), (self.num_rows - determined) / self.squares_about(weights)
+        )
 
     def determined(self, state: Precisions) -> float:
         """γ: the number of weights that the rows determine."""
-        return float((state.noise * self.values / (state.weights + state.noise * self.values)).sum())
+        return float((self.values / (state.weights / state.noise + self.values)).sum())
 
     def squares_about(self, weights: np.ndarray) -> float:
-        return max(float(self.squares - 2 * weights @ self.cross + self.values @ weights**2), 0.0)
+        return self.unexplained + float(((self.projected - self.roots * weights) ** 2).sum())
 
     def objective(self, state: Precisions) -> float:
         """The log-evidence of the hyperparameters."""
-        bent = state.weights + state.noise * self.values
-        weights = state.noise * self.cross / bent
+        bent, weights = state.weights + state.noise * self.values, self.weights(state)
         fit = state.noise * self.squares_about(weights) + state.weights * float(weights @ weights)
         logs = len(self.values) * np.log(state.weights) + self.num_rows * (np.log(state.noise) - LOG_TWO_PI)
         return float(0.5 * (logs - np.log(bent).sum() - fit))
@@ -75,7 +91,8 @@ class EvidenceFit(Value):
     Attributes
     ----------
     prior
-        N(w | 0, I/α) with the noise precision β.
+        N(w | 0, I/α) with the noise precision β. Where rows do not show that targets depend on features, the evidence
+        rises with α for ever and the weights are 0: α is 10¹² times what the rows say then.
     posterior
         The same regression after the rows.
     log_evidence
@@ -161,40 +178,69 @@ def fit_evidence(
     """
     check_stopping_rule(tolerance, max_steps)
     chosen, rows = check_basis(basis), read_rows(inputs, targets, weights)
-    statistics = add_up(chosen, rows)
-    ascent = start_ascent(statistics)
+    ascent = start_ascent(rows, chosen.features(rows.inputs))
     found, trace = iterate(ascent, tolerance=tolerance, max_steps=max_steps, is_monotone=False)
     if not trace.converged:
         warn_user(f"the precisions α and β {trace.reason}: raise max_steps", NotConvergedWarning)
-    size = len(statistics.cross)
+    size = len(ascent.roots)
     before = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
     prior = before._named(rows.names)
-    after = prior.update_by(statistics)
-    return EvidenceFit(prior, after, prior.log_evidence_of(statistics), ascent.determined(found), trace)
+    bent = prior.precision + found.noise * add_up(chosen, rows).products
+    mean = ascent.vectors @ ascent.weights(found)
+    after = BayesianLinearRegression(mean, bent, found.noise, chosen)._named(rows.names)
+    return EvidenceFit(prior, after, ascent.objective(found), ascent.determined(found), trace)
 
 
-def start_ascent(statistics: RegressionStatistics) -> EvidenceAscent:
-    """From the ratio α/β of the highest peak on a grid: given the ratio, β has a closed form.
+def start_ascent(rows: Rows, features: np.ndarray) -> EvidenceAscent:
+    """From the ratio α/β at the highest peak: given the ratio, β has a closed form.
 
-    Where α → ∞, which leaves no weights, the evidence of few rows may be higher still; that is no peak.
+    Where α → ∞, which leaves no weights, the evidence of few rows may be higher still; that is the answer only where
+    there is no peak.
     """
-    values, vectors = np.linalg.eigh(statistics.products)
-    values, cross = np.maximum(values, 0.0), vectors.T @ statistics.cross
-    ratios = RATIOS * (values.max(initial=0.0) or 1.0)  # (ratio,)
-    left = statistics.squares - (cross**2 / (ratios[:, None] + values)).sum(axis=1)
-    left = np.maximum(left, np.finfo(float).eps * statistics.squares)
-    logs = 0.5 * (len(values) * np.log(ratios) - np.log(ratios[:, None] + values).sum(axis=1))
-    heights = logs - 0.5 * statistics.weight * log(left)
+    size, heavy = features.shape[1], np.sqrt(rows.weights)[:, None]
+    triangle = np.zeros((size + 1, size + 1))
+    found = np.linalg.qr(np.column_stack([features, rows.targets]) * heavy, mode="r")
+    triangle[: len(found)] = found
+    left, roots, right = np.linalg.svd(triangle[:size, :size])
+    projected, total = left.T @ triangle[:size, size], float(rows.weights.sum())
+    unexplained, squares = float(triangle[size, size] ** 2), float(rows.weights @ rows.targets**2)
+    least, largest = ROUNDING * (squares or total), roots.max(initial=0.0) ** 2 or 1.0
+    unexplained = max(unexplained, least)
+    is_singular = roots.min(initial=np.inf) ** 2 < SMALLEST * largest  # then only the prior bends some directions
+    ratios = largest * (RATIOS[RATIOS > SMALLEST] if is_singular else RATIOS)  # (ratio,)
+    shrunk = ratios[:, None] / (ratios[:, None] + roots**2)
+    rest = unexplained + shrunk @ projected**2
+    heights = 0.5 * np.log(shrunk).sum(axis=1) - 0.5 * total * np.log(rest)
     is_peak = (heights[1:-1] >= heights[:-2]) & (heights[1:-1] > heights[2:])
-    if not is_peak.any():
-        raise InvalidData(
-            "the evidence has no maximum in α and β: the targets are linear in the features without noise, or the rows"
-            " do not show that they depend on them; fix both in BayesianLinearRegression.standard"
+    best = 0 if heights[0] > heights[-1] else len(ratios) - 1
+    if is_peak.any():
+        best = 1 + int(np.where(is_peak, heights[1:-1], -np.inf).argmax())
+    if best == 0 or rest[best] < EXACT * least:
+        warn_user(
+            "the targets are linear in the features without noise; the noise is set to the rounding of the targets",
+            RegularizedWarning,
         )
-    best = 1 + int(np.where(is_peak, heights[1:-1], -np.inf).argmax())
-    noise = statistics.weight / float(left[best])
-    start = Precisions(noise * float(ratios[best]), noise)
-    return EvidenceAscent(values, cross, statistics.squares, statistics.weight, start)
+    ratio = float(ratios[best])
+    if is_peak.any():
+        ratio = climb(ratios[best - 1], ratios[best + 1], roots**2, projected**2, unexplained, total)
+    noise = total / (unexplained + float(projected**2 @ (ratio / (ratio + roots**2))))
+    start = Precisions(noise * ratio, noise)
+    return EvidenceAscent(roots, projected, unexplained, total, start, right.T, not is_peak.any())
+
+
+def climb(low: float, high: float, values: np.ndarray, parts: np.ndarray, unexplained: float, total: float) -> float:
+    """The ratio α/β between two of the grid at which the slope of the evidence is 0, to rounding."""
+    from scipy.optimize import brentq
+
+    def slope(log_ratio: float) -> float:
+        ratio = np.exp(log_ratio)
+        kept = values / (ratio + values)
+        return float(kept.sum() - total * (parts @ (kept * (1 - kept))) / (unexplained + parts @ (1 - kept)))
+
+    ends = np.log(low), np.log(high)
+    if not slope(ends[0]) > 0 > slope(ends[1]):  # a peak of rounding on a level part
+        return float(np.sqrt(low * high))
+    return float(np.exp(brentq(slope, *ends, xtol=1e-15, rtol=4 * np.finfo(float).eps)))
 
 
 class BasisChoice(Value):

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count, check_number
 from juncture.descent.descend import Descent
 from juncture.descent.step_rules import StepRule
 from juncture.descent.stochastic import descend_stochastic
-from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
+from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
-from juncture.learning.conditionals.softmax import rank
-from juncture.newton import DampedNewton, Expansion
+from juncture.learning.conditionals.softmax import FLAT
+from juncture.newton import DampedNewton, Expansion, inverse_root, least_curvature, shortest_step
 from juncture.supervised.regression.bases import Basis
 from juncture.supervised.regression.generalized_linear import (
     GeneralizedLinearFit,
@@ -22,9 +24,7 @@ from juncture.supervised.regression.generalized_linear import (
 from juncture.supervised.regression.scoring_problem import Problem, first_point, read_problem
 
 SMALLEST = 1e-300  # dispersion
-SCORING = DampedNewton(
-    tolerance=1e-24, relative_tolerance=1e-16, sufficient=1e-6, rounding=1e-14, scale=1.0, max_steps=500
-)
+MOST_STEPS = 500  # of a fit; where more are needed, there is no maximum
 
 
 def fit_generalized_linear(  # noqa: PLR0913
@@ -40,6 +40,8 @@ def fit_generalized_linear(  # noqa: PLR0913
     successes: float | None = None,
     weights: Any = None,
     start: Any = None,
+    tolerance: float = 1e-16,
+    max_steps: int = MOST_STEPS,
 ) -> GeneralizedLinearFit:
     """Maximum likelihood of a generalised linear model by Fisher scoring (iteratively reweighted least squares).
 
@@ -69,6 +71,11 @@ def fit_generalized_linear(  # noqa: PLR0913
         The weight of each row; a row of weight 2 counts as two.
     start
         The first coefficients; by default those of the linked targets.
+    tolerance, max_steps
+        Steps end when one gains no more than `tolerance` of the deviance, or after `max_steps`, with a warning.
+
+    Features are centered and scaled before anything is solved or inverted, so that their units and offsets do not
+    matter; where some depend on others, the coefficients are those of least norm in standard deviations.
 
     Returns
     -------
@@ -81,16 +88,20 @@ def fit_generalized_linear(  # noqa: PLR0913
     >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
     ([0.0289, 0.9859], [0.5913, 0.2268])
     """
-    problem = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
+    given = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
+    problem = given.orthogonal()
     first = first_point(problem, start)
-    before = problem.expand(first)
-    found = SCORING.minimize(problem.expand, first)
-    if not found.converged or rank(found.here.hessian, before.hessian) < rank(before.hessian, before.hessian):
+    check_number(tolerance, "tolerance", above=0, finite=True)
+    number = check_count(max_steps, "max_steps", least=1)
+    found = scoring(problem, tolerance, number).minimize(problem.expand, first)
+    if not found.converged and number < MOST_STEPS:
+        warn_user(f"Fisher scoring did not end within max_steps={number}: raise it", NotConvergedWarning)
+    elif not found.converged or not least_curvature(found.here.hessian, problem.expand(first).hessian) > FLAT:
         raise InvalidData(
             "the coefficients grow without end, or to the edge of the family's means: targets that the inputs separate"
             " have no maximum of the likelihood; give other rows, or fewer features"
         )
-    return report(problem, found.point, found.here)
+    return report(problem, found.point, found.here, found.num_steps)
 
 
 def descend_generalized_linear(  # noqa: PLR0913
@@ -143,11 +154,23 @@ def descend_generalized_linear(  # noqa: PLR0913
     )  # fmt: skip
 
 
-def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedLinearFit:
+def scoring(problem: Problem, tolerance: float = 1e-16, max_steps: int = MOST_STEPS) -> DampedNewton:
+    """Fisher scoring, whose tolerances are in units of the deviance: those of the squared target for a Gaussian."""
+    weights = problem.weights if problem.family is not Gaussian else problem.weights * problem.targets**2
+    unit = float(weights.sum())
+    return DampedNewton(
+        shortest_step, tolerance=1e-30 * unit, relative_tolerance=tolerance, sufficient=1e-6,
+        rounding=1e-14, scale=1e-16 * unit, max_steps=max_steps,
+    )  # fmt: skip
+
+
+def report(problem: Problem, point: np.ndarray, here: Expansion, num_steps: int) -> GeneralizedLinearFit:
     """The fit at the maximum."""
     means, response = problem.means(point), problem.response
     pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
-    spare = float(problem.counts.sum()) - int(np.linalg.matrix_rank(here.hessian, hermitian=True))
+    change: Any = problem.change
+    root = change @ inverse_root(here.hessian)
+    spare = float(problem.counts.sum()) - root.shape[1]
     dispersion = 1.0
     if response.has_dispersion:
         if not spare > 0:
@@ -163,17 +186,22 @@ def report(problem: Problem, point: np.ndarray, here: Expansion) -> GeneralizedL
             )
             dispersion = SMALLEST
     model = GeneralizedLinearModel(
-        problem.family, point, problem.link, dispersion=dispersion, successes=problem.successes, basis=problem.basis
+        problem.family,
+        change @ point,
+        problem.link,
+        dispersion=dispersion,
+        successes=problem.successes,
+        basis=problem.basis,
     )._named(problem.names)
     return GeneralizedLinearFit(
         model,
-        dispersion * np.linalg.pinv(here.hessian, hermitian=True),
+        dispersion * root @ root.T,
         deviance=2 * here.value,
         null_deviance=null_deviance(problem),
         pearson=pearson,
         log_likelihood=log_likelihood(problem, means, dispersion),
         num_rows=float(problem.counts.sum()),
-        num_steps=len(problem.expansions),
+        num_steps=num_steps,
     )
 
 
@@ -191,6 +219,20 @@ def null_deviance(problem: Problem) -> float:
         with np.errstate(all="ignore"):
             terms = problem.response.deviance(problem.targets, np.full(len(problem.targets), middle))
         return float(problem.weights @ terms)
-    alone = replace(problem, features=np.ones((len(problem.targets), 1)), expansions=[])
-    found = SCORING.minimize(alone.expand, first_point(alone, None))
+    alone = replace(problem, features=np.ones((len(problem.targets), 1)), change=None, back=None)
+    found = scoring(alone).minimize(alone.expand, first_point(alone, None))
     return 2 * found.here.value
+
+
+def deviance_explained(
+    model: GeneralizedLinearModel, inputs: Any, targets: Any, *, weights: Any, offset: Any, exposure: Any
+) -> float:
+    """1 less the deviance of the means over that of the best constant; of targets that are all equal 0, or 1 if met."""
+    problem = read_problem(
+        model.family, inputs, targets, model.basis, model.link, offset, exposure, None, model.successes, weights
+    )
+    means = model.mean(inputs, offset=offset, exposure=exposure)
+    left, null = float(problem.weights @ problem.response.deviance(problem.targets, means)), null_deviance(problem)
+    if not null > 0:
+        return float(left <= 0)
+    return 1.0 - left / null

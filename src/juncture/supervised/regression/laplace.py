@@ -8,10 +8,10 @@ import numpy as np
 
 from juncture.checks import check_choice, check_count, check_kind
 from juncture.data.feature_names import Names
-from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.posteriors.laplace import laplace_evidence
+from juncture.errors import InvalidData, Unsupported
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.numerics import LOG_TWO_PI, as_numbers, sigmoid, softmax
+from juncture.options import as_generator
 from juncture.parallel import block_rows, map_blocks
 from juncture.pictures import plot
 from juncture.supervised.regression.classes import decode_classes
@@ -28,23 +28,27 @@ class LaplaceLogistic(Value):
     ----------
     mode
         The `LogisticRegression` of the most probable coefficients.
-    covariance
-        (coefficient, coefficient): of the coefficients, read by rows.
+    root
+        (coefficient, coefficient): B with BBᵀ the covariance of the coefficients, read by rows. Columns far from 0 need
+        twice the digits in the covariance, where they cancel those of the constant.
     log_evidence
         Laplace's approximation of log p(targets | inputs); None where the prior of some coefficient is flat.
     """
 
-    _fields = ("mode", "covariance", "log_evidence")
+    _fields = ("mode", "root", "log_evidence")
     mode: LogisticRegression
-    covariance: np.ndarray
+    root: np.ndarray
     log_evidence: float | None
 
-    def __init__(self, mode: LogisticRegression, covariance: Any, log_evidence: float | None) -> None:
+    def __init__(self, mode: LogisticRegression, root: Any, log_evidence: float | None) -> None:
         size = mode.coefficients.size
-        found = as_numbers(covariance, (size, size), name="the covariance of the coefficients")
-        if not np.allclose(found, found.T, rtol=1e-9, atol=1e-300) or not (np.linalg.eigvalsh(found) >= 0).all():
-            raise InvalidModel("the covariance of the coefficients must be symmetric and positive semidefinite")
-        self._set(mode=mode, covariance=found, log_evidence=log_evidence)
+        found = as_numbers(root, (size, size), name="the root of the covariance of the coefficients")
+        self._set(mode=mode, root=found, log_evidence=log_evidence)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """(coefficient, coefficient): of the coefficients, read by rows."""
+        return np.asarray(self.root @ self.root.T)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -90,13 +94,14 @@ class LaplaceLogistic(Value):
                 f'method="{chosen}" is for two classes; with {len(self.mode.classes)}, take method="draws"'
             )
         mean = features @ self.mode.coefficients[0]
-        variance = np.einsum("rf,fg,rg->r", features, self.covariance, features)
+        variance = ((features @ self.root) ** 2).sum(axis=1)
         average = mean_sigmoid(mean, variance) if chosen == "quadrature" else probit_sigmoid(mean, variance)
         return np.stack([1 - average, average], axis=1)
 
     def _average_draws(self, features: np.ndarray, draws: int, rng: Any) -> np.ndarray:
-        shape = (draws, *self.mode.coefficients.shape)
-        drawn = self.coefficients.sample(draws, rng=rng).reshape(shape)
+        shape = self.mode.coefficients.shape
+        noise = as_generator(rng).standard_normal((draws, len(self.root))) @ self.root.T
+        drawn = self.mode.coefficients + noise.reshape(draws, *shape)
 
         def of_block(block: slice) -> np.ndarray:
             scores = np.einsum("rf,dkf->rdk", features[block], drawn)
@@ -138,20 +143,20 @@ def laplace_logistic(fit: LogisticFit) -> LaplaceLogistic:
     found = check_kind(fit, LogisticFit, "fit")
     if found.penalty is not None and found.penalty.absolute:
         raise InvalidData("an L1 penalty has corners, where Laplace's approximation has no curvature: take jt.L2")
-    if np.linalg.matrix_rank(found.information, hermitian=True) < len(found.information):
+    if found.root.shape[1] < len(found.root):
         raise InvalidData("some features depend on others, and their prior is flat: give penalty=jt.L2(strength)")
-    return LaplaceLogistic(found.model, np.linalg.inv(found.information), log_evidence(found))
+    return LaplaceLogistic(found.model, found.root, log_evidence(found))
 
 
 def log_evidence(fit: LogisticFit) -> float | None:
-    """log p(targets, mode) with the prior normalised, as Laplace's rule takes it."""
+    """log p(targets, mode) + (k/2) log 2π - ½ log |information|, Laplace's rule, with the prior normalised."""
     if not fit.has_proper_prior or fit.penalty is None:
         return None
     size = fit.model.coefficients.size
     prior = 0.5 * size * (np.log(fit.penalty.squared) - LOG_TWO_PI)
     if len(fit.model.classes) > 2:  # differences of weights that have the precision α each, less their common shift
         prior -= 0.5 * fit.model.coefficients.shape[1] * np.log(len(fit.model.classes))
-    return laplace_evidence(fit.log_posterior + prior, fit.information)
+    return float(fit.log_posterior + prior + 0.5 * size * LOG_TWO_PI + np.linalg.slogdet(fit.root)[1])
 
 
 def probit_sigmoid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -1,19 +1,20 @@
 """Linear regression by least squares: the maximum likelihood of t = w·φ(x) + noise, with Gaussian noise.
 
-The singular values of the weighted features give everything: the weights of least norm, the covariance of the weights,
-the condition number, dependent features, and with a penalty the whole ridge path.
+Features are centered and scaled to variance 1 first, so that no unit and no offset of a column costs digits. Their
+singular values give everything: the weights of least norm, their covariance, the condition number, dependent features.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag, check_number
+from juncture.checks import check_array, check_number
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
+from juncture.learning.conditionals.softmax import standardization
 from juncture.numerics import LOG_TWO_PI, as_numbers
 from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis
@@ -89,7 +90,7 @@ class LinearFit(Value):
         (feature, feature): of the coefficients under repeated sampling, by the unbiased noise variance. Of dependent
         features it is the covariance of the coefficients of least norm.
     condition_number
-        The largest singular value of the features over the smallest; infinite where some depend on others.
+        The largest singular value of the standardised features over the smallest; infinite where some depend on others.
     dependent
         Features that are linear in features before them, by index.
     log_likelihood
@@ -151,20 +152,12 @@ class LinearFit(Value):
         return f"LinearFit({facts}{depend})"
 
 
-class Decomposition(NamedTuple):
-    """Features Φ, weighted by the root of the weights of rows: Φ A = U diag(s) Vᵀ, with the projected targets Uᵀt."""
+def fit_linear(inputs: Any, targets: Any, basis: Basis | None = None, *, weights: Any = None) -> LinearFit:
+    """Maximum likelihood of coefficients and noise: least squares.
 
-    values: np.ndarray  # (direction,): s, the largest first, as many as independent features
-    root: np.ndarray  # (feature, direction): A V
-    projected: np.ndarray  # (direction,): Uᵀt
-    condition_number: float
-    dependent: tuple[int, ...]
-
-
-def fit_linear(
-    inputs: Any, targets: Any, basis: Basis | None = None, *, weights: Any = None, standardize: bool = False
-) -> LinearFit:
-    """Maximum likelihood of coefficients and noise: least squares, of least norm where features are dependent.
+    Features are centered and scaled to variance 1 before they are decomposed, without a constant to mean square 1, so
+    that their units and offsets do not matter; the coefficients are in the units given. Where features are dependent,
+    the coefficients are those of least norm in standard deviations of the features.
 
     Parameters
     ----------
@@ -176,9 +169,6 @@ def fit_linear(
         The features; by default a constant and the inputs.
     weights
         The weight of each row.
-    standardize
-        Whether features are centered and scaled to variance 1 before they are decomposed. The coefficients are in the
-        units given all the same; the condition number is that of the standardised features.
 
     Returns
     -------
@@ -191,53 +181,34 @@ def fit_linear(
     ([0.8, 2.3], [0.324, 0.1732])
     """
     rows, chosen = read_rows(inputs, targets, weights), check_basis(basis)
-    features = chosen.features(rows.inputs)
-    is_standard = check_flag(standardize, "standardize")
-    change = standardizing(features, rows.weights, chosen.has_constant) if is_standard else np.eye(features.shape[1])
-    found = decompose(features @ change if is_standard else features, rows.targets, rows.weights, change)
-    coefficients = found.root @ (found.projected / found.values)
-    total, squares = rows.weights.sum(), float(rows.weights @ (rows.targets - features @ coefficients) ** 2)
-    root = found.root / found.values
-    spare = total - len(found.values)
-    covariance = root @ root.T * (squares / spare if spare > 0 else np.inf if squares > 0 else 0.0)
+    constants = int(chosen.has_constant)
+    given = chosen.features(rows.inputs)[:, constants:]
+    standard = standardization(given, rows.weights, is_centered=chosen.has_constant)
+    middle = standardization(rows.targets[:, None], rows.weights, is_centered=chosen.has_constant).center[0]
+    features, rest, heavy = standard.of_rows(given, chosen.has_constant), rows.targets - middle, np.sqrt(rows.weights)
+    triangle = np.asarray(np.linalg.qr(np.column_stack([features, rest]) * heavy[:, None], mode="r"))
+    square, projected = triangle[:, :-1], triangle[:, -1]
+    left, values, right = np.linalg.svd(square, full_matrices=False)
+    dependent = dependent_columns(square, max(features.shape) * np.finfo(float).eps)
+    rank = square.shape[1] - len(dependent)
+    condition = np.inf if dependent or not rank else float(values[0] / values[rank - 1])
+    root = right[:rank].T / values[:rank]  # (feature, direction)
+    weights_found = root @ (left.T @ projected)[:rank]
+    total, squares = rows.weights.sum(), float(rows.weights @ (rest - features @ weights_found) ** 2)
+    change = standard.change(chosen.has_constant)
+    coefficients, root = change @ weights_found, change @ root
+    coefficients[:constants] += middle
+    spare = total - rank
+    covariance = (
+        root @ root.T * (squares / spare) if spare > 0 else np.full([len(root)] * 2, np.inf if squares else 0.0)
+    )
     model = LinearRegression(coefficients, squares / total, chosen)._named(rows.names)
-    return LinearFit(
-        model, covariance, found.condition_number, found.dependent, log_likelihood(squares, total), float(total),
-        len(found.values),
-    )  # fmt: skip
+    return LinearFit(model, covariance, condition, dependent, log_likelihood(squares, total), float(total), rank)
 
 
 def log_likelihood(squares: float, total: float) -> float:
     """Of rows at the most likely noise variance; infinite where the fit interpolates them."""
     return float(-0.5 * total * (np.log(squares / total) + LOG_TWO_PI + 1)) if squares > 0 else np.inf
-
-
-def standardizing(features: np.ndarray, weights: np.ndarray, has_constant: bool) -> np.ndarray:
-    """A for which Φ A has columns of mean 0 and variance 1 behind the constant; without one, of mean square 1."""
-    center = weights @ features / weights.sum() if has_constant else np.zeros(features.shape[1])
-    center[: int(has_constant)] = 0.0
-    deviation = np.sqrt(weights @ (features - center) ** 2 / weights.sum())
-    scale = np.where(deviation > 0, deviation, 1.0)
-    change = np.diag(1 / scale)
-    if has_constant:
-        change[0, 1:] = -center[1:] / scale[1:]
-    return change
-
-
-def decompose(features: np.ndarray, targets: np.ndarray, weights: np.ndarray, change: np.ndarray) -> Decomposition:
-    """The singular values of weighted features, from the triangle of a QR decomposition; no U is kept."""
-    heavy = np.sqrt(weights)[:, None]
-    both = np.concatenate([features * heavy, targets[:, None] * heavy], axis=1)
-    triangle = np.asarray(np.linalg.qr(both, mode="r"))
-    square, last = triangle[:, :-1], triangle[:, -1]
-    left, values, right = np.linalg.svd(square, full_matrices=False)
-    dependent = dependent_columns(square, max(features.shape) * np.finfo(float).eps)
-    rank = square.shape[1] - len(dependent)
-    condition = values[0] / values[rank - 1] if rank else np.inf
-    return Decomposition(
-        values[:rank], change @ right[:rank].T, (left.T @ last)[:rank], np.inf if dependent else float(condition),
-        dependent,
-    )  # fmt: skip
 
 
 def dependent_columns(matrix: np.ndarray, tolerance: float) -> tuple[int, ...]:

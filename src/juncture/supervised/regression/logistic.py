@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag
+from juncture.checks import check_array, check_count, check_flag, check_number
 from juncture.data.feature_names import as_table, find_names, name_model
-from juncture.errors import InvalidData, InvalidModel
-from juncture.learning.conditionals.softmax import SoftmaxLikelihood, standardization
+from juncture.errors import InvalidData, InvalidModel, NotConvergedWarning, warn_user
+from juncture.learning.conditionals.softmax import NEWTON, SoftmaxLikelihood, standardization
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
 from juncture.numerics import as_numbers, log_sum_exp, softmax
 from juncture.pictures import plot
@@ -109,6 +109,8 @@ class LogisticFit(Value):
     information
         (coefficient, coefficient): minus the second derivatives of the penalised log-likelihood, in the order of
         `model.coefficients` read by rows.
+    root
+        (coefficient, direction): B with BBᵀ the covariance; a direction for each that rows or penalty determine.
     log_likelihood
         Of the rows under the model, without the penalty.
     log_posterior
@@ -119,42 +121,39 @@ class LogisticFit(Value):
         What was subtracted: None, `jt.L1` or `jt.L2`.
     has_proper_prior
         Whether the penalty is a Gaussian prior of every coefficient, that of the constant too.
+    num_steps
+        The steps of Newton's method, or of the search under an L1 penalty.
     """
 
-    _fields = ("model", "information", "log_likelihood", "log_posterior", "num_rows", "penalty", "has_proper_prior")
+    _fields = (
+        "model", "information", "root", "log_likelihood", "log_posterior", "num_rows", "penalty",
+        "has_proper_prior", "num_steps",
+    )  # fmt: skip
     model: LogisticRegression
     information: np.ndarray
+    root: np.ndarray
     log_likelihood: float
     log_posterior: float
     num_rows: float
     penalty: Penalty | None
     has_proper_prior: bool
+    num_steps: int
 
-    def __init__(
-        self,
-        model: LogisticRegression,
-        information: np.ndarray,
-        log_likelihood: float,
-        log_posterior: float,
-        num_rows: float,
-        penalty: Penalty | None,
-        has_proper_prior: bool,
-    ) -> None:
-        self._set(
-            model=model, information=read_only(information), log_likelihood=float(log_likelihood),
-            log_posterior=float(log_posterior), num_rows=float(num_rows), penalty=penalty,
-            has_proper_prior=has_proper_prior,
-        )  # fmt: skip
+    def __init__(self, model: LogisticRegression, information: Any, root: Any, **facts: Any) -> None:
+        self._set(model=model, information=read_only(information), root=read_only(root), **facts)
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """(coefficient, coefficient): the inverse of the information; of dependent features, of least norm."""
-        return read_only(np.linalg.pinv(self.information, hermitian=True))
+        """(coefficient, coefficient): the inverse of the information.
+
+        Of dependent features it is that of the coefficients of least norm, in standard deviations of the features.
+        """
+        return read_only(self.root @ self.root.T)
 
     @property
     def standard_errors(self) -> np.ndarray:
         """(class but the first, feature): the standard deviation of each coefficient; without a penalty, Wald's."""
-        return np.sqrt(np.diag(self.covariance)).reshape(self.model.coefficients.shape)
+        return np.linalg.norm(self.root, axis=1).reshape(self.model.coefficients.shape)
 
     def plot(self, **options: Any) -> Any:
         """The probability of each class over one input; `jt.plot`."""
@@ -164,7 +163,7 @@ class LogisticFit(Value):
         return f"LogisticFit(log-likelihood {self.log_likelihood:.6g}, penalty={self.penalty!r})"
 
 
-def fit_logistic(
+def fit_logistic(  # noqa: PLR0913
     inputs: Any,
     targets: Any,
     basis: Basis | None = None,
@@ -173,6 +172,8 @@ def fit_logistic(
     weights: Any = None,
     penalty: Penalty | None = None,
     penalize_constant: bool = False,
+    tolerance: float | None = None,
+    max_steps: int | None = None,
 ) -> LogisticFit:
     """Maximum likelihood of a logistic regression, or its mode under a prior.
 
@@ -196,6 +197,9 @@ def fit_logistic(
         coefficients are their differences to those of the first.
     penalize_constant
         Whether the coefficient of the constant is in the penalty.
+    tolerance, max_steps
+        When to end: the largest entry of a step, relative to the weights in standard deviations, 1e-8 by default; under
+        an L1 penalty the gradient by row, 1e-9. After `max_steps`, 100 and 20,000 by default, a warning says so.
 
     Returns
     -------
@@ -227,40 +231,56 @@ def fit_logistic(
         couple(len(labels)),
         chosen.has_constant,
     )
-    return name_model(learn(likelihood, labels, chosen, kind, scale), find_names(given))
+    if tolerance is not None:
+        check_number(tolerance, "tolerance", above=0, finite=True)
+    if max_steps is not None:
+        check_count(max_steps, "max_steps", least=1)
+    limits = {key: value for key, value in (("tolerance", tolerance), ("max_steps", max_steps)) if value is not None}
+    return name_model(learn(likelihood, labels, chosen, kind, scale, limits), find_names(given))
 
 
 def learn(
-    likelihood: SoftmaxLikelihood, labels: tuple[Any, ...], basis: Basis, penalty: Penalty | None, scale: np.ndarray
+    likelihood: SoftmaxLikelihood,
+    labels: tuple[Any, ...],
+    basis: Basis,
+    penalty: Penalty | None,
+    scale: np.ndarray,
+    limits: dict[str, Any],
 ) -> LogisticFit:
     """The fit, in the units of the inputs: those of the likelihood are standardised."""
     strength = penalty.squared if penalty is not None else 0.0
     bent = replace(likelihood, penalty=strength * scale**2)
     if penalty is not None and penalty.absolute:
-        point = minimize_absolute(likelihood, penalty.absolute * scale)
+        point, num_steps = minimize_absolute(likelihood, penalty.absolute * scale, **limits)
     else:
-        found, is_minimum = bent.minimize()
-        point = found.point
-        if not is_minimum:
-            raise InvalidData(
-                "the coefficients grow without end: a hyperplane separates the classes exactly, or a class has no rows;"
-                " give a penalty such as penalty=jt.L2(1.0), under which the answer is finite"
-            )
+        point, num_steps = ascend(bent, **limits)
     change = likelihood.standard.change(likelihood.has_constant)
     coefficients = point.reshape(likelihood.shape) @ change.T
     here, plain = bent.expand(point), likelihood.expand(point)
     back = np.kron(np.eye(likelihood.num_free), np.linalg.inv(change))
+    root = np.kron(np.eye(likelihood.num_free), change) @ bent.covariance_root(point)
     model = LogisticRegression(labels, coefficients, basis)
     cost = penalty_at(penalty, point.reshape(likelihood.shape) * scale)
     return LogisticFit(
-        model,
-        back.T @ here.hessian @ back,
-        -plain.value,
-        -plain.value - cost,
-        likelihood.weights.sum(),
-        penalty,
-        bool(strength > 0 and scale.all()),
-    )
+        model, back.T @ here.hessian @ back, root, log_likelihood=-plain.value, log_posterior=-plain.value - cost,
+        num_rows=float(likelihood.weights.sum()), penalty=penalty,
+        has_proper_prior=bool(strength > 0 and scale.all()), num_steps=num_steps,
+    )  # fmt: skip
+
+
+def ascend(
+    likelihood: SoftmaxLikelihood, tolerance: float = NEWTON.step_tolerance, max_steps: int = NEWTON.max_steps
+) -> tuple[np.ndarray, int]:
+    """The weights at the maximum, and the steps of Newton's method."""
+    found, is_minimum = likelihood.minimize(replace(NEWTON, step_tolerance=tolerance, max_steps=max_steps))
+    if not found.converged and max_steps < NEWTON.max_steps:
+        warn_user(f"Newton's method did not end within max_steps={max_steps}: raise it", NotConvergedWarning)
+    elif not is_minimum:
+        raise InvalidData(
+            "the coefficients grow without end: a hyperplane separates the classes exactly, or a class has no rows;"
+            " give a penalty such as penalty=jt.L2(1.0), under which the answer is finite"
+        )
+    return found.point, found.num_steps
 
 
 def couple(num_classes: int) -> np.ndarray:

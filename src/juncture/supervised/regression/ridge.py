@@ -9,9 +9,10 @@ import numpy as np
 from juncture.checks import check_array, check_flag
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData
+from juncture.learning.conditionals.softmax import standardization
 from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
-from juncture.supervised.regression.linear import LinearRegression
+from juncture.supervised.regression.linear import LinearRegression, dependent_columns
 from juncture.supervised.regression.rows import read_rows
 from juncture.values import number_of, read_only
 
@@ -124,17 +125,18 @@ def ridge_path(
     is_free = not check_flag(penalize_constant, "penalize_constant")
     if is_free and not chosen.has_constant:
         raise InvalidData(f"{chosen!r} has no constant whose coefficient could be left out of the penalty")
-    center = rows.weights @ features / total if is_free else np.zeros(features.shape[1])
-    middle = rows.weights @ rows.targets / total if is_free else 0.0
-    left, values, right = np.linalg.svd((features - center) * heavy, full_matrices=False)
-    keep = values > max(features.shape) * np.finfo(float).eps * values.max(initial=0.0)
-    left, values, right = left[:, keep], values[keep], right[keep]
-    projected = left.T @ ((rows.targets - middle) * heavy[:, 0])
+    both = np.column_stack([features, rows.targets])
+    center = standardization(both, rows.weights, is_centered=is_free).center
+    both = (both - center) * heavy
+    triangle = np.asarray(np.linalg.qr(both, mode="r"))
+    values, right, projected = decompose(triangle, max(features.shape) * np.finfo(float).eps)
+    left = both[:, :-1] @ (right.T / values)
     gain = values / (values**2 + tuned[:, None])  # (strength, direction)
     coefficients = (gain * projected) @ right
     if is_free:
-        coefficients[:, 0] = middle - coefficients @ center
-    residuals = rows.targets[:, None] - features @ coefficients.T  # (row, strength)
+        coefficients[:, 0] = center[-1] - coefficients @ center[:-1]
+    fitted = left @ (gain * values * projected).T  # (row, strength), times the roots of the weights
+    residuals = np.divide(both[:, -1:] - fitted, heavy, out=np.zeros_like(fitted), where=heavy > 0)
     leverage = left**2 @ (gain * values).T + (heavy**2 / total if is_free else 0.0)
     apart = np.divide(residuals, 1 - leverage, out=np.full_like(residuals, np.inf), where=leverage < 1 - ALONE)
     path = RidgePath(
@@ -146,6 +148,29 @@ def ridge_path(
         chosen,
     )
     return path._named(rows.names)
+
+
+def decompose(triangle: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular values and right vectors of all columns of a triangle but the last, and the last along the left vectors.
+
+    Jacobi's method keeps the digits of columns in small units beside others in large ones. Features that are linear in
+    others leave fewer directions.
+    """
+    from scipy.linalg.lapack import dgejsv
+
+    square, last = triangle[:, :-1], triangle[:, -1]
+    rank = square.shape[1] - len(dependent_columns(square, tolerance))
+    used = np.flatnonzero(np.abs(square).max(axis=0, initial=0.0) > 0)
+    if not rank:
+        return np.zeros(0), np.zeros((0, square.shape[1])), np.zeros(0)
+    padded = np.zeros((max(len(square), len(used)), len(used)))
+    padded[: len(square)] = square[:, used]
+    values, left, right, scales, _, info = dgejsv(padded, joba=0)
+    if info:
+        raise InvalidData("the singular values of the features were not found: rescale the features")
+    vectors = np.zeros((rank, square.shape[1]))
+    vectors[:, used] = right[:, :rank].T
+    return values[:rank] * (scales[0] / scales[1]), vectors, left[: len(square), :rank].T @ last
 
 
 def check_strengths(strengths: Any) -> np.ndarray:

@@ -5,7 +5,7 @@ The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its inf
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from juncture.checks import check_array
 from juncture.data.feature_names import Names
 from juncture.errors import InvalidData
 from juncture.families.discrete.binomial import Binomial
+from juncture.learning.conditionals.softmax import orthogonal_directions, standardization
 from juncture.newton import Expansion
 from juncture.parallel import block_rows, map_blocks, one_thread
 from juncture.supervised.regression.bases import Basis, check_basis
@@ -39,7 +40,19 @@ class Problem:
     trials: np.ndarray | None
     successes: float | None
     names: Names | None
-    expansions: list[int] = field(default_factory=list)
+    change: np.ndarray | None = None  # (feature, direction): coefficients are change times those of directions
+    back: np.ndarray | None = None  # (direction, feature): from coefficients to those of directions
+
+    def orthogonal(self) -> Problem:
+        """The same problem in orthonormal directions of the standardised features: no unit or offset costs digits."""
+        has_constant = self.basis.has_constant
+        given = self.features[:, int(has_constant) :]
+        standard = standardization(given, self.counts, is_centered=has_constant)
+        features = standard.of_rows(given, has_constant)
+        turn = orthogonal_directions([features * np.sqrt(self.counts)[:, None]])
+        change = standard.change(has_constant)
+        back = np.linalg.solve(change.T, turn / (turn**2).sum(axis=0)).T
+        return replace(self, features=features @ turn, change=change @ turn, back=back)
 
     def means(self, coefficients: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
@@ -48,7 +61,6 @@ class Problem:
     def expand(self, coefficients: np.ndarray) -> Expansion:
         """Half the deviance, its gradient, and the Fisher information; inf where a mean leaves the family."""
         size = len(coefficients)
-        self.expansions.append(1)
         rows = block_rows((2 * size,))
         with one_thread(len(self.features) > rows), np.errstate(all="ignore"):
             parts = map_blocks(lambda part: self._expand_block(coefficients, part), len(self.features), rows)
@@ -121,12 +133,12 @@ def read_problem(  # noqa: PLR0913, PLR0917
 
 def first_point(problem: Problem, start: Any) -> np.ndarray:
     """The start as given, or least squares of linked targets that are drawn to their mean, which has a likelihood."""
-    size = problem.features.shape[1]
+    size = problem.features.shape[1] if problem.back is None else problem.back.shape[1]
     if start is not None:
         given = check_array(start, "start", ndim=1)
         if given.shape != (size,) or not np.isfinite(given).all():
             raise InvalidData(f"start is a list of {size} finite numbers, one for each feature")
-        tries = [given]
+        tries = [given if problem.back is None else problem.back @ given]
     else:
         middle = float(problem.weights @ problem.targets / problem.weights.sum())
         drawn = [0.5 * (problem.targets + middle), np.full(len(problem.targets), middle)]
