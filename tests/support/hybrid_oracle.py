@@ -1,4 +1,4 @@
-"""Hybrid networks in rational arithmetic: a Gaussian for every configuration of the states, conditioned step by step."""
+"""Hybrid networks in rational arithmetic: a Gaussian for every configuration of the states, conditioned in steps."""
 
 from __future__ import annotations
 

@@ -80,14 +80,13 @@ class TableTree:
         A configuration has the largest sum if and only if in every clique no other one allows a larger sum. Counts are
         whole numbers, of which nothing is rounded.
         """
-        beliefs = [np.where(logs > -np.inf, 0.0, -np.inf) for logs in self._load(tables, num_rows)[0]]
-        for logs, count in zip(beliefs, self._load(counts, num_rows)[0], strict=True):
-            logs += count
+        pairs = zip(self._load(tables, num_rows)[0], self._load(counts, num_rows)[0], strict=True)
+        beliefs = [np.where(logs > -np.inf, count, -np.inf) for logs, count in pairs]
         self._calibrate(beliefs, maximize=True)
         axes = [tuple(range(1, logs.ndim)) for logs in beliefs]
         kept = [logs == logs.max(axis=each, keepdims=True) for logs, each in zip(beliefs, axes, strict=True)]
-        pairs = zip(self.cliques, kept, strict=True)
-        return [(clique, np.where(mask, 0.0, -np.inf)) for clique, mask in pairs if not mask.all()]
+        masks = zip(self.cliques, kept, strict=True)
+        return [(clique, np.where(mask, 0.0, -np.inf)) for clique, mask in masks if not mask.all()]
 
     def _calibrate(self, beliefs: list[np.ndarray], *, maximize: bool = False) -> np.ndarray | float:
         """Pass messages of sums (or maxima) to the roots and back, in place; the logarithm of the sum of all."""
