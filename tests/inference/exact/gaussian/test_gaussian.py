@@ -258,7 +258,8 @@ def test_densities_of_rows_with_holes_of_their_own(drawn: tuple[jt.BayesianNetwo
 def test_only_densities_are_asked_for_and_all_else_is_found_when_it_is_asked_for():
     model = chain_network()
     rows = {name: [None, 1.5, 2.0, at, None, 3.0] for at, name in enumerate(model.variables.names)}
-    findings, names = as_findings(rows | {"x1": [1.0, None, 3.0, None, None, 1.0]}, model.variables), tuple(rows)
+    table = jt.Dataset(rows | {"x1": [1.0, None, 3.0, None, None, 1.0]}, variables=model.variables)
+    findings, names = as_findings(table, model.variables), tuple(rows)
     plan = jt.GaussianElimination().compile(model, names, names)
     answers = plan.run(model, findings, questions=frozenset({Question.LOG_EVIDENCE}))
     others = plan.run(model, findings)
