@@ -27,7 +27,7 @@ from juncture.inference.exact.gaussian.precisions import PrecisionPlan, Precisio
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
 from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
-from juncture.inference.exact.gaussian.scattered_rows import DensityAnswers, are_few, is_dense, log_densities
+from juncture.inference.exact.gaussian.scattered_rows import DenseRows, DensityAnswers, are_few, is_dense
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.lowering import check_factors
@@ -178,20 +178,19 @@ class GaussianPlan:
 
     def log_densities(self, system: LinearSystem, findings: Findings) -> np.ndarray:
         """(row,): log p(evidence), by an elimination where many rows have the same holes, else by least squares."""
-        deviations = np.full((findings.num_rows, len(system.names)), np.nan)
+        values = np.full((findings.num_rows, len(system.names)), np.nan)
         for name in findings.names:
-            node = system.numbers[name]
-            deviations[:, node] = (findings.reals[name] - system.means[node]) / system.scales[node]
-        known = ~np.isnan(deviations)
+            values[:, system.numbers[name]] = findings.reals[name]
+        known = ~np.isnan(values)
         first, pattern = number_patterns(known)
         num_free = len(system.names) - known[first].sum(axis=1)
         by_row = are_few(np.bincount(pattern, minlength=len(first)), num_free, len(system.names))[pattern]
-        logs = np.empty(findings.num_rows)
-        logs[by_row] = log_densities(system, deviations[by_row])
-        for marks, rows in group_by_pattern(known[~by_row]):
+        rows, logs = np.flatnonzero(by_row), np.empty(findings.num_rows)
+        logs[rows] = DenseRows.of(system).log_densities(values, rows, np.zeros(len(rows), np.int64))
+        rest = np.flatnonzero(~by_row)
+        for marks, places in group_by_pattern(known[rest]):
             names = tuple(compress(system.names, marks))
-            same = np.flatnonzero(~by_row)[rows]
-            logs[same] = self.solve(system, same, names, findings).log_evidence
+            logs[rest[places]] = self.solve(system, rest[places], names, findings).log_evidence
         return logs
 
     def system_of(self, model: Any) -> System:
