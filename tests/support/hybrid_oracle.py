@@ -1,4 +1,4 @@
-"""Hybrid networks by brute force: a dense Gaussian for every configuration of the states, conditioned step by step."""
+"""Hybrid networks in rational arithmetic: a Gaussian for every configuration of the states, conditioned in steps."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import itertools
 import json
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import juncture as jt
+from support.gaussian_oracles import log_fraction
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "networks" / "gaussian"
 FOLDERS = (FOLDER, Path("/work/shared/networks/gaussian"))
-POINT = 1e-9  # a variance below this share of the prior one counts as 0
+TOLERANCE = Fraction(1, 10**9)  # how far evidence may be off a relation, relative to the terms
 
 
 def published(name):
@@ -38,9 +40,17 @@ def read_node(known, name, node):
     return jt.LinearGaussian(known[name], parents, coefficients, node["intercept"], node["variance"])
 
 
+def fractions(values):
+    """An array of numbers as one of fractions."""
+    return np.array([Fraction(float(value)) for value in np.ravel(values)], object).reshape(np.shape(values))
+
+
 @dataclass
 class Case:
-    """One configuration: its states, how many relations hold exactly, its log-weight, and a Gaussian of all numbers."""
+    """One configuration: its states, how many relations hold exactly, its log-weight, and a Gaussian of all numbers.
+
+    Means and covariances are doubles that were rounded once.
+    """
 
     codes: dict[str, int]
     num_exact: int
@@ -67,50 +77,51 @@ class Oracle:
         self.weights = np.exp(tops - self.log_evidence) if len(tops) else tops
 
     def case(self, codes):
-        weight = 0.0
+        weight = Fraction(1)
         for variable in self.discrete:
             table, value = self.model[variable.name], self.evidence.get(variable.name)
             p = table.values[tuple(codes[parent] for parent in table.parents.names)][codes[variable.name]]
+            weight *= Fraction(float(p))
             if isinstance(value, list):
-                p *= value[codes[variable.name]]
+                weight *= Fraction(value[codes[variable.name]])
             elif value is not None and variable.code(value) != codes[variable.name]:
-                p = 0.0
-            weight += math.log(p) if p else -math.inf
-        return self.condition(codes, weight, *self.prior(codes))
+                weight = Fraction(0)
+        return self.condition(codes, log_fraction(weight) if weight else -math.inf, *self.prior(codes))
 
     def prior(self, codes):
         """The joint Gaussian of all numbers given the states, each after its parents."""
-        mean, covariance = np.zeros(len(self.real)), np.zeros((len(self.real), len(self.real)))
+        size = len(self.real)
+        mean, covariance = fractions(np.zeros(size)), fractions(np.zeros((size, size)))
         for at, name in enumerate(self.real):
             part = self.model[name]
             if isinstance(part, jt.Constant):
-                mean[at] = float(part.value)
+                mean[at] = Fraction(float(part.value))
                 continue
             index = tuple(codes[parent.name] for parent in part.parents if not parent.is_real)
-            row = np.zeros(len(self.real))
-            row[[self.real.index(parent.name) for parent in part.parents if parent.is_real]] = part.coefficients[index]
-            mean[at] = part.intercept[index] + row @ mean
-            covariance[at, at] = part.variance[index] + row @ covariance @ row
+            row = fractions(np.zeros(size))
+            places = [self.real.index(parent.name) for parent in part.parents if parent.is_real]
+            row[places] = fractions(part.coefficients[index])
+            mean[at] = Fraction(float(part.intercept[index])) + row @ mean
+            covariance[at, at] = Fraction(float(part.variance[index])) + row @ covariance @ row
             covariance[at, :at] = covariance[:at, at] = (covariance @ row)[:at]
         return mean, covariance
 
-    def condition(self, codes, weight, mean, covariance):
-        num_exact, prior = 0, np.diag(covariance).copy()
+    def condition(self, codes, log_weight, mean, covariance):
+        num_exact = 0
         for at, name in enumerate(self.real):
-            value = self.evidence.get(name)
-            if value is None:
+            if self.evidence.get(name) is None or log_weight == -math.inf:
                 continue
+            value = Fraction(self.evidence[name])
             variance, error = covariance[at, at], value - mean[at]
-            if variance <= POINT * max(prior[at], 1e-300):
+            if variance == 0:
                 num_exact += 1
-                weight += 0.0 if abs(error) <= 1e-7 * (1 + abs(value)) else -math.inf
+                log_weight += 0.0 if abs(error) <= TOLERANCE * (1 + abs(value) + abs(mean[at])) else -math.inf
             else:
-                weight += -0.5 * (error**2 / variance + math.log(2 * math.pi * variance))
+                log_weight -= 0.5 * (float(error**2 / variance) + math.log(2 * math.pi) + log_fraction(variance))
                 gain = covariance[:, at] / variance
                 mean, covariance = mean + gain * error, covariance - np.outer(gain, covariance[at])
-            covariance[at, :] = covariance[:, at] = 0.0
             mean[at] = value
-        return Case(codes, num_exact, weight, mean, covariance)
+        return Case(codes, num_exact, log_weight, mean.astype(float), covariance.astype(float))
 
     def probabilities(self, *names):
         """p(names | evidence)."""
@@ -136,7 +147,7 @@ class Oracle:
             deviation = math.sqrt(max(case.covariance[at, at], 0.0))
             step = (
                 0.5 * math.erfc(-(x - case.mean[at]) / deviation / math.sqrt(2))
-                if deviation > 1e-7
+                if deviation > 0
                 else float(x >= case.mean[at])
             )
             total += weight * step

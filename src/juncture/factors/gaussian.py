@@ -85,19 +85,19 @@ class LinearGaussian(Value):
         """The child's mean in each row."""
         real = [columns[parent.name] for parent in self.parents if parent.is_real]
         inputs = np.stack(real, axis=1) if real else np.zeros((num_rows, 0))
-        index = self._configuration(columns)
+        index = self.configuration(columns)
         return self.intercept[index] + (self.coefficients[index] * inputs).sum(axis=-1)
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         x = columns[self.child.name]
-        variance, mean = self.variance[self._configuration(columns)], self.mean(columns, len(x))
+        variance, mean = self.variance[self.configuration(columns)], self.mean(columns, len(x))
         if (self.variance == 0).any():
             return np.where(variance == 0, self._log_agreement(columns, mean), log_density(x, mean, variance))
         return log_density(x, mean, variance)
 
     def _log_agreement(self, columns: Columns, mean: np.ndarray) -> np.ndarray:
         """0 where the child is what its parents determine, else -inf."""
-        x, index = columns[self.child.name], self._configuration(columns)
+        x, index = columns[self.child.name], self.configuration(columns)
         sizes = np.abs(x) + np.abs(self.intercept[index])
         real = [columns[parent.name] for parent in self.parents if parent.is_real]
         for position, column in enumerate(real):
@@ -105,10 +105,11 @@ class LinearGaussian(Value):
         return np.where(np.abs(x - mean) <= AGREEMENT * sizes, 0.0, -np.inf)
 
     def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
-        deviation = np.sqrt(self.variance[self._configuration(columns)])
+        deviation = np.sqrt(self.variance[self.configuration(columns)])
         return self.mean(columns, num_rows) + deviation * rng.standard_normal(num_rows)
 
-    def _configuration(self, columns: Columns) -> tuple[np.ndarray, ...]:
+    def configuration(self, columns: Columns) -> tuple[np.ndarray, ...]:
+        """The codes of the parents with states: the index of the parameters of each row."""
         return tuple(columns[parent.name] for parent in self.parents if not parent.is_real)
 
     def __repr__(self) -> str:

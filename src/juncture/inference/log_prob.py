@@ -36,7 +36,8 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     values = np.empty(len(dataset))
     known = find_known(dataset)
     if is_gaussian(model) or (is_discrete(model) and len(number_patterns(known)[0]) > MANY_PATTERNS):
-        values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
+        findings = as_findings(dataset, model.variables)
+        values[:] = run_engine(engine, model, findings, questions=LOG_EVIDENCE).log_evidence
     else:
         for observed, indices in group_by_observed(dataset, known):
             part = relevant_part(model, observed)

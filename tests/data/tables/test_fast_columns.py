@@ -198,3 +198,36 @@ def test_distinct_rows_are_numbered_in_order_of_appearance(dtype, num_columns):
         exact = distinct_rows(table)
     for one, other in zip(exact, (numbers, firsts), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+SHORT = {
+    "objects": pd.Series(["no", None, "yes", np.nan, pd.NA, "ÿ"], dtype=object),
+    "str": pd.Series(["no", None, "yes", None, "no", "ÿ"], dtype="str"),
+    "python strings": pd.Series(["no", None, "yes", None, "no", "ÿ"], dtype="string[python]"),
+    "arrow strings": pd.Series(["no", None, "yes", None, "no", "ÿ"], dtype="string[pyarrow]"),
+    "arrow types": pd.Series(["no", None, "yes", None, "no", "ÿ"], dtype=pd.ArrowDtype(pa.string())),
+    "categories": pd.Series(["no", None, "yes", None, "no", "no"], dtype=pd.CategoricalDtype(["yes", "no", "?!"])),
+    "whole numbers with holes": pd.Series([3.0, np.nan, -1.0, 3.0, np.nan, 7.0]),
+    "a negative zero": pd.Series([3.0, np.nan, -0.0, 3.0, np.nan, 7.0]),
+    "floats": pd.Series([0.5, np.nan, 1.0, 2.0, np.nan, 2.0]),
+    "small floats": pd.Series([1.0, 2.0, np.nan, 1.0, 2.0, 1.0], dtype=np.float32),
+    "integers": pd.Series([4, 2, 4, 4, 2, 9]),
+    "small integers": pd.Series([0, 1, 2, 0, 1, 2], dtype=np.uint8),
+    "integers with holes": pd.Series([4, None, 4, 4, 2, 9], dtype="Int64"),
+    "truths": pd.Series([True, False, True, True, False, True]),
+    "truths with holes": pd.Series([True, False, None, True, False, True], dtype="boolean"),
+    "polars": pl.Series(["no", None, "yes", None, "no", "ÿ"]),
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_short_columns_are_coded_as_long_ones(kind):
+    """Of a frame and of a mapping: the same variables, and the same codes or numbers."""
+    short = SHORT[kind]
+    library = pl if isinstance(short, pl.Series) else pd
+    long = library.concat([short] * 400)
+    for wrap in (lambda cells: {"x": cells}, lambda cells: library.DataFrame({"x": cells})):
+        few, many = Dataset(wrap(short)), Dataset(wrap(long))
+        assert few.variables == many.variables
+        assert few.columns["x"].dtype == many.columns["x"].dtype
+        np.testing.assert_array_equal(np.tile(few.columns["x"], 400), many.columns["x"])

@@ -131,3 +131,73 @@ def test_a_grid_too_wide_for_its_memory():
     assert (rows.columns["lung"] == 0).mean() == pytest.approx(0.489, abs=0.05)
     with pytest.raises(jt.Unsupported, match="takes variables with states"):
         jt.infer(logistic_network(), method="cutset")
+
+
+def relations_network() -> jt.BayesianNetwork:
+    """Two numbers that are exact in some states, and a copy of the first that is exact in all."""
+    a, b = jt.Variable("a", 2), jt.Variable("b", 3)
+    x, y, z = (jt.Variable(name) for name in "xyz")
+    return jt.BayesianNetwork(
+        [
+            jt.Conditional(a, [], [0.3, 0.7]),
+            jt.Conditional(b, [a], [[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]]),
+            jt.LinearGaussian(x, [a], [[], []], [0.0, 0.0], [0.0, 1.0]),
+            jt.LinearGaussian(y, [b, x], [[1.0], [0.0], [2.0]], [0.0, 0.0, 1.0], [1.0, 0.0, 4.0]),
+            jt.LinearGaussian(z, [x], [1.0], 0.5, 0.0),
+        ]
+    )
+
+
+def draw_states(given, num_draws, rng):
+    """The states of `relations_network`, all as often, where its numbers are observed."""
+    columns = {"a": rng.integers(2, size=num_draws), "b": rng.integers(3, size=num_draws)}
+    return columns, np.full(num_draws, math.log(1 / 6))
+
+
+WEIGHTING, PROPOSAL = jt.LikelihoodWeighting(), jt.ImportanceSampling(proposal=draw_states)
+
+
+@pytest.mark.parametrize(
+    ("method", "evidence"),
+    [
+        (WEIGHTING, {"x": 0.0}),
+        (WEIGHTING, {"x": 0.0, "y": 0.0}),
+        (WEIGHTING, {"x": 0.0, "y": 0.0, "b": 0}),
+        (WEIGHTING, {"x": 1.0, "y": 0.0}),
+        (PROPOSAL, {"x": 0.0, "y": 0.0}),
+        (PROPOSAL, {"x": 1.0, "y": 0.0}),
+    ],
+)
+def test_draws_with_fewer_exact_relations_weigh_nothing(method, evidence):
+    """Against exact inference: states of probability 0 have weight 0, in marginals, joints, draws and batches."""
+    model = relations_network()
+    evidence = evidence | {"z": evidence["x"] + 0.5}
+    exact = jt.infer(model, evidence)
+    rows = jt.infer(model, [evidence, {"x": 2.0, "y": 1.0, "z": 2.5}], method=method, rng=1)
+    found = jt.infer(model, evidence, method=method, rng=0)
+    for beliefs, log_evidence in ((found, found.log_evidence), (rows, rows.log_evidence[0])):
+        assert log_evidence == pytest.approx(exact.log_evidence, abs=0.1)
+        for name in ("a", "b"):
+            values = np.reshape(beliefs[name].values, (-1, model.variable(name).num_states))[0]
+            assert values[exact[name].values == 0] == pytest.approx(0.0, abs=0.0)
+            assert values == pytest.approx(exact[name].values, abs=0.05)
+    assert found.joint("a", "b").values == pytest.approx(exact.joint("a", "b").values, abs=0.05)
+    drawn = found.sample(200, rng=2).columns
+    assert (exact.joint("a", "b").values[drawn["a"], drawn["b"]] > 0).all()
+
+
+def test_a_number_that_no_draw_can_agree_with_is_refused():
+    """It is exact in one state and not in the other, so that only the other would be drawn."""
+    a, x, y = jt.Variable("a", 2), jt.Variable("x"), jt.Variable("y")
+    model = jt.BayesianNetwork(
+        [
+            jt.Conditional(a, [], [0.5, 0.5]),
+            jt.LinearGaussian(x, [], []),
+            jt.LinearGaussian(y, [a, x], [[1.0], [0.0]], [0.0, 0.0], [0.0, 1.0]),
+        ]
+    )
+    assert jt.infer(model, {"y": 0.3})["a"].values == pytest.approx([0.5, 0.5])
+    with pytest.raises(jt.Unsupported, match="no draw agrees with 'y', an exact function of numbers that are drawn"):
+        jt.infer(model, {"y": 0.3}, method="likelihood-weighting", rng=0)
+    known = jt.infer(model, {"y": 0.3, "x": 0.3}, method="likelihood-weighting", rng=0)
+    assert known["a"].values.tolist() == [1.0, 0.0]

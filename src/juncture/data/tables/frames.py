@@ -17,6 +17,9 @@ from juncture.data.tables.parts import is_native
 from juncture.data.tables.whole_numbers import integers_in_floats
 from juncture.errors import InvalidData
 
+TEXTS = frozenset({"str", "string"})  # types of pandas
+FEW = 1000  # rows up to which Python looks at cells before a library has said what they are
+
 
 def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
     """The series of a data frame by name, and its number of rows."""
@@ -33,6 +36,8 @@ def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
     except nw.exceptions.DuplicateError as error:
         reason = " ".join(str(error).split())  # one line
         raise InvalidData(f"the names of columns must differ: {reason}") from error
+    if frame.implementation.is_pandas() and len(frame) <= FEW:
+        return dict(data.items()), len(frame)
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
 
 
@@ -44,6 +49,10 @@ def describe_kind(data: Any) -> str:
 
 def series_column(cells: Any, name: str) -> Column:
     """A column from a series of pandas, Polars, Arrow and their like, or from anything with `tolist`."""
+    pandas = sys.modules.get("pandas")
+    found = pandas_column(cells, name) if pandas is not None and isinstance(cells, pandas.Series) else None
+    if found is not None:
+        return found
     series = nw.from_native(cells, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return native_column(series, name)
@@ -58,15 +67,33 @@ def series_column(cells: Any, name: str) -> Column:
     return list_column(values, name)
 
 
-def native_column(series: nw.Series[Any], name: str) -> Column:
-    native, kind = series.to_native(), series.implementation
-    if kind.is_pandas() and native.dtype == object:  # narwhals would look at every cell to say more
+def pandas_column(native: Any, name: str) -> Column | None:
+    """A series of pandas by the type that it has; None for one that narwhals knows better."""
+    dtype = native.dtype
+    kind = dtype.kind if isinstance(dtype, np.dtype) else None
+    if kind == "O":  # narwhals would look at every cell to say more
         return object_column(native.to_numpy(), name)
+    if dtype == np.float64:  # as pandas casts integers when some are missing
+        values = np.array(native.to_numpy())
+        return integers_in_floats(values) or NumericColumn(values)
+    if kind in {"b", "i", "u"}:
+        return NumericColumn(np.array(native.to_numpy()))
+    if dtype.name == "category":
+        return declared_levels(native.array.codes, native.array.categories.tolist())
+    if dtype.name not in TEXTS or len(native) > FEW:
+        return None
+    is_in_arrow = getattr(dtype, "storage", "") == "pyarrow"
+    cells = native.array.__arrow_array__().to_pylist() if is_in_arrow else native.to_numpy(dtype=object).tolist()
+    return list_column(cells, name)
+
+
+def native_column(series: nw.Series[Any], name: str) -> Column:
+    found = pandas_column(series.to_native(), name) if series.implementation.is_pandas() else None
+    if found is not None:
+        return found
     dtype = series.dtype
     if dtype.is_float() or dtype.is_decimal():
-        values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        is_cast = kind.is_pandas() and native.dtype == np.float64  # as pandas casts integers when some are missing
-        return (integers_in_floats(values) if is_cast else None) or NumericColumn(values)
+        return NumericColumn(np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
     if dtype.is_integer() or dtype == nw.Boolean:
         return whole_column(series)
     if dtype.is_temporal():
@@ -93,7 +120,7 @@ def text_series(series: nw.Series[Any], name: str) -> Column:
     """Text by its distinct values, found by the library that holds it."""
     native = series.to_native()
     if series.implementation.is_polars():
-        return polars_levels(native)
+        return polars_levels(native) if len(native) > FEW else list_column(native.to_list(), name)
     if is_in_arrow(series):
         return arrow_levels(series.to_arrow())
     if series.implementation.is_pandas():

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from juncture.data.tables.columns import Column, DescribeRow, Levels, NumericColumn
+from juncture.data.tables.columns import HOLE, Column, DescribeRow, Levels, NumericColumn
 from juncture.errors import InvalidData
 from juncture.intervals import as_number
 
 LARGEST = 2.0**53  # up to which doubles hold every whole number
+FEW = 1000  # rows up to which Python is as quick as an array
 
 
 def is_whole(values: np.ndarray) -> bool:
@@ -28,9 +29,14 @@ def are_states(values: np.ndarray, most: int) -> bool:
 
 def integers_in_floats(values: np.ndarray) -> Levels | None:
     """The integers that pandas holds as floats because some are missing; None where some number is not whole."""
-    has_negative_zero = np.signbit(values[values == 0]).any()  # which no integer is
-    if not np.isnan(values).any() or not is_whole(values) or has_negative_zero:
+    if not np.isnan(values).any() or not is_whole(values):
         return None
+    if np.signbit(values[values == 0]).any():  # which no integer is
+        return None
+    if len(values) <= FEW:
+        labels = sorted(set(values[~np.isnan(values)].tolist()))
+        positions = {label: position for position, label in enumerate(labels)}
+        return Levels(np.array([positions.get(value, HOLE) for value in values.tolist()], np.int32), map(int, labels))
     levels = NumericColumn(values).levels
     return Levels(levels.codes, [int(as_number(label)) for label in levels.labels])
 

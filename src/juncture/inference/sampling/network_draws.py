@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture import numerics
 from juncture.data.findings import Findings
-from juncture.factors.conditional import AnyConditional, Conditional, HasTable
+from juncture.errors import Unsupported
+from juncture.factors.conditional import AnyConditional, Columns, Conditional, HasTable
+from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.inference.sampling.forward import ForwardSampler
 from juncture.inference.sampling.table_draws import Batch, LogTables, Source, TableDraws, as_batch
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -93,9 +95,55 @@ class NetworkDraws:
                 columns[name] = part.sample(columns, num_draws, rng)
             if name in self.row.likelihoods:
                 log_weights = log_weights + numerics.log(self.row.likelihoods[name][0])[columns[name]]
-        return as_batch(self.model, columns, log_weights)
+        relations = count_relations(self.model, columns, known)
+        if relations.loose is not None:
+            raise Unsupported(
+                f"no draw agrees with {relations.loose!r}, an exact function of numbers that are drawn: use"
+                " method='exact', observe them, or give the function some noise"
+            )
+        return as_batch(self.model, columns, log_weights, relations.counts)
 
     @property
     def known(self) -> Mapping[str, Any]:
         """The states and numbers of the observed variables."""
         return {name: values[0] for name, values in (self.row.codes | self.row.reals).items()}
+
+
+class Relations(NamedTuple):
+    """Exact relations of the evidence: how many hold in each draw, and a number that no draw can agree with."""
+
+    counts: np.ndarray | None  # (draw,); None where there are none
+    loose: str | None  # an observed child without noise of a number that is drawn with noise
+
+
+def count_relations(model: Any, columns: Columns, observed: Mapping[str, Any]) -> Relations:
+    """How many observed numbers are exact functions of other evidence, in each draw of columns of all variables.
+
+    A number without noise is a point where its parents are: those that are observed, or points themselves.
+    """
+    parts = {part.child.name: part for part in getattr(model, "conditionals", ()) if part.child.is_real}
+    lines = [parts[name] for name in observed if isinstance(parts.get(name), LinearGaussian)]
+    if not any((part.variance == 0).any() for part in lines):  # type: ignore[attr-defined]
+        return Relations(None, None)
+    points: dict[str, Any] = {}
+    counts: Any = 0
+    loose = None
+    for name in filter(parts.__contains__, model.graph.topological_order()):
+        is_exact, is_point = find_points(parts[name], columns, points)
+        if name in observed:
+            counts = counts + (is_exact & is_point)
+            loose = name if loose is None and np.any(is_exact & ~is_point) else loose
+        points[name] = True if name in observed else is_exact & is_point
+    size = len(columns[next(iter(parts))])
+    return Relations(np.broadcast_to(counts, (size,)), loose)
+
+
+def find_points(part: AnyConditional, columns: Columns, points: Mapping[str, Any]) -> tuple[Any, Any]:
+    """(draw,) each: whether a number has no noise given its parents, and whether all that it depends on are points."""
+    if not isinstance(part, LinearGaussian):
+        return np.bool_(isinstance(part, Constant)), np.bool_(True)
+    index = part.configuration(columns)
+    is_point: Any = np.bool_(True)
+    for at, parent in enumerate(parent for parent in part.parents if parent.is_real):
+        is_point = is_point & (points[parent.name] | (part.coefficients[(*index, at)] == 0))
+    return part.variance[index] == 0, is_point

@@ -14,19 +14,26 @@ from juncture.kernels.tables.weighing import add_log_values
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some draws: states of the nodes, values of real variables, and the logarithms of their weights."""
+    """Some draws: states of the nodes, values of real variables, and the logarithms of their weights.
+
+    A weight is a density of the evidence, of which some numbers may be exact functions: a draw weighs nothing beside
+    one in which more of them are.
+    """
 
     codes: np.ndarray  # (node, draw)
     log_weights: np.ndarray  # (draw,)
     reals: Mapping[str, np.ndarray] = field(default_factory=dict)  # (draw,)
+    num_exact: np.ndarray | None = None  # (draw,): exact relations among the evidence; None if the same in all draws
 
 
-def as_batch(model: Any, columns: Mapping[str, np.ndarray], log_weights: np.ndarray) -> Batch:
+def as_batch(
+    model: Any, columns: Mapping[str, np.ndarray], log_weights: np.ndarray, num_exact: np.ndarray | None = None
+) -> Batch:
     """Columns by name as a batch: codes of the variables with states, and the real columns."""
     states = [columns[one.name] for one in model.variables if not one.is_real]
     codes = np.array(states, np.int64).reshape(len(states), len(log_weights))
     reals = {one.name: np.asarray(columns[one.name], float) for one in model.variables if one.is_real}
-    return Batch(codes, np.asarray(log_weights, float), reals)
+    return Batch(codes, np.asarray(log_weights, float), reals, num_exact)
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:

@@ -140,6 +140,8 @@ def make_answers(
 ) -> WeightedAnswers:
     """The answers with their diagnostics; warns of weights that vary too much, refuses draws without any weight."""
     check_weights(tallies, findings, engine.name)
+    if any(part.num_exact for part in tallies):
+        run = replace(run, replaced=[part.log_weights for part in tallies])  # those of draws that count
     answers = WeightedAnswers(run, tallies, scope, findings, Diagnostics(exact=False), engine.name)
     found = diagnose(answers, repeat)
     if not found.converged:

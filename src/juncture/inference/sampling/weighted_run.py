@@ -37,7 +37,10 @@ class Streams:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Sums over the draws of one row of evidence, in units of exp(log_scale) for a weight."""
+    """Sums over the draws of one row of evidence, in units of exp(log_scale) for a weight.
+
+    They are over the draws in which the most numbers of the evidence are exact; all others have the weight 0.
+    """
 
     log_scale: float
     total: float  # Σ w
@@ -45,10 +48,13 @@ class Tally:
     sums: np.ndarray  # (state of all nodes,): Σ w over the draws that have the state
     squares: np.ndarray
     log_weights: np.ndarray  # (draw,)
+    num_exact: int = 0
 
     @classmethod
-    def join(cls, parts: Sequence[Tally]) -> Tally:
+    def join(cls, blocks: Sequence[Tally]) -> Tally:
         """The sums of several blocks, in their order."""
+        most = max((part.num_exact for part in blocks if not part.is_empty), default=0)
+        parts = [part if part.num_exact == most else part.without_weights() for part in blocks]
         top = max(part.log_scale for part in parts)
         scales = [math.exp(part.log_scale - top) if part.log_scale > -math.inf else 0.0 for part in parts]
         pairs = list(zip(parts, scales, strict=True))
@@ -59,7 +65,13 @@ class Tally:
             sums=np.sum([part.sums * scale for part, scale in pairs], axis=0),
             squares=np.sum([part.squares * scale**2 for part, scale in pairs], axis=0),
             log_weights=np.concatenate([part.log_weights for part in parts]),
+            num_exact=most,
         )
+
+    def without_weights(self) -> Tally:
+        """The same draws, none of which counts."""
+        nothing = np.zeros_like(self.sums)
+        return Tally(-math.inf, 0.0, 0.0, nothing, nothing, np.full(self.num_draws, -math.inf), self.num_exact)
 
     @property
     def num_draws(self) -> int:
@@ -90,14 +102,22 @@ class Tally:
 
 def tally(batch: Batch, state_starts: np.ndarray, log_weights: np.ndarray | None = None) -> Tally:
     """The sums over a block of draws, with their own weights or with others in their place."""
-    logs = batch.log_weights if log_weights is None else log_weights
+    logs, most = keep_most_exact(batch, batch.log_weights if log_weights is None else log_weights)
     top = float(logs.max(initial=-math.inf))
     sums, squares = np.zeros(state_starts[-1]), np.zeros(state_starts[-1])
     if top == -math.inf:
-        return Tally(top, 0.0, 0.0, sums, squares, logs)
+        return Tally(top, 0.0, 0.0, sums, squares, logs, most)
     weights = np.exp(logs - top)
     tally_states(batch.codes, weights, state_starts, sums, squares)
-    return Tally(top, float(weights.sum()), float((weights**2).sum()), sums, squares, logs)
+    return Tally(top, float(weights.sum()), float((weights**2).sum()), sums, squares, logs, most)
+
+
+def keep_most_exact(batch: Batch, log_weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """The weights of the draws with the most exact relations among those that have one, 0 elsewhere; and how many."""
+    if batch.num_exact is None:
+        return log_weights, 0
+    most = int(batch.num_exact[log_weights > -math.inf].max(initial=0))
+    return np.where(batch.num_exact == most, log_weights, -math.inf), most
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.evidence import as_findings
+from juncture.inference.engines.contract import Question
 from support.gaussian_oracles import Oracle, condition
 
 ROUNDING = 2.0**-44
@@ -216,6 +218,53 @@ def test_log_prob_sums_out_holes():
         assert found[number] == pytest.approx(condition(model, seen).log_evidence, rel=1e-12)
     assert jt.log_prob(model, {name: column[0] for name, column in rows.items()}) == pytest.approx(found[0], rel=1e-14)
     assert found[0] == pytest.approx(model.log_joint({name: column[0] for name, column in rows.items()}), rel=1e-12)
+
+
+@st.composite
+def scattered(draw: Any) -> tuple[jt.BayesianNetwork, np.ndarray]:
+    """A network of any units, and rows of which most observe other variables; some rows observe all, some nothing."""
+    rng, size = np.random.default_rng(draw(st.integers(0, 2**32 - 1))), draw(st.integers(1, 6))
+    units, variables = 2.0 ** rng.integers(-27, 20, size), [jt.Variable(f"x{place}") for place in range(size)]
+    variances = draw(st.sampled_from([(0.3, 1.0, 2.0), (0.3, 1e-10), (0.0, 1.0)]))  # ordinary, precise, exact
+    parts = []
+    for place, child in enumerate(variables):
+        parents = [other for other in range(place) if rng.random() < 0.6]
+        slopes = rng.integers(-6, 7, len(parents)) / 4 * units[place] / units[parents]
+        variance = rng.choice(variances) * units[place] ** 2
+        level = rng.integers(-6, 7) / 4 * units[place]
+        parts.append(jt.LinearGaussian(child, [variables[other] for other in parents], slopes, level, variance))
+    model = jt.BayesianNetwork([parts[place] for place in rng.permutation(size)])
+    rows = np.stack([jt.sample(model, 8, rng=rng).columns[each.name] for each in model.variables], axis=1)
+    rows[rng.random(rows.shape) < 0.5] = np.nan
+    rows[0] = np.nan
+    return model, rows
+
+
+@given(drawn=scattered())
+def test_densities_of_rows_with_holes_of_their_own(drawn: tuple[jt.BayesianNetwork, np.ndarray]):
+    """Against rational arithmetic, one by one, and each of them in a block of rows that have the same holes."""
+    model, rows = drawn
+    names = model.variables.names
+    found = jt.log_prob(model, dict(zip(names, rows.T, strict=True)))
+    for row, log_density in zip(rows, found, strict=True):
+        evidence = {name: float(x) for name, x in zip(names, row, strict=True) if not np.isnan(x)}
+        oracle, prior = condition(model, evidence), condition(model, {})
+        bound = rounding_errors(Case(model, evidence), oracle, prior)["log_evidence"]
+        assert log_density == pytest.approx(oracle.log_evidence, rel=1e-12, abs=1e-12 + bound)
+    many = jt.log_prob(model, dict(zip(names, np.repeat(rows, 5000, axis=0).T, strict=True)))
+    assert many[::5000] == pytest.approx(found, rel=1e-9, abs=1e-9)
+
+
+def test_only_densities_are_asked_for_and_all_else_is_found_when_it_is_asked_for():
+    model = chain_network()
+    rows = {name: [None, 1.5, 2.0, at, None, 3.0] for at, name in enumerate(model.variables.names)}
+    table = jt.Dataset(rows | {"x1": [1.0, None, 3.0, None, None, 1.0]}, variables=model.variables)
+    findings, names = as_findings(table, model.variables), tuple(rows)
+    plan = jt.GaussianElimination().compile(model, names, names)
+    answers = plan.run(model, findings, questions=frozenset({Question.LOG_EVIDENCE}))
+    others = plan.run(model, findings)
+    assert answers.log_evidence == pytest.approx(others.log_evidence, rel=1e-13)
+    assert np.array_equal(answers.means(names), others.means(names))
 
 
 def test_draws_have_the_moments_of_the_posterior():

@@ -41,7 +41,7 @@ def test_the_waste_incinerator():
 @pytest.mark.parametrize("name", ["waste", "clgaussian.test", "healthcare", "sangiovese"])
 def test_published_networks_against_enumeration(name):
     model = published(name)
-    rows = jt.sample(model, 6, rng=3)
+    rows = jt.sample(model, 6 if len(model.variables) < 10 else 2, rng=3)  # fractions of many digits
     rng = np.random.default_rng(5)
     for number in range(len(rows)):
         row = {key: values[number] for key, values in rows.to_dict().items() if rng.random() < 0.4}

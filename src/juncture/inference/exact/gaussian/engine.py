@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from juncture.checks import check_number
 from juncture.data.findings import Findings
-from juncture.data.missingness import group_by_pattern
+from juncture.data.missingness import group_by_pattern, number_patterns
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.real_variables import is_gaussian
@@ -27,6 +28,7 @@ from juncture.inference.exact.gaussian.precisions import PrecisionPlan, Precisio
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
 from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
+from juncture.inference.exact.gaussian.scattered_rows import DenseRows, DensityAnswers, are_few, is_dense
 from juncture.inference.exact.gaussian.systems import LinearSystem
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.lowering import check_factors
@@ -42,6 +44,7 @@ TARGET_LISTS, NAMES = frozenset({type(None), list, tuple}), frozenset({str})  # 
 MANY_VARIABLES = 2**12  # beside which what a single row costs besides is little
 System: TypeAlias = LinearSystem | PrecisionSystem
 KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
+DENSITIES = frozenset({Question.LOG_EVIDENCE})
 
 
 @dataclass(frozen=True)
@@ -164,8 +167,32 @@ class GaussianPlan:
             self.engine.memory_limit,
         )
         system = self.system if model is self.model else self.system_of(model)
-        groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
+        if questions == DENSITIES and isinstance(system, LinearSystem) and not findings.is_single and is_dense(system):
+            logs = self.log_densities(system, findings)
+            return DensityAnswers(system, findings, logs, lambda: self.solve_all(system, findings))
+        groups = self.solve_all(system, findings)
         return GaussianAnswers(system.names, system.numbers, system.means, system.scales, findings, groups)
+
+    def solve_all(self, system: System, findings: Findings) -> tuple[Group, ...]:
+        """The eliminations of all patterns of holes."""
+        return tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
+
+    def log_densities(self, system: LinearSystem, findings: Findings) -> np.ndarray:
+        """(row,): log p(evidence), by an elimination where many rows have the same holes, else by least squares."""
+        values = np.full((findings.num_rows, len(system.names)), np.nan)
+        for name in findings.names:
+            values[:, system.numbers[name]] = findings.reals[name]
+        known = ~np.isnan(values)
+        first, pattern = number_patterns(known)
+        num_free = len(system.names) - known[first].sum(axis=1)
+        by_row = are_few(np.bincount(pattern, minlength=len(first)), num_free, len(system.names))[pattern]
+        rows, logs = np.flatnonzero(by_row), np.empty(findings.num_rows)
+        logs[rows] = DenseRows.of(system).log_densities(values, rows, np.zeros(len(rows), np.int64))
+        rest = np.flatnonzero(~by_row)
+        for marks, places in group_by_pattern(known[rest]):
+            names = tuple(compress(system.names, marks))
+            logs[rest[places]] = self.solve(system, rest[places], names, findings).log_evidence
+        return logs
 
     def system_of(self, model: Any) -> System:
         """The equations of another model of the same structure."""

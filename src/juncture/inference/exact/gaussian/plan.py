@@ -60,12 +60,11 @@ def find_plan(
     number = np.full(len(kept), -1, np.int64)
     number[free] = np.arange(len(free))
     scopes = restrict_scopes(starts, number[nodes])
-    order = find_order(len(free), *scopes)
-    steps = sort_steps(order, *scopes)
-    if preferred is not None:
-        wanted = number[preferred]
-        other = sort_steps(wanted[wanted >= 0], *scopes)
-        if operations_of(other[1]) <= max(FEW_OPERATIONS, WORTH * operations_of(steps[1])):
+    wanted = np.empty(0, np.int64) if preferred is None else number[preferred]
+    steps = sort_steps(wanted[wanted >= 0], *scopes) if preferred is not None else None
+    if steps is None or operations_of(steps[1]) > FEW_OPERATIONS:
+        other = sort_steps(find_order(len(free), *scopes), *scopes)
+        if steps is None or operations_of(steps[1]) > WORTH * operations_of(other[1]):
             steps = other
     order, separator_starts, separators, parents = steps
     seen = np.flatnonzero(observed)

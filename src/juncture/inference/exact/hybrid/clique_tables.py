@@ -72,22 +72,41 @@ class TableTree:
     def sum(self, tables: Iterable[Table], num_rows: int) -> Sums:
         """Multiply all tables and pass messages to the roots and back."""
         beliefs, constant = self._load(tables, num_rows)
+        return Sums(self, beliefs, np.broadcast_to(constant + self._calibrate(beliefs), (num_rows,)))
+
+    def keep_most(self, counts: Iterable[Table], tables: Iterable[Table], num_rows: int) -> list[Table]:
+        """Log-tables that keep the configurations with the largest sum of counts among all that the tables allow.
+
+        A configuration has the largest sum if and only if in every clique no other one allows a larger sum. Counts are
+        whole numbers, of which nothing is rounded.
+        """
+        pairs = zip(self._load(tables, num_rows)[0], self._load(counts, num_rows)[0], strict=True)
+        beliefs = [np.where(logs > -np.inf, count, -np.inf) for logs, count in pairs]
+        self._calibrate(beliefs, maximize=True)
+        axes = [tuple(range(1, logs.ndim)) for logs in beliefs]
+        kept = [logs == logs.max(axis=each, keepdims=True) for logs, each in zip(beliefs, axes, strict=True)]
+        masks = zip(self.cliques, kept, strict=True)
+        return [(clique, np.where(mask, 0.0, -np.inf)) for clique, mask in masks if not mask.all()]
+
+    def _calibrate(self, beliefs: list[np.ndarray], *, maximize: bool = False) -> np.ndarray | float:
+        """Pass messages of sums (or maxima) to the roots and back, in place; the logarithm of the sum of all."""
         messages: list[np.ndarray] = [np.empty(0)] * len(self.cliques)
+        constant: np.ndarray | float = 0.0
         for at in reversed(range(len(self.cliques))):
             up = self.parents[at]
             if up >= 0:
-                messages[at] = reduce_to(beliefs[at], self.cliques[at], self._separator(at))
+                messages[at] = reduce_to(beliefs[at], self.cliques[at], self._separator(at), maximize=maximize)
                 beliefs[up] = beliefs[up] + align(messages[at], self._separator(at), self.cliques[up])
             else:
-                constant = constant + reduce_to(beliefs[at], self.cliques[at], ())
+                constant = constant + reduce_to(beliefs[at], self.cliques[at], (), maximize=maximize)
         for at, up in enumerate(self.parents):
             if up >= 0:
                 shared = self._separator(at)
-                total = reduce_to(beliefs[up], self.cliques[up], shared)
+                total = reduce_to(beliefs[up], self.cliques[up], shared, maximize=maximize)
                 known = messages[at] > -np.inf
                 update = np.subtract(total, messages[at], out=np.full(total.shape, -np.inf), where=known)
                 beliefs[at] = beliefs[at] + align(update, shared, self.cliques[at])
-        return Sums(self, beliefs, np.broadcast_to(constant, (num_rows,)))
+        return constant
 
     def maximize(self, tables: Iterable[Table], num_rows: int) -> Best:
         """The states with the largest product in each row: maxima go to the roots, states are read off downwards."""

@@ -14,7 +14,7 @@ def draw_rows(run: Run, num_rows: int, rng: np.random.Generator, memory_limit: i
         name: np.repeat(array, num_rows) for name, array in (*run.rows.codes.items(), *run.rows.reals.items())
     }
     if run.part.tree.states:
-        columns |= tree_of_row(run, run.tables(slice(0, 1))[0], 0, memory_limit).sample(num_rows, rng)
+        columns |= tree_of_row(run, run.tables(slice(0, 1)), 0, memory_limit).sample(num_rows, rng)
     for solved, case in run.solved:
         states = [columns[name] for name in solved.group.states]
         solved.fill(columns, np.repeat(case, num_rows), states, rng)

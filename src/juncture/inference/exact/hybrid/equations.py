@@ -19,7 +19,6 @@ from juncture.factors.conditional import AnyConditional
 from juncture.factors.gaussian import Constant, LinearGaussian
 
 ROUNDING = 1e-12  # relative: what is left of a coefficient of an exact relation that cancels
-EXACT_FIRST = 1e200  # above the ratio of every coefficient to its noise
 
 
 class Equation(NamedTuple):
@@ -119,10 +118,16 @@ def spread(equation: Equation, columns: tuple[str, ...]) -> tuple[np.ndarray, np
 
 
 def pivot_first(rows: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The row that says most about the first column comes first, in every configuration: the largest |a| / s."""
-    weights = [weigh(*row) for row in rows]
-    shape = np.broadcast_shapes(*(weight.shape for weight in weights))
-    stacked = np.stack([np.broadcast_to(weight, shape) for weight in weights])
+    """The row that says most about the first column comes first, in every configuration: the largest |a| / s.
+
+    An exact row says more than any other; of several, that in which the column has the largest share.
+    """
+    shape = np.broadcast_shapes(*(noise.shape for _, noise in rows))
+    exact, noisy = (
+        np.stack([np.broadcast_to(part, shape) for part in parts])
+        for parts in zip(*(weigh(*row) for row in rows), strict=True)
+    )
+    stacked = np.where(np.max(exact, axis=0) > 0, exact, noisy)
     best = np.argmax(stacked, axis=0)
     if not (np.max(stacked, axis=0, initial=0.0) > 0).all():
         raise InvalidModel("the coefficients of the real-valued variables differ too much in size to be solved")
@@ -137,13 +142,13 @@ def pivot_first(rows: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndar
     return list(zip(tables, noises, strict=True))
 
 
-def weigh(row: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """|a| / s of the first column; of an exact row more than any other, by the share of the column in the row."""
+def weigh(row: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The share of the first column in an exact row, 0 in others; and |a| / s of it in others, 0 in an exact row."""
     size = np.abs(row[..., 0])
     largest = np.abs(row[..., :-1]).max(axis=-1)
-    share = size / np.where(largest > 0, largest, 1.0)
     exact = variance == 0
-    return np.asarray(np.where(exact, EXACT_FIRST * share, size / np.sqrt(np.where(exact, 1.0, variance))))
+    share = size / np.where(largest > 0, largest, 1.0)
+    return np.where(exact, share, 0.0), np.where(exact, 0.0, size / np.sqrt(np.where(exact, 1.0, variance)))
 
 
 def swap(rows: np.ndarray, chosen: np.ndarray) -> None:

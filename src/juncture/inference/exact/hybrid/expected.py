@@ -106,9 +106,9 @@ class SolvedValues:
 
 def blocks_of(run: Run, weights: np.ndarray) -> Iterator[Block]:
     start = 0
-    for sums, log_total in run.sums():
-        place = slice(start, start + len(log_total))
-        counted = np.where(np.isneginf(log_total), 0.0, weights[place])
+    for sums in run.sums():
+        place = slice(start, start + len(sums.log_total))
+        counted = np.where(np.isneginf(sums.log_total), 0.0, weights[place])
         yield Block(run, run.rows.take(place), place, counted, sums)
         start = place.stop
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.inference.exact.hybrid.clique_tables import Table
-from juncture.inference.exact.hybrid.run import SINGULAR, Run
+from juncture.inference.exact.hybrid.run import Run
 from juncture.inference.exact.hybrid.tree_of_row import tree_of_row
 from juncture.values import few
 
@@ -70,31 +70,27 @@ class Search:
 
     def best_of_block(self, rows: slice) -> Ranked:
         """All rows at once where nothing is summed out; rows in which several are best are searched one by one."""
-        tables, lacking = self.run.tables(rows, with_peaks=self.with_numbers)
+        tables = self.run.tables(rows, with_peaks=self.with_numbers)
         if self.with_numbers:
             check_bounded(self.run, tables, rows)
         num_rows, tree = rows.stop - rows.start, self.run.part.tree
         if self.count > 1 or num_rows == 1 or len(self.states) < len(tree.states):
-            return self.best_of_each(tables, lacking, range(num_rows), rows.start)
+            return self.best_of_each(tables, range(num_rows), rows.start)
         best = tree.maximize(tables, num_rows)
-        alone = self.best_of_each(tables, lacking, np.flatnonzero(best.is_tied).tolist(), rows.start)
+        alone = self.best_of_each(tables, np.flatnonzero(best.is_tied).tolist(), rows.start)
         kept = np.flatnonzero(~best.is_tied)
         codes = np.stack([np.zeros(num_rows, np.int64), *(best.codes[name] for name in self.states)], axis=1)[kept, 1:]
-        logs = best.log_top[kept] + SINGULAR * sum_lacking(self.states, codes, lacking, kept)
-        return Ranked(*map(np.concatenate, zip(alone, (rows.start + kept, 0 * kept, codes, logs), strict=True)))
+        found = rows.start + kept, 0 * kept, codes, best.log_top[kept]
+        return Ranked(*map(np.concatenate, zip(alone, found, strict=True)))
 
-    def best_of_each(
-        self, tables: Sequence[Table], lacking: Sequence[Table], numbers: Iterable[int], start: int
-    ) -> Ranked:
+    def best_of_each(self, tables: Sequence[Table], numbers: Iterable[int], start: int) -> Ranked:
         parts = [Ranked(*(np.empty(0, np.int64),) * 2, np.empty((0, len(self.states)), np.int64), np.empty(0))]
         for number in numbers:
-            codes, logs = self.best_of_row(tables, lacking, number, start)
+            codes, logs = self.best_of_row(tables, number, start)
             parts.append(Ranked(np.full(len(logs), start + number), np.arange(len(logs)), codes, logs))
         return Ranked(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def best_of_row(
-        self, tables: Sequence[Table], lacking: Sequence[Table], number: int, start: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def best_of_row(self, tables: Sequence[Table], number: int, start: int) -> tuple[np.ndarray, np.ndarray]:
         """(codes (rank, variable with states), logs (rank,)) of one row of a block."""
         constant = sum(float(logs[number if len(logs) > 1 else 0]) for names, logs in tables if not names)
         is_impossible = bool(np.isneginf(self.run.log_total[start + number]))
@@ -105,8 +101,7 @@ class Search:
         if not self.states:
             return np.zeros((1, 0), np.int64), answers.log_evidence + constant
         codes, values = answers.best(self.states, self.count)
-        left = sum_lacking(self.states, codes[0], lacking, np.full(len(codes[0]), number))
-        return codes[0], values[0] + constant + SINGULAR * left
+        return codes[0], values[0] + constant
 
 
 def check_all_asked(model: Any, asked: Sequence[str], observed: frozenset[str]) -> None:
@@ -134,17 +129,6 @@ def check_bounded(run: Run, tables: list[Table], rows: slice) -> None:
                     " given the others; observe it, or ask for the targets with states"
                 )
             tables[start + number] = names, np.where(without_bound, -np.inf, logs)
-
-
-def sum_lacking(
-    states: tuple[str, ...], codes: np.ndarray, lacking: Sequence[Table], numbers: np.ndarray
-) -> np.ndarray:
-    """How many exact relations each configuration lacks, in its row; only where all of its states are known."""
-    known, total = dict(zip(states, codes.T, strict=True)), np.zeros(len(codes))
-    for names, fewer in lacking:
-        if known.keys() >= set(names):
-            total += fewer[(numbers, *(known[name] for name in names))]
-    return total
 
 
 def complete(run: Run, states: tuple[str, ...], found: Ranked) -> dict[str, np.ndarray]:

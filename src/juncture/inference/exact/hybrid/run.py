@@ -15,7 +15,7 @@ from juncture.data.tables.distinct import MANY, distinct_rows
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
-from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
+from juncture.inference.exact.hybrid.groups import SolvedGroup
 from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.memory import advise_fewer, check_memory
@@ -24,7 +24,6 @@ from juncture.values import few, number_of
 CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
 KEPT_CELLS = 2**23
 MAX_SOLVED, MAX_NUMBERS = 64, 2**20  # solved groups that are kept with a model, and the size of one
-SINGULAR = 1e9  # what an exact relation weighs against any density, as a logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +100,19 @@ class Run:
     @cached_property
     def log_total(self) -> np.ndarray:
         """log p(findings of this part), one number a row."""
-        return np.concatenate([np.empty(0), *(total for _, total in self.sums())])
+        return np.concatenate([np.empty(0), *(sums.log_total for sums in self.sums())])
 
     def weights(self, names: tuple[str, ...]) -> np.ndarray:
         """p(names | findings) as (row, *states), for names that are in one clique."""
         shape = [self.part.tree.states[name] for name in names]
-        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums, _ in self.sums())])
+        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums in self.sums())])
 
-    def sums(self) -> Iterator[tuple[Sums, np.ndarray]]:
+    def sums(self) -> Iterator[Sums]:
         """Block by block of rows: what is known of every clique, and log p(findings)."""
         return iter(self._kept) if self._num_cells * self.rows.num_rows <= KEPT_CELLS else self._blocks()
 
     @cached_property
-    def _kept(self) -> list[tuple[Sums, np.ndarray]]:
+    def _kept(self) -> list[Sums]:
         return list(self._blocks())
 
     @cached_property
@@ -127,30 +126,31 @@ class Run:
         for start in range(0, self.rows.num_rows, step):
             yield slice(start, min(start + step, self.rows.num_rows))
 
-    def _blocks(self) -> Iterator[tuple[Sums, np.ndarray]]:
+    def _blocks(self) -> Iterator[Sums]:
         for rows in self.blocks():
-            tables, lacking = self.tables(rows)
-            sums = self.part.tree.sum(tables, rows.stop - rows.start)
-            yield sums, sums.log_total + self._restore(sums, lacking)
+            yield self.part.tree.sum(self.tables(rows), rows.stop - rows.start)
 
-    def tables(self, rows: slice, *, with_peaks: bool = False) -> tuple[list[Table], list[Table]]:
-        """All log-tables of some rows, and by how many exact relations each configuration of a group lacks of the most.
+    def tables(self, rows: slice, *, with_peaks: bool = False) -> list[Table]:
+        """All log-tables of some rows; those of the groups come last.
 
-        An exact relation that holds is infinitely denser than noise: a configuration that has fewer of them than
-        another weighs nothing against it.
+        An exact relation that holds is infinitely denser than noise, so that densities are compared by their number of
+        exact relations first and by their logarithms second: of all configurations that can occur, only those with the
+        most relations are kept.
         """
-        some = self.rows.take(rows)
+        some, num_rows = self.rows.take(rows), rows.stop - rows.start
         tables = [self.factor_table(factor, some) for factor in self.part.factors]
         tables += [row_table(part, some) for part in self.part.row_families]
         tables += [table for name in some.findings.likelihoods if (table := self.likelihood(name, some)) is not None]
-        lacking: list[Table] = []
-        for solved, case in self.solved:
-            logs, fewer = hold_exact(solved.density(some.reals, case[rows], self.tolerance))
-            names = solved.group.states
-            tables.append((names, add_peaks(logs, solved.log_peak(case[rows])) if with_peaks else logs))
-            if fewer is not None:
-                lacking.append((names, np.broadcast_to(fewer, (len(logs), *solved.shape))))
-        return tables, lacking
+        found = [solved.density(some.reals, case[rows], self.tolerance) for solved, case in self.solved]
+        scopes = [solved.group.states for solved, _ in self.solved]
+        groups = [(names, density.logs) for names, density in zip(scopes, found, strict=True)]
+        counts = [(names, density.num_exact) for names, density in zip(scopes, found, strict=True)]
+        varying = [(names, count) for names, count in counts if count is not None and varies(count)]
+        most = self.part.tree.keep_most(varying, [*tables, *groups], num_rows) if varying else []
+        if with_peaks:
+            peaks = [solved.log_peak(case[rows]) for solved, case in self.solved]
+            groups = [(names, add_peaks(logs, peak)) for (names, logs), peak in zip(groups, peaks, strict=True)]
+        return [*tables, *most, *groups]
 
     def factor_table(self, factor: Factor, rows: Rows) -> Table:
         """A factor with its observed variables fixed: (row, *states), or (1, *states) if none of them is observed."""
@@ -167,14 +167,6 @@ class Run:
         if name in rows.codes:
             return (), np.take_along_axis(logs, rows.codes[name][:, None], axis=1)[:, 0]
         return ((name,), logs) if name in self.part.tree.states else None
-
-    def _restore(self, sums: Sums, lacking: list[Table]) -> np.ndarray:
-        """What lacking relations took from the logarithm: all that is left lacks the same number of them."""
-        total = np.zeros(len(sums.log_total))
-        for names, fewer in lacking:
-            expected = (sums.marginal(names) * fewer).reshape(len(total), -1).sum(axis=1)
-            total += np.where(np.isnan(expected), 0.0, expected)
-        return SINGULAR * np.round(total)
 
 
 def row_table(part: AnyConditional, rows: Rows) -> Table:
@@ -202,12 +194,7 @@ def number_cases(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return table[firsts], case
 
 
-def hold_exact(density: Density) -> tuple[np.ndarray, np.ndarray | None]:
-    """Log-densities in which fewer exact relations than the most weigh next to nothing, and by how many they lack."""
-    if density.num_exact is None or np.ptp(density.num_exact) == 0:
-        return density.logs, None
-    logs, count = np.broadcast_arrays(density.logs, density.num_exact)
-    possible, axes = logs > -np.inf, tuple(range(1, logs.ndim))
-    most = np.where(possible, count, 0).max(axis=axes, keepdims=True)
-    fewer = np.where(possible, most - count, 0)
-    return logs - SINGULAR * fewer, fewer
+def varies(count: np.ndarray) -> bool:
+    """Whether the configurations of some row differ in (row, *configuration)."""
+    flat = count.reshape(len(count), -1)
+    return bool((flat != flat[:, :1]).any())

@@ -15,6 +15,7 @@ from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
 from juncture.inference.engines.contract import Answers
 from juncture.inference.engines.draws import DRAWS
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.sampling.network_draws import count_relations
 from juncture.inference.sampling.table_draws import Batch, as_batch
 
 Function = Callable[[Mapping[str, Any], int, np.random.Generator], tuple[Mapping[str, Any], Any]]
@@ -72,7 +73,8 @@ class FunctionDraws:
                 f"a proposal gives log q of each of its {num_draws} draws, a finite number; got {shown(log_q)}"
             )
         log_joint = self.model.log_joint_of(full) + log_likelihood_of(self.row, full)
-        return as_batch(self.model, full, log_joint - log_density)
+        relations = count_relations(self.model, full, given)
+        return as_batch(self.model, full, log_joint - log_density, relations.counts)
 
 
 def check_pair(drawn: Any) -> tuple[Mapping[str, Any], Any]:
