@@ -59,6 +59,21 @@ def diagonal_moments(rows: np.ndarray, weights: np.ndarray) -> Moments:
     return Moments(Gaussian, weight=weight, center=center, residual=residual, scatter=scatter)
 
 
+def column_moments(rows: np.ndarray, weights: np.ndarray) -> Moments:
+    """Weight, mean and scatter of what is seen of each column, by the weights of rows; exact for a constant.
+
+    Values are compared with the first of their column: in a constant column no rounding shows.
+    """
+    seen = ~np.isnan(rows) & (weights > 0)[:, None]
+    own = np.where(seen, weights[:, None], 0.0)
+    first = np.where(seen, rows, 0.0)[np.argmax(seen, axis=0), np.arange(rows.shape[1])] if len(rows) else 0.0
+    shift = np.where(seen, rows - first, 0.0)
+    weight = own.sum(axis=0)
+    step = np.divide((own * shift).sum(axis=0), weight, out=np.zeros_like(weight), where=weight > 0)
+    scatter, center = (own * (shift - step) ** 2).sum(axis=0), first + step
+    return Moments(Gaussian, weight=weight, center=center, residual=(first - center) + step, scatter=scatter)
+
+
 def weight_of_codes(codes: np.ndarray, weights: np.ndarray, num_codes: int) -> np.ndarray:
     """(code, state): how much weight (row, state) falls on each code."""
     from juncture.kernels.densities.emissions import add_counts

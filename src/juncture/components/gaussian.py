@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.checks import shown
 from juncture.components.contract import Emissions, EmissionStatistics, in_one_line, is_seen
-from juncture.components.densities import diagonal_log_prob, diagonal_moments
+from juncture.components.densities import column_moments, diagonal_log_prob, diagonal_moments
 from juncture.components.gaussian_estimate import best_fit
 from juncture.components.gaussian_holes import expected_moments, full_log_prob
 from juncture.components.gaussian_prior import log_prior, posterior_mode
@@ -142,14 +142,15 @@ class GaussianEmissions(Emissions):
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
         vectors, seen = self._vectors(rows), is_seen(rows)
         if self.is_diagonal:
-            moments = diagonal_moments(vectors, weights)
+            parts = [diagonal_moments(vectors, weights)]
         else:
-            moments = expected_moments(vectors, weights, self.full)
-        return EmissionStatistics(np.einsum("tk,t->k", weights, seen.astype(np.float64)), [moments])
+            columns = column_moments(vectors, weights.sum(axis=1))
+            parts = [expected_moments(vectors, weights, self.full), columns]
+        return EmissionStatistics(np.einsum("tk,t->k", weights, seen.astype(np.float64)), parts)
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        moments = statistics.parts[0]
-        means, covariance = best_fit(self, moments) if prior is None else posterior_mode(self, moments, prior)
+        found = best_fit(self, *statistics.parts) if prior is None else posterior_mode(self, statistics.parts[0], prior)
+        means, covariance = found
         shape = shape_of(self.structure, self.mean.shape)
         return type(self)(means.reshape(self.mean.shape), covariance.reshape(shape), self.structure)
 

@@ -1,7 +1,9 @@
 """Maximum likelihood means and covariances of Gaussian emissions, with a lower bound on variances.
 
 A state that shrinks to a point would have an infinite density there. So in every direction the variance must be at
-least FLOOR of the variance of the data, in units in which each column of the data has variance 1. The variance must
+least FLOOR of the variance of the data, in units in which each column of the data has variance 1. That is the variance
+of what is seen of the column, which no step changes: were expected values of holes counted, it would shrink with the
+states. The variance must
 also be large enough that the rounding of the column's values does not decide between states. A state whose variance was
 below the bound before may keep it: the previous emissions stay among the candidates, so no step of EM makes the fit
 worse.
@@ -27,35 +29,39 @@ LEAST = float(np.finfo(float).tiny) / FLOOR  # of data whose squares vanish: its
 Estimate = tuple[np.ndarray, np.ndarray]  # means (state, d), and the covariance of the structure
 
 
-def best_fit(emissions: GaussianEmissions, moments: Any) -> Estimate:
+def best_fit(emissions: GaussianEmissions, moments: Any, columns: Any = None) -> Estimate:
     """The means and the covariance that fit the moments best; what has no data stays as it is."""
     means = np.where(wide(moments.weight > DEAD, moments), moments.center, emissions.means)
-    return means, BY_MOMENTS[emissions.structure](emissions, moments)
+    return means, BY_MOMENTS[emissions.structure](emissions, moments, *reference_moments(moments, columns))
 
 
-def diagonal_variances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+def diagonal_variances(
+    emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray
+) -> np.ndarray:
     found = divide_scatter(moments.scatter, moments.weight, emissions.variances)
-    center, variance = column_moments(moments)
     return raise_to_floor(found, np.maximum(FLOOR * variance, (ROUNDING * center) ** 2), emissions.variances)
 
 
-def spherical_variances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+def spherical_variances(
+    emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray
+) -> np.ndarray:
     found = divide_scatter(moments.scatter.sum(axis=1), moments.weight.sum(axis=1), emissions.covariance)
-    center, variance = column_moments(moments)
     floor = np.maximum(FLOOR * variance.mean(), np.max((ROUNDING * center) ** 2))
     return raise_to_floor(found, floor, emissions.covariance)
 
 
-def full_covariances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+def full_covariances(
+    emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray
+) -> np.ndarray:
     found = divide_scatter(moments.scatter, moments.weight[:, None, None], emissions.full.covariance)
-    return lifted_matrices(found, *column_moments(moments), emissions.full.covariance)
+    return lifted_matrices(found, center, variance, emissions.full.covariance)
 
 
-def tied_covariance(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+def tied_covariance(emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray) -> np.ndarray:
     own = emissions.covariance.reshape(1, emissions.dimension, emissions.dimension)
     found = divide_scatter(moments.scatter.sum(axis=0)[None], moments.weight.sum()[None, None, None], own)
     with named(lambda position, state: "all states"):
-        return np.asarray(lifted_matrices(found, *column_moments(moments), own)[0])
+        return np.asarray(lifted_matrices(found, center, variance, own)[0])
 
 
 BY_MOMENTS = {
@@ -76,19 +82,28 @@ def wide(mask: np.ndarray, moments: Any) -> np.ndarray:
     return mask if mask.shape == moments.center.shape else mask[:, None]
 
 
-def column_moments(moments: Any) -> Estimate:
-    """(d,): mean and variance of all data, whatever the state.
+def reference_moments(moments: Any, columns: Any = None) -> Estimate:
+    """(d,): the mean of what is seen of each column, whatever the state, and the variance that floors are shares of.
 
-    Means of states are compared by their distances to the first state's, which are exact where they are small.
+    `columns` has these moments; where coordinates are independent, those of the states add up to them.
     """
-    weight = moments.weight if moments.weight.ndim == 2 else moments.weight[:, None]
-    own = moments.scatter if moments.weight.ndim == 2 else np.diagonal(moments.scatter, axis1=1, axis2=2)
-    heaviest = np.argmax(weight * np.ones_like(moments.center), axis=0)[None]
+    if columns is None:
+        return all_states(moments)
+    total = np.maximum(columns.weight, np.finfo(float).tiny)
+    return columns.center, reference_variance(columns.center, columns.scatter / total)
+
+
+def all_states(moments: Any) -> Estimate:
+    """The moments of reference from those of independent coordinates in each state, (state, d).
+
+    Means of states are compared by their distances to the heaviest state's, which are exact where they are small.
+    """
+    heaviest = np.argmax(moments.weight, axis=0)[None]
     first, rest = (np.take_along_axis(part, heaviest, axis=0) for part in (moments.center, moments.residual))
-    shift = np.where(weight > 0, (moments.center - first) + (moments.residual - rest), 0.0)
-    total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
-    mean_shift = (weight * shift).sum(axis=0) / total
-    variance = (own + weight * (shift - mean_shift) ** 2).sum(axis=0) / total
+    shift = np.where(moments.weight > 0, (moments.center - first) + (moments.residual - rest), 0.0)
+    total = np.maximum(moments.weight.sum(axis=0), np.finfo(float).tiny)
+    mean_shift = (moments.weight * shift).sum(axis=0) / total
+    variance = (moments.scatter + moments.weight * (shift - mean_shift) ** 2).sum(axis=0) / total
     center = first[0] + mean_shift
     return center, reference_variance(center, variance)
 
@@ -96,7 +111,22 @@ def column_moments(moments: Any) -> Estimate:
 def reference_variance(center: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """The variance that floors are shares of: of a column that is constant, the square of its mean, or 1."""
     square = np.where(center != 0, center**2, 1.0)
-    return np.maximum(np.where(variance > CONSTANT**2 * square, variance, square), LEAST)
+    return np.maximum(np.where(is_constant(center, variance), square, variance), LEAST)
+
+
+def is_constant(center: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Whether a column with this mean and variance differs by rounding only."""
+    return ~(variance > CONSTANT**2 * np.where(center != 0, center**2, 1.0))
+
+
+def first_variance(center: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """The variance of each column that EM starts from: the data's, and the floor for a column that is constant.
+
+    EM takes a constant column with holes down to the floor step by step, faster in states with fewer holes; on the way
+    those would attract rows that are none of theirs.
+    """
+    reference = reference_variance(center, variance)
+    return np.where(is_constant(center, variance), FLOOR * reference, reference)
 
 
 def raise_to_floor(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -214,7 +214,9 @@ def test_the_compiled_pass_gives_what_numpy_gives(seed):
     weights = np.where(rng.random(200) < 0.1, 0.0, rng.random(200))
     block = expectation.Block(rows, weights)
     plain = expectation.expect_piece(start, block, is_hard=False)
-    statistics, log_likelihood = gaussian_pass(start.components.full, np.log(start.weights), block.patterns)
+    statistics, log_likelihood = gaussian_pass(
+        start.components.full, np.log(start.weights), block.patterns, block.columns
+    )
     assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-12)
     mine, theirs = statistics.parts[0], plain.statistics.components.parts[0]
     assert mine.weight == pytest.approx(theirs.weight, rel=1e-10, abs=1e-12)

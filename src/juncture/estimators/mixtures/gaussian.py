@@ -10,8 +10,10 @@ import numpy as np
 from juncture.checks import check_choice, check_flag
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions, shape_of
+from juncture.components.gaussian_estimate import first_variance
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.estimators.mixtures.estimator import MixtureEstimator
+from juncture.latent.mixtures.weak_prior import mean_and_variance
 from juncture.learning.fit import Fit
 
 STRUCTURES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
@@ -67,7 +69,8 @@ class GaussianMixture(MixtureEstimator):
 
     def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
         structure: Any = STRUCTURES[check_choice(self.covariance_type, STRUCTURES, "covariance_type")]
-        mean, variance = column_moments(rows)
+        mean, variance = mean_and_variance(rows, np.ones(len(rows)))
+        variance = first_variance(mean, variance)
         means = np.tile(mean, (number, 1))
         of_all = {
             "full": np.diag(variance),
@@ -91,12 +94,3 @@ class GaussianMixture(MixtureEstimator):
         check_flag(return_std, "return_std")
         found = self._beliefs(X).impute()
         return (np.array(found.mean), np.array(found.deviation)) if return_std else np.array(found.mean)
-
-
-def column_moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and the variance of what is seen of each column; 0 and 1 where nothing is, 1 for constants."""
-    seen = ~np.isnan(rows)
-    count = np.maximum(seen.sum(axis=0), 1)
-    mean = np.where(seen, rows, 0.0).sum(axis=0) / count
-    variance = np.square(np.where(seen, rows - mean, 0.0)).sum(axis=0) / count
-    return mean, np.where(variance > 0, variance, 1.0)

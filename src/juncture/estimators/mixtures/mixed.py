@@ -13,15 +13,16 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.convert import of_batch
 from juncture.components.gaussian import GaussianEmissions
+from juncture.components.gaussian_estimate import first_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.data.tables.coding import warn_unseen
 from juncture.errors import InvalidData, Unsupported
 from juncture.estimators.mixtures.estimator import MixtureEstimator
-from juncture.estimators.mixtures.gaussian import column_moments
 from juncture.estimators.tables import default_names
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.poisson import Poisson
+from juncture.latent.mixtures.weak_prior import mean_and_variance
 from juncture.variables import is_missing
 
 
@@ -118,7 +119,8 @@ class MixedMixture(MixtureEstimator):
         return kinds
 
     def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
-        means, variances = column_moments(rows)
+        means, variances = mean_and_variance(rows, np.ones(len(rows)))
+        variances = first_variance(means, variances)
         parts = []
         for column, (kind, known) in enumerate(zip(self.kinds_, self.categories_, strict=True)):
             if known is None:

@@ -46,8 +46,8 @@ def binary_pass(
         found = map_blocks(lambda own: add_rows(odds, rest, rows[own], weights[own]), len(rows), TASK_ROWS)
     ones, totals = np.sum([part[0] for part in found], axis=0), np.sum([part[1] for part in found], axis=0)
     parts: Any = model.components
-    columns = zip(parts.parts, ones.T, strict=True)
-    statistics = [part.statistics(np.array([0.0, 1.0]), np.stack([totals - own, own])) for part, own in columns]
+    counts = zip(parts.parts, ones.T, np.maximum(totals - ones.T, 0.0), strict=True)  # no rounding makes them negative
+    statistics = [part.statistics(np.array([0.0, 1.0]), np.stack([zeros, own])) for part, own, zeros in counts]
     return EmissionStatistics(totals, statistics), float(sum(part[2] for part in found))
 
 

@@ -6,8 +6,11 @@ import warnings
 
 import numpy as np
 
+from juncture.components.gaussian_estimate import is_constant
 from juncture.errors import InvalidData, MissingExtra
+from juncture.latent.mixtures.weak_prior import mean_and_variance
 
+TINY = np.finfo(float).tiny
 TRIES = 3  # starts of k-means, of which the tightest clusters are kept
 
 
@@ -31,9 +34,6 @@ def cluster_rows(rows: np.ndarray, weights: np.ndarray, num_clusters: int, rng: 
 
 def standardized(table: np.ndarray) -> np.ndarray:
     """Columns with mean 0 and deviation 1, and 0 for what is missing; a constant column is 0."""
-    seen = ~np.isnan(table)
-    count = np.maximum(seen.sum(axis=0), 1)
-    mean = np.where(seen, table, 0.0).sum(axis=0) / count
-    deviations = np.where(seen, table - mean, 0.0)
-    scale = np.sqrt((deviations**2).sum(axis=0) / count)
-    return np.asarray(deviations / np.where(scale > 0, scale, 1.0))
+    mean, variance = mean_and_variance(table, np.ones(len(table)))
+    deviations = np.where(np.isnan(table), 0.0, table - mean)
+    return np.asarray(np.where(is_constant(mean, variance), 0.0, deviations / np.sqrt(np.maximum(variance, TINY))))

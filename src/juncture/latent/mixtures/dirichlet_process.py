@@ -19,6 +19,7 @@ from juncture import numerics
 from juncture.checks import check_count, check_number
 from juncture.components.contract import EmissionStatistics, is_seen
 from juncture.components.gaussian import GaussianEmissions
+from juncture.components.gaussian_estimate import reference_variance
 from juncture.components.gaussian_holes import expected_moments, full_log_prob
 from juncture.components.mixture import Mixture
 from juncture.families.continuous.beta import Beta
@@ -28,7 +29,7 @@ from juncture.iteration import Trace
 from juncture.latent.mixtures import gaussian_pass
 from juncture.latent.mixtures.clustered_start import cluster_rows
 from juncture.latent.mixtures.expectation import Block, MixtureStatistics
-from juncture.latent.mixtures.weak_prior import column_moments
+from juncture.latent.mixtures.weak_prior import mean_and_variance
 from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.values import Value, number_of, read_only
@@ -125,14 +126,14 @@ class DirichletProcessProblem:
         gaussian, log_weights = model.expected
         found = None
         if gaussian_pass.is_fast(block.rows.size, model.num_components) and block.patterns:
-            found = gaussian_pass.gaussian_pass(gaussian, log_weights, block.patterns)
+            found = gaussian_pass.gaussian_pass(gaussian, log_weights, block.patterns, block.columns)
         if found is not None:
             return Expected(MixtureStatistics(found[0].weight, found[0]), found[1])
         logs = full_log_prob(block.rows, gaussian) + log_weights
         totals = numerics.log_sum_exp(logs, axis=1)
         counted = np.where(is_seen(block.rows), block.weights, 0.0)
         moments = expected_moments(block.rows, np.exp(logs - totals[:, None]) * counted[:, None], gaussian)
-        statistics = EmissionStatistics(moments.weight, [moments])
+        statistics = EmissionStatistics(moments.weight, [moments, block.columns])
         return Expected(MixtureStatistics(moments.weight, statistics), float(counted @ totals))
 
     def maximize(self, statistics: MixtureStatistics, model: MixturePosterior) -> MixturePosterior:
@@ -167,5 +168,5 @@ def fit_dirichlet_process(
 
 def data_prior(rows: np.ndarray, weights: np.ndarray) -> NormalInverseWishart:
     """The mean of the data with the strength of one row, and d degrees with the variances of the columns."""
-    mean, variance = column_moments(rows, weights)
-    return NormalInverseWishart(mean, 1.0, float(len(mean)), np.diag(variance))
+    mean, variance = mean_and_variance(rows, weights)
+    return NormalInverseWishart(mean, 1.0, float(len(mean)), np.diag(reference_variance(mean, variance)))

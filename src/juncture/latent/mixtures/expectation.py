@@ -12,12 +12,14 @@ import numpy as np
 
 from juncture import numerics
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen
+from juncture.components.densities import column_moments
 from juncture.components.family import suggest_remedy
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.passes import is_elsewhere
+from juncture.families.statistics.statistics import Moments
 from juncture.inference.engines.options import check_data
 from juncture.latent.mixtures import binary_pass, code_pass, gaussian_pass
 from juncture.latent.mixtures.gaussian_pass import PatternRows, group_rows
@@ -61,6 +63,11 @@ class Block:
     def patterns(self) -> list[PatternRows]:
         """The vectors by their pattern of holes."""
         return group_rows(self.rows.reshape(len(self.rows), -1), self.weights)
+
+    @cached_property
+    def columns(self) -> Moments:
+        """The moments of what is seen of each coordinate of the vectors."""
+        return column_moments(self.rows.reshape(len(self.rows), -1), self.weights)
 
     @cached_property
     def largest_codes(self) -> np.ndarray | None:
@@ -152,7 +159,8 @@ def compiled_pass(model: Mixture, block: Block) -> tuple[EmissionStatistics, flo
     if isinstance(components, GaussianEmissions) and not components.is_diagonal:
         if not gaussian_pass.is_fast(size, model.num_components) or not block.patterns:
             return None
-        return gaussian_pass.gaussian_pass(components.full, numerics.log(model.weights), block.patterns)
+        log_weights = numerics.log(model.weights)
+        return gaussian_pass.gaussian_pass(components.full, log_weights, block.patterns, block.columns)
     odds = binary_pass.log_odds(model) if block.is_binary else None
     if odds is not None:
         return binary_pass.binary_pass(model, *odds, block.rows, block.weights)

@@ -55,11 +55,11 @@ def is_fast(num_values: int, num_components: int) -> bool:
 
 
 def gaussian_pass(
-    distributions: MultivariateGaussian, log_weights: np.ndarray, groups: list[PatternRows]
+    distributions: MultivariateGaussian, log_weights: np.ndarray, groups: list[PatternRows], columns: Moments
 ) -> Pass | None:
     """The expected statistics of the components and the log-likelihood; None where a log-density is not finite.
 
-    The weights need not sum to 1.
+    The weights need not sum to 1. `columns` has the moments of what is seen of each column.
     """
     step = max(1, BATCH // (len(log_weights) * distributions.dimension**2))
     parts, log_likelihood = [], 0.0
@@ -70,7 +70,7 @@ def gaussian_pass(
         parts.append(found[0])
         log_likelihood += found[1]
     total = sum(parts[1:], start=parts[0])
-    return EmissionStatistics(total.weight, [total]), log_likelihood
+    return EmissionStatistics(total.weight, [total, columns]), log_likelihood
 
 
 def pass_of_patterns(

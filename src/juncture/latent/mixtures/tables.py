@@ -9,11 +9,12 @@ import numpy as np
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions
+from juncture.components.gaussian_estimate import first_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
-from juncture.latent.mixtures.weak_prior import column_moments, weak_prior
+from juncture.latent.mixtures.weak_prior import mean_and_variance, weak_prior
 from juncture.latent.rows import as_numbers
 
 ALPHA = 1.0  # a pseudo-count of each label
@@ -44,7 +45,8 @@ def table_mixture(data: Dataset, rows: np.ndarray, covariance: str = "full") -> 
 
     With numbers only, the component is a Gaussian vector; else columns are independent given the component.
     """
-    mean, variance = column_moments(rows, np.ones(len(rows)))
+    mean, variance = mean_and_variance(rows, np.ones(len(rows)))
+    variance = first_variance(mean, variance)
     names = list(data.columns)
     if all(is_number(data, name) for name in names):
         matrix: Any = np.diag(variance) if covariance in {"full", "tied"} else variance

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from juncture.components.contract import Emissions
+from juncture.components.densities import column_moments
 from juncture.components.gaussian import GaussianEmissions
+from juncture.components.gaussian_estimate import reference_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
@@ -24,16 +26,14 @@ STRENGTH = 0.01  # rows that the prior of a mean weighs
 def weak_prior(model: Mixture, rows: np.ndarray, weights: np.ndarray) -> MixturePrior:
     """The prior for the components of a mixture of these rows (row, *event); None for columns that are not Gaussian."""
     flat = np.asarray(rows, float).reshape(len(rows), -1)
-    return MixturePrior(None, prior_of(model.components, *column_moments(flat, weights)))
+    mean, variance = mean_and_variance(flat, weights)
+    return MixturePrior(None, prior_of(model.components, mean, reference_variance(mean, variance)))
 
 
-def column_moments(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and the variance of what is seen of each column; a constant column has the variance 1."""
-    own = np.where(np.isnan(rows), 0.0, weights[:, None])
-    total = np.maximum(own.sum(axis=0), np.finfo(float).tiny)
-    mean = (own * np.where(own > 0, rows, 0.0)).sum(axis=0) / total
-    variance = (own * np.square(np.where(own > 0, rows - mean, 0.0))).sum(axis=0) / total
-    return mean, np.where(variance > 0, variance, 1.0)
+def mean_and_variance(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean and the variance of what is seen of each column; 0 and 0 where nothing is seen."""
+    found = column_moments(rows, weights)
+    return found.center, found.scatter / np.maximum(found.weight, np.finfo(float).tiny)
 
 
 def prior_of(components: Emissions, mean: np.ndarray, variance: np.ndarray) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import is_whole
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
-from juncture.components.gaussian_estimate import reference_variance
+from juncture.components.gaussian_estimate import first_variance
 from juncture.data.sequences.sequences import Sequences, as_sequences
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.labels import as_variable
@@ -125,7 +125,7 @@ def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None)
 def first_gaussian(sequences: Sequences, structure: str) -> GaussianEmissions:
     """Mean and variance of each column."""
     mean, deviation = column_moments(columns_of(sequences.observations))
-    variance = reference_variance(mean, deviation**2)
+    variance = first_variance(mean, deviation**2)
     shape = (1, *sequences.observations.shape[1:])
     whole = {"full": np.diag(variance), "tied": np.diag(variance), "diagonal": variance, "spherical": variance.mean()}
     kind: Any = structure if len(shape) == 2 or structure == "tied" else "diagonal"

@@ -18,7 +18,7 @@ from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.convert import of_batch
 from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.gaussian_estimate import column_moments
+from juncture.components.gaussian_estimate import reference_moments
 from juncture.components.independent import IndependentEmissions
 from juncture.components.student import StudentEmissions
 from juncture.components.word_counts import DirichletCounts, MultinomialCounts
@@ -80,7 +80,7 @@ def _(densities: GaussianEmissions, statistics: EmissionStatistics, alpha: float
         raise Unsupported(
             f'estimate="bayes" has a closed form for "full" and "diagonal" covariances; got "{densities.structure}"'
         )
-    center, variance = column_moments(moments)
+    center, variance = reference_moments(*statistics.parts)
     if densities.structure == "full":
         size = densities.dimension
         prior: Any = NormalInverseWishart(center, STRENGTH, size + 2.0, np.diag(variance))
