@@ -180,12 +180,25 @@ def test_the_assignment_has_the_value_that_is_given(pair):
             value += sum(float(np.log(likelihood[columns[name][0]])) for name, likelihood in soft.items())
         assert best.log_joint == pytest.approx(value, abs=ROUNDING)
         assert best.log_joint <= known.log_joint + ROUNDING
+        if best.log_prob is not None:  # log p(evidence) is exact
+            assert best.log_prob == pytest.approx(value - jt.infer(small.model, row).log_evidence, abs=ROUNDING)
         if best.bound is not None:
             assert best.bound >= known.log_joint - ROUNDING
         if small.is_tree and one.is_exact_on_trees:
             assert best.exact
         if best.exact:
             assert best.log_joint == pytest.approx(known.log_joint, abs=ROUNDING)
+
+
+@loop_over("pair", pairs(Question.MODE))
+def test_probabilities_of_assignments_are_given_where_the_evidence_is_known_exactly(pair):
+    engine, model = pair
+    one, small = ENGINES[engine], MODELS[model]
+    many = jt.most_probable(small.model, list(small.rows), method=one.engine, **({"rng": 0} if one.draws else {}))
+    is_known = ~np.isnan(many.log_prob)
+    log_evidence = jt.infer(small.model, list(small.rows)).log_evidence
+    assert many.log_prob[is_known] == pytest.approx((many.log_joint - log_evidence)[is_known], abs=ROUNDING)
+    assert is_known.all() == (many.exact and one.answers(Question.LOG_EVIDENCE))
 
 
 @loop_over("pair", pairs(Question.MARGINALS))
