@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.errors import TooLarge
+from juncture.errors import TooLarge, Unsupported
+from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Question
-from juncture.inference.infer import APPROXIMATE_METHODS, METHODS, MODE_METHODS, SAMPLING_METHODS
-from support.approximate_engines import ENGINES, MODELS
+from juncture.inference.infer import APPROXIMATE_METHODS, EXACT_METHODS, METHODS, MODE_METHODS, SAMPLING_METHODS
+from juncture.inference.messages.message_layout import MessageGraph
+from support.approximate_engines import ENGINES, MODELS, WIDE_MODELS, ApproximateEngine
 from support.command_line import juncture
 from support.loops import loop_over
 
@@ -178,12 +180,25 @@ def test_the_assignment_has_the_value_that_is_given(pair):
             value += sum(float(np.log(likelihood[columns[name][0]])) for name, likelihood in soft.items())
         assert best.log_joint == pytest.approx(value, abs=ROUNDING)
         assert best.log_joint <= known.log_joint + ROUNDING
+        if best.log_prob is not None:  # log p(evidence) is exact
+            assert best.log_prob == pytest.approx(value - jt.infer(small.model, row).log_evidence, abs=ROUNDING)
         if best.bound is not None:
             assert best.bound >= known.log_joint - ROUNDING
         if small.is_tree and one.is_exact_on_trees:
             assert best.exact
         if best.exact:
             assert best.log_joint == pytest.approx(known.log_joint, abs=ROUNDING)
+
+
+@loop_over("pair", pairs(Question.MODE))
+def test_probabilities_of_assignments_are_given_where_the_evidence_is_known_exactly(pair):
+    engine, model = pair
+    one, small = ENGINES[engine], MODELS[model]
+    many = jt.most_probable(small.model, list(small.rows), method=one.engine, **({"rng": 0} if one.draws else {}))
+    is_known = ~np.isnan(many.log_prob)
+    log_evidence = jt.infer(small.model, list(small.rows)).log_evidence
+    assert many.log_prob[is_known] == pytest.approx((many.log_joint - log_evidence)[is_known], abs=ROUNDING)
+    assert is_known.all() == (many.exact and one.answers(Question.LOG_EVIDENCE))
 
 
 @loop_over("pair", pairs(Question.MARGINALS))
@@ -220,3 +235,59 @@ def test_the_name_of_an_engine_is_a_method_of_the_verbs_and_the_command_line(eng
         return
     ended = juncture(*verb, "--given", "xray=yes", "--method", one.name, "--json")
     assert json.loads(ended.out)
+
+
+# --- tables over sixty powers of ten ----------------------------------------------------------------------------------
+
+EVERY_ENGINE = {
+    **{name: ApproximateEngine(make(), is_exact_on_trees=True) for name, make in EXACT_METHODS.items()},
+    **ENGINES,
+    "max-flow": ApproximateEngine(METHODS["max-flow"]()),
+}
+
+
+@pytest.mark.parametrize("engine", list(EVERY_ENGINE))
+def test_what_is_said_to_be_exact_equals_the_junction_tree(engine):
+    """An engine that refuses a model says nothing of it; what is exact on trees says so, or refuses their size."""
+    one = EVERY_ENGINE[engine]
+    too_rare = [jt.ImpossibleEvidence] if one.draws else []  # no draw agrees with the evidence
+    for small in WIDE_MODELS.values():
+        for row in small.rows if one.takes(small.model) else ():
+            with contextlib.suppress(Unsupported, TooLarge, *too_rare):
+                check_exact(one, small, row)
+
+
+def test_the_law_has_every_engine():
+    assert {type(make()) for make in METHODS.values()} == {type(one.engine) for one in EVERY_ENGINE.values()}
+
+
+def check_exact(one, small, row):
+    options = {"rng": 0} if one.draws else {}
+    if one.answers(Question.MARGINALS):
+        beliefs, known = jt.infer(small.model, row, method=one.engine, **options), jt.infer(small.model, row)
+        assert beliefs.exact >= (small.is_tree and one.is_exact_on_trees)
+        if beliefs.exact:
+            assert beliefs.log_evidence == pytest.approx(known.log_evidence, abs=ROUNDING)
+            for name in small.model.variables.names:
+                assert beliefs[name].values == pytest.approx(known[name].values, abs=ROUNDING), name
+    if one.answers(Question.MODE):
+        best = jt.most_probable(small.model, row, method=one.engine, **options)
+        assert best.exact >= (small.is_tree and one.is_exact_on_trees)
+        if best.exact:
+            assert best.log_joint == pytest.approx(jt.most_probable(small.model, row).log_joint, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_messages_as_numbers_and_as_logarithms_are_the_same(monkeypatch, steps):
+    """After any number of steps, also where products of numbers leave their range."""
+    engine = jt.LoopyBP(schedule="flooding", max_steps=steps)
+    for small in [*MODELS.values(), *WIDE_MODELS.values()]:
+        for row in small.rows:
+            found = []
+            for holds_numbers in (True, False):
+                small.model.derived.pop("message graph", None)
+                monkeypatch.setattr(MessageGraph, "holds_numbers", holds_numbers)
+                found.append(engine.compile(small.model).run(small.model, as_findings(row, small.model.variables)))
+            numbers, logs = found
+            assert numbers.log_evidence == pytest.approx(logs.log_evidence, abs=ROUNDING)
+            assert numbers.node_beliefs == pytest.approx(logs.node_beliefs, abs=ROUNDING)

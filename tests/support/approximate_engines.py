@@ -179,3 +179,51 @@ def noisy() -> SmallModel:
 MODELS = {
     build.__name__: build() for build in (tree, chain_with_zeros, triangle, grid, wide_factors, asia, noisy, spins)
 }
+
+
+# --- tables over sixty powers of ten ----------------------------------------------------------------------------------
+
+
+def wide_factor(rng: np.random.Generator, scope: list[jt.Variable]) -> jt.Factor:
+    return jt.Factor(scope, 10.0 ** rng.uniform(-60.0, 0.0, size=[variable.num_states for variable in scope]))
+
+
+def votes() -> SmallModel:
+    """A class, and 240 features that speak for it and against it in turn: no product of the first half is a double."""
+    label = jt.Variable("label", 2)
+    features = [jt.Variable(f"f{index}", 2) for index in range(240)]
+    parts = [jt.Conditional(feature, [label], [[0.9, 0.1], [0.1, 0.9]]) for feature in features]
+    row = {feature.name: int(index < 120) for index, feature in enumerate(features)}
+    return SmallModel(jt.BayesianNetwork([jt.Conditional(label, [], [0.5, 0.5]), *parts]), (row,), is_tree=True)
+
+
+def far_ends() -> SmallModel:
+    """A chain that copies a state, and takes the second for unlikely; only both ends together say that it is not."""
+    x = variables(*[2] * 25)
+    parts = [jt.Factor([x[i], x[i + 1]], [[1.0, 0.0], [0.0, 1e-5]]) for i in range(24)]
+    return SmallModel(jt.MarkovNetwork(parts), ({"x0": [1e-60, 1.0], "x24": [1e-60, 2.0]},), is_tree=True)
+
+
+def wide_tree() -> SmallModel:
+    rng, x = np.random.default_rng(7), variables(2, 3, 2, 3, 2, 2, 3, 2)
+    scopes = [[x[0], x[1]], [x[2], x[1], x[3]], [x[3], x[4]], [x[4], x[5]], [x[5], x[6]], [x[4], x[7]], [x[0]], [x[7]]]
+    rows = ({}, {"x6": [1e-60, 1e-30, 1.0], "x0": [1.0, 1e-55]}, {"x3": 1, "x7": [1e-40, 1.0]})
+    return SmallModel(jt.MarkovNetwork([wide_factor(rng, scope) for scope in scopes]), rows, is_tree=True)
+
+
+def wide_cycles() -> SmallModel:
+    rng, x = np.random.default_rng(8), variables(2, 3, 2, 2, 3)
+    scopes = [[x[i], x[(i + 1) % 5]] for i in range(5)] + [[x[0], x[2], x[4]]]
+    rows = ({}, {"x1": 2}, {"x0": 1, "x2": [1e-60, 1.0]})
+    return SmallModel(jt.MarkovNetwork([wide_factor(rng, scope) for scope in scopes]), rows, is_tree=False)
+
+
+def wide_triple() -> SmallModel:
+    """A factor of three variables whose sum over one of them leaves the range in which numbers are multiplied."""
+    a, b, c, d = variables(2, 2, 2, 2)
+    triple = jt.Factor([a, b, c], [[[1.0, 0.5], [0.0, 1e-60]], [[0.2, 0.1], [0.0, 3e-60]]])
+    pair = jt.Factor([c, d], [[1.0, 0.3], [1e-80, 4e-80]])
+    return SmallModel(jt.MarkovNetwork([triple, pair]), ({}, {"x1": [1e-60, 1.0]}), is_tree=True)
+
+
+WIDE_MODELS = {build.__name__: build() for build in (votes, far_ends, wide_tree, wide_triple, wide_cycles)}

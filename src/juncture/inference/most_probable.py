@@ -40,7 +40,7 @@ MODE = frozenset({Question.MODE})
 class MostProbable(Diagnosed):
     """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there.
 
-    `log_prob` is None where the engine does not know log p(evidence), as one that only climbs.
+    `log_prob` is None where the engine does not know log p(evidence) exactly, as one that only climbs or estimates it.
     """
 
     assignment: Assignment
@@ -134,7 +134,7 @@ class MostProbableArray(MostProbable):
 class MostProbableRows(Diagnosed):
     """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf.
 
-    `log_prob` is NaN in all rows where the engine does not know log p(evidence), as one that only climbs.
+    `log_prob` is NaN in all rows where the engine does not know log p(evidence) of each exactly.
     """
 
     assignments: Dataset
@@ -231,9 +231,9 @@ def scope_of(beliefs: Beliefs, targets: Sequence[str] | None) -> Scope:
 
 def best_row(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: float, *, has_all: bool) -> MostProbable:
     """One assignment; of all nodes of a `PairwiseNetwork` with its array."""
-    model, knows_evidence = beliefs.model, Question.LOG_EVIDENCE in beliefs.engine.answers
+    model = beliefs.model
     shared: dict[str, Any] = {
-        "log_prob": log_joint - float(beliefs.log_evidence) if knows_evidence else None,
+        "log_prob": log_joint - float(beliefs.log_evidence) if knows_evidence(beliefs) else None,
         "log_joint": log_joint,
         "method": beliefs.method,
         "diagnostics": beliefs.diagnostics,
@@ -247,6 +247,11 @@ def best_row(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: float
         every[[model.variables.axis(name) for name in known]] = [int(beliefs.findings.codes[name][0]) for name in known]
         codes = every
     return MostProbableArray(model, codes, known, **shared)
+
+
+def knows_evidence(beliefs: Beliefs) -> bool:
+    """Whether the log p(evidence) of an engine is exact; by an estimate, log p(states | evidence) could be above 0."""
+    return Question.LOG_EVIDENCE in beliefs.engine.answers and beliefs.exact
 
 
 def check_num_best(k: int, scope: Scope, memory_limit: int | None, *, has_rest: bool) -> None:
@@ -279,7 +284,7 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
         for index, variable in enumerate(scope)
     }
     log_prob = np.full(len(log_joint), np.nan)
-    if Question.LOG_EVIDENCE in beliefs.engine.answers:
+    if knows_evidence(beliefs):
         np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)

@@ -64,6 +64,18 @@ def test_a_single_cycle_decodes_the_best_assignment():
     assert 1e-6 < max(gaps) < 0.03
 
 
+@pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
+def test_an_estimate_of_the_evidence_gives_no_probability_of_states():
+    """After one step the Bethe log Z lies below the log of the product of factors at the states that were found."""
+    model, engine = ring(3, np.diag([1.0, 0.5, 0.1]) + 1e-3), jt.LoopyBP(max_steps=1)
+    beliefs, best = (verb(model, method=engine) for verb in (jt.infer, jt.most_probable))
+    assert beliefs.log_evidence < best.log_joint
+    assert best.log_prob is None
+    assert np.isnan(jt.most_probable(model, [{}, {"x0": 1}], method=engine).log_prob).all()
+    observed, known = (jt.most_probable(model, {"x0": 1}, method=method) for method in ("loopy", "exact"))
+    assert (observed.exact, observed.log_prob) == (True, pytest.approx(known.log_prob, abs=1e-12))
+
+
 def test_fixed_points_are_stationary_points_of_the_bethe_energy():
     """S4-249: beliefs of factors have the beliefs of nodes as marginals, and the energy is flat along messages."""
     small = MODELS["grid"]

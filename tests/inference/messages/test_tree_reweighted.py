@@ -20,9 +20,13 @@ ROUNDING = 1e-9
 
 
 def pairwise_field(rng, zeros=0.0, scale=1.0):
-    """Seven variables, factors over most pairs and over some single ones; all first states are possible together."""
+    """Seven variables, factors over most pairs, over some of them two, and over single ones.
+
+    All first states are possible together.
+    """
     variables = [jt.Variable(f"x{i}", int(rng.integers(2, 4))) for i in range(7)]
-    scopes = [*(pair for pair in combinations(variables, 2) if rng.random() < 0.6), *((v,) for v in variables[:3])]
+    pairs = [pair for pair in combinations(variables, 2) if rng.random() < 0.6]
+    scopes = [*pairs, *(pair[::-1] for pair in pairs if rng.random() < 0.3), *((v,) for v in variables[:3])]
     factors = []
     for scope in scopes:
         values = np.exp(scale * rng.normal(size=[variable.num_states for variable in scope]))
@@ -68,6 +72,18 @@ def test_the_bound_holds_on_a_thousand_models(zeros):
         rng = np.random.default_rng(seed)
         model = pairwise_field(rng, zeros, scale=float(rng.choice([0.3, 1.0, 3.0])))
         check_bound(model, random_evidence(model, rng), jt.TreeReweighted(max_steps=50))
+
+
+def test_two_factors_of_a_pair_exclude_a_state_together():
+    a, b, c = (jt.Variable(name, 2) for name in "abc")
+    pair = [jt.Factor([a, b], [[0, 1], [1, 1]]), jt.Factor([b, a], [[1, 1], [0, 1]])]
+    beliefs = jt.infer(jt.MarkovNetwork([*pair, jt.Factor([b, c], [[1, 2], [3, 4]])]), method="tree-reweighted")
+    assert (beliefs.exact, beliefs["a"].values.tolist()) == (True, [0.0, 1.0])
+    assert beliefs["b"].values == pytest.approx([0.3, 0.7], abs=1e-12)
+    assert beliefs.joint("a", "b").values == pytest.approx(np.array([[0.0, 0.0], [0.3, 0.7]]), abs=1e-12)
+    never = jt.MarkovNetwork([jt.Factor([a, b], table) for table in (np.eye(2), 1.0 - np.eye(2))])
+    with pytest.raises(jt.ImpossibleEvidence):
+        jt.infer(never, method="tree-reweighted")
 
 
 @given(seed=SEEDS)

@@ -168,7 +168,7 @@ def run_block(
 def flood_row(graph: MessageGraph, state: MessageState, schedule: MessageSchedule, last_step: int) -> None:
     """Flood a large graph, some nodes in each thread."""
     run_block(graph, state, schedule, 0)  # no step: finds out whether the graph is a forest
-    damping, tolerance = (0.0, 0.0) if state.is_forest[0] else (schedule.damping, schedule.tolerance)
+    tolerance = 0.0 if state.is_forest[0] else schedule.tolerance
     likelihood, received, before = state.likelihoods[0], state.received[0], state.sent[0]
     after, layout = np.empty_like(before), graph.layout(state.mode)
     blocks = blocks_of(graph.arrays.num_nodes, NODES_AT_ONCE)
@@ -176,8 +176,8 @@ def flood_row(graph: MessageGraph, state: MessageState, schedule: MessageSchedul
 
         def flood(block: slice, before: np.ndarray = before, after: np.ndarray = after) -> float:
             change: float = flood_nodes(
-                layout, likelihood, received, before, after, block.start, block.stop, state.mode, damping,
-                np.empty(graph.scratch_size),
+                layout, likelihood, received, before, after, block.start, block.stop, bool(state.is_forest[0]),
+                state.mode, schedule.damping, np.empty(graph.scratch_size),
             )  # fmt: skip
             return change
 

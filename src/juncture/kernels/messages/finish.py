@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.messages.layout import AXIS, IMPOSSIBLE, MESSAGE, SUM, contract, normalize
-from juncture.kernels.messages.nodes import collect_belief, multiply_in
+from juncture.kernels.messages.layout import AXIS, FACTOR, IMPOSSIBLE, MESSAGE, SUM, TABLE, TINY, contract, normalize
+from juncture.kernels.messages.nodes import collect_belief, log_number, multiply_in
 
 TIE = 1e-10  # of logarithms: so near states are equally good, and the earlier is taken
 
@@ -57,6 +57,29 @@ def log_edge(received, sent, start, size, mode):
 
 
 @kernel
+def log_factor(layout, sent, edge):
+    """Log Z of the factor of an edge, cell by cell, for numbers whose products leave their range."""
+    factor, at = layout.edges[edge, FACTOR], layout.edges[edge, TABLE]
+    first, last = layout.scope_starts[factor], layout.scope_starts[factor + 1]
+    num_cells = np.int64(1)
+    for axis in range(first, last):
+        num_cells *= layout.num_states[layout.scopes[axis]]
+    largest, total = -math.inf, 0.0  # the sum of all exponentials so far is exp(largest) · total
+    for cell in range(num_cells):
+        value, rest = log_number(layout.tables[at + cell]), np.int64(cell)
+        for axis in range(last - 1, first - 1, -1):
+            size = layout.num_states[layout.scopes[axis]]
+            value += log_number(sent[layout.message_starts[axis] + rest % size])
+            rest //= size
+        if value > largest:
+            total = 1.0 + total * math.exp(largest - value)
+            largest = value
+        elif value > -math.inf:
+            total += math.exp(value - largest)
+    return largest + log_number(total)
+
+
+@kernel
 def sum_edges(layout, received, sent, node, mode, scratch):
     """- Σ log Z(edge) of a node, + Σ log Z(factor) of those that have the node first; -inf where a sum is zero."""
     total, size = 0.0, layout.num_states[node]
@@ -66,7 +89,10 @@ def sum_edges(layout, received, sent, node, mode, scratch):
             return log_sum
         total -= log_sum
         if layout.edges[edge, AXIS] == 0:
-            log_scale, _ = contract(layout, sent, edge, size, mode, scratch)
+            log_scale, status = contract(layout, sent, edge, size, mode, scratch)
+            if status == TINY:  # which only factors of three or more nodes find
+                total += log_factor(layout, sent, edge)
+                continue
             more, status = multiply_in(scratch, sent, layout.edges[edge, MESSAGE], size, mode, 0.0)
             if status == IMPOSSIBLE:
                 return -math.inf

@@ -13,7 +13,6 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.messages.layout import (
-    FADED,
     IMPOSSIBLE,
     LEAST,
     MESSAGE,
@@ -31,14 +30,14 @@ from juncture.kernels.messages.layout import (
 
 
 @kernel
-def find_change(old, start, new, at, size, mode):
-    """The largest difference of two scaled messages; of logarithms, those far below the largest do not count."""
+def find_change(old, start, new, at, size, mode, faded):
+    """The largest difference of two scaled messages; logarithms that are at most `faded` do not count."""
     change = 0.0
     for index in range(size):
         before, after = old[start + index], new[at + index]
         if mode == SUM:
             change = max(change, abs(after - before))
-        elif max(before, after) > FADED:
+        elif max(before, after) > faded:
             change = max(change, min(1.0, abs(after - before)))
     return change
 
@@ -72,21 +71,21 @@ def take_sum(received, start, values, size):
 
 
 @kernel
-def take_message(received, start, values, size, mode, damping):
+def take_message(received, start, values, size, mode, damping, faded):
     """As `take_sum`, in any mode and with damping."""
     status = normalize(values, np.int64(0), size, mode)
     if status == 0.0 and damping > 0.0:
         status = damp(received, start, values, size, mode, damping)
     if status < 0.0:
         return status
-    change = find_change(received, start, values, np.int64(0), size, mode)
+    change = find_change(received, start, values, np.int64(0), size, mode, faded)
     for state in range(size):
         received[start + state] = values[state]
     return change
 
 
 @kernel
-def receive(layout, received, sent, node, mode, damping, scratch):
+def receive(layout, received, sent, node, mode, damping, faded, scratch):
     """New messages from the factors of a node; the largest change, or a status."""
     size, change = layout.num_states[node], 0.0
     for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
@@ -99,7 +98,7 @@ def receive(layout, received, sent, node, mode, damping, scratch):
         if status == 0.0 and mode == SUM and damping == 0.0:
             status = take_sum(received, start, scratch, size)
         elif status == 0.0:
-            status = take_message(received, start, scratch, size, mode, damping)
+            status = take_message(received, start, scratch, size, mode, damping, faded)
         if status < 0.0:
             return status
         change = max(change, status)
@@ -122,7 +121,10 @@ def multiply_in(product, values, start, size, mode, log_scale):
 
 @kernel
 def collect_belief(layout, likelihood, received, node, mode, product):
-    """The likelihood of a node times all messages that it has received, not scaled to 1; (log scale, 0 or a status)."""
+    """The likelihood of a node times all messages that it has received, not scaled to 1; (log scale, 0 or a status).
+
+    Messages keep to their range where a product of many leaves it and comes back: then logarithms are summed.
+    """
     size, log_scale, status = layout.num_states[node], 0.0, 0.0
     for state in range(size):
         product[state] = likelihood[layout.state_starts[node] + state]
@@ -131,7 +133,31 @@ def collect_belief(layout, likelihood, received, node, mode, product):
         log_scale, status = multiply_in(product, received, start, size, mode, log_scale)
         if status < 0.0:
             break
-    return log_scale, status
+    return collect_logs(layout, likelihood, received, node, product) if status == TINY else (log_scale, status)
+
+
+@kernel
+def log_number(number):
+    """The logarithm of a number that may be 0."""
+    return math.log(number) if number > 0.0 else -math.inf
+
+
+@kernel
+def collect_logs(layout, likelihood, received, node, product):
+    """As `collect_belief` of numbers, by sums of their logarithms."""
+    size, largest = layout.num_states[node], -math.inf
+    for state in range(size):
+        total = log_number(likelihood[layout.state_starts[node] + state])
+        for edge in range(layout.node_starts[node], layout.node_starts[node + 1]):
+            total += log_number(received[layout.edges[edge, MESSAGE] + state])
+        product[state] = total
+        largest = max(largest, total)
+    if largest == -math.inf:
+        product[:size] = 0.0
+        return 0.0, IMPOSSIBLE
+    for state in range(size):
+        product[state] = math.exp(product[state] - largest)
+    return largest, 0.0
 
 
 @kernel
@@ -196,12 +222,12 @@ def send(layout, likelihood, received, sent, node, mode, product):
 
 
 @kernel
-def update_node(layout, likelihood, received, before, after, node, mode, damping, scratch):
+def update_node(layout, likelihood, received, before, after, node, mode, damping, faded, scratch):
     """Receive messages computed from those sent `before`, and send new ones; the largest change received, or a status.
 
     Messages sent may be written where those before are.
     """
-    change = receive(layout, received, before, node, mode, damping, scratch)
+    change = receive(layout, received, before, node, mode, damping, faded, scratch)
     if change < 0.0:
         return change
     status = send(layout, likelihood, received, after, node, mode, scratch)

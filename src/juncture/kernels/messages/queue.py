@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.messages.layout import FACTOR, MESSAGE
+from juncture.kernels.messages.layout import FACTOR, FADED, MESSAGE
 from juncture.kernels.messages.nodes import find_change, update_node
 
 NUM_BUCKETS = 64
@@ -82,13 +82,13 @@ def update_in_queue(
         start = layout.edges[edge, MESSAGE]
         for state in range(size):
             old[(edge - first) * size + state] = sent[start + state]
-    change = update_node(layout, likelihood, received, sent, sent, node, mode, damping, scratch)
+    change = update_node(layout, likelihood, received, sent, sent, node, mode, damping, FADED, scratch)
     if change < 0.0:
         return change
     priorities[node] = damping * change  # what damping held back of the change
     move_node(ends, links, node, np.int64(find_bucket(priorities[node], tolerance)))
     for edge in range(first, last):
-        moved = find_change(old, (edge - first) * size, sent, layout.edges[edge, MESSAGE], size, mode)
+        moved = find_change(old, (edge - first) * size, sent, layout.edges[edge, MESSAGE], size, mode, FADED)
         factor = layout.edges[edge, FACTOR]
         for axis in range(layout.scope_starts[factor], layout.scope_starts[factor + 1]):
             other = layout.scopes[axis]

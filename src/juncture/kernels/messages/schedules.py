@@ -15,7 +15,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.messages.finish import decode, find_beliefs
-from juncture.kernels.messages.layout import FACTOR, SUM
+from juncture.kernels.messages.layout import FACTOR, FADED, SUM
 from juncture.kernels.messages.nodes import update_node
 from juncture.kernels.messages.queue import NUM_BUCKETS, fill_queue, first_node, update_in_queue
 
@@ -23,11 +23,15 @@ FLOODING, RESIDUAL = 0, 1
 
 
 @kernel
-def flood_nodes(layout, likelihood, received, before, after, first, last, mode, damping, scratch):
-    """Update a range of nodes from the messages before; the largest change, or a status."""
-    change = 0.0
+def flood_nodes(layout, likelihood, received, before, after, first, last, is_forest, mode, damping, scratch):
+    """Update a range of nodes from the messages before; the largest change, or a status.
+
+    In a forest, which is done when nothing changes, the smallest number counts: it may decide elsewhere.
+    """
+    change, faded = 0.0, -math.inf if is_forest else FADED
+    damping = 0.0 if is_forest else damping
     for node in range(first, last):
-        moved = update_node(layout, likelihood, received, before, after, node, mode, damping, scratch)
+        moved = update_node(layout, likelihood, received, before, after, node, mode, damping, faded, scratch)
         if moved < 0.0:
             return moved
         change = max(change, moved)
@@ -83,7 +87,7 @@ def sweep(layout, likelihood, received, sent, order, is_backward, mode, scratch)
     change, num_nodes = 0.0, len(order)
     for index in range(num_nodes):
         node = order[num_nodes - 1 - index if is_backward else index]
-        moved = update_node(layout, likelihood, received, sent, sent, node, mode, 0.0, scratch)
+        moved = update_node(layout, likelihood, received, sent, sent, node, mode, 0.0, FADED, scratch)
         if moved < 0.0:
             return moved
         change = max(change, moved)
@@ -125,8 +129,8 @@ def run_row(
         step += 1
         if schedule == FLOODING:
             change = flood_nodes(
-                layout, likelihood, received, before, after, np.int64(0), np.int64(num_nodes), mode,
-                0.0 if is_forest else damping, scratch,
+                layout, likelihood, received, before, after, np.int64(0), np.int64(num_nodes), is_forest, mode,
+                damping, scratch,
             )  # fmt: skip
             before, after = after, before
             is_done = 0.0 <= change <= (0.0 if is_forest else tolerance)
