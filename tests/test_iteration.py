@@ -109,3 +109,11 @@ def test_an_objective_may_fall_where_the_caller_says_so():
     assert trace.converged
     with pytest.raises(ObjectiveDecreased):
         iterate(Listed([1.0, float("nan")]), is_monotone=False)
+
+
+def test_an_estimate_ends_when_it_has_not_risen_for_some_steps():
+    values = [1.0, 3.0, 2.0, 3.5, 3.0, 3.4, 3.5, 9.0]
+    _state, trace = iterate(Listed(values), is_monotone=False, patience=3)
+    assert trace.values == (1.0, 3.0, 2.0, 3.5, 3.0, 3.4, 3.5)
+    assert (trace.converged, trace.reason) == (True, "the objective has not risen in 3 steps")
+    assert not iterate(Listed(values), is_monotone=False, patience=3, max_steps=5)[1].converged

@@ -77,6 +77,7 @@ def iterate(
     max_steps: int = 1000,
     progress: ProgressCallback | None = None,
     is_monotone: bool = True,
+    patience: int | None = None,
 ) -> tuple[State, Trace]:
     """Step until the algorithm converges, and return the last state with the trace.
 
@@ -93,6 +94,9 @@ def iterate(
         A function that is called after each step, with the number of the step and the objective or the change.
     is_monotone
         Whether an objective that falls, beyond rounding, is an error.
+    patience
+        For an objective that is an estimate, which falls and rises by chance: the algorithm also converges when the
+        objective has not risen above all earlier ones in so many steps.
     """
     measure = ChangeMeasure(algorithm) if hasattr(algorithm, "change") else ObjectiveMeasure(algorithm, is_monotone)
     state = algorithm.init()
@@ -106,6 +110,8 @@ def iterate(
                 progress(len(values) - 1, values[-1])
             if measure.is_small(values, tolerance):
                 return state, Trace(tuple(values), True, measure.reason.format(tolerance))
+            if patience is not None and has_stalled(values, patience):
+                return state, Trace(tuple(values), True, f"the objective has not risen in {patience} steps")
     except KeyboardInterrupt:
         return state, Trace(tuple(values), False, f"{INTERRUPTED} {len(values) - 1}")
     return state, Trace(tuple(values), False, f"stopped after {number_of(max_steps, 'step')} without converging")
@@ -148,6 +154,11 @@ class ChangeMeasure:
 
     def is_small(self, values: list[float], tolerance: float) -> bool:
         return values[-1] <= tolerance
+
+
+def has_stalled(values: list[float], patience: int) -> bool:
+    """Whether none of the last values is above all that came before them."""
+    return len(values) > patience and max(values[-patience:]) <= max(values[:-patience])
 
 
 def check_stopping_rule(tolerance: float, max_steps: int) -> None:

@@ -21,7 +21,7 @@ from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.lowering import check_factors, determined_nodes, lower
 from juncture.inference.infer import as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_names
+from juncture.options import as_generator, as_names
 
 VERBS = ("infer", "most_probable")
 
@@ -142,21 +142,28 @@ class Plan:
     def cost(self) -> Cost:
         return self.plan.cost
 
-    def run(self, model: Any, evidence: Any = None, *, on_impossible: str = "warn") -> Beliefs:
-        """The beliefs of a model of the plan's structure, whatever its numbers, given evidence as `infer` takes it."""
+    def run(self, model: Any, evidence: Any = None, *, on_impossible: str = "warn", rng: Any = None) -> Beliefs:
+        """The beliefs of a model of the plan's structure, whatever its numbers, given evidence as `infer` takes it.
+
+        `rng` is a seed or a generator, for engines that draw at random.
+        """
         check_policy(on_impossible)
         check_factors(model, "a plan")
-        findings = as_findings(evidence, model.variables)
-        self.check_findings(findings)
-        answers = self.plan.run(self.part if model is self.model else self.part_of(model), findings)
+        part = self.part if model is self.model else self.part_of(model)
+        findings = self.inside(as_findings(evidence, model.variables))
+        answers = self.plan.run(part, findings, rng=None if rng is None else as_generator(rng))
         beliefs = Beliefs(model, self.engine, self.targets, answers, findings.is_single)
         check_possible(beliefs, on_impossible)
         return beliefs
 
-    def check_findings(self, findings: Findings) -> None:
+    def inside(self, findings: Findings) -> Findings:
+        """Findings about a model as findings about its part."""
         for name in findings.names:
             if name not in self.variables:
                 raise InvalidData(f"{name!r} is not part of this plan; name it in observed= when compiling")
+        num_rows = None if findings.is_single else findings.num_rows
+        known = findings.codes, findings.reals, findings.likelihoods
+        return Findings(tuple(self.part.variables), *known, num_rows=num_rows, index=findings.index)
 
     def part_of(self, model: Any) -> Any:
         """The part of another model that the plan is for; raises for another structure."""

@@ -201,3 +201,19 @@ def test_a_number_that_no_draw_can_agree_with_is_refused():
         jt.infer(model, {"y": 0.3}, method="likelihood-weighting", rng=0)
     known = jt.infer(model, {"y": 0.3, "x": 0.3}, method="likelihood-weighting", rng=0)
     assert known["a"].values.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("value", "variance"), [(70.0, 1.0), (0.0, 1e-300)])
+def test_weights_beyond_doubles_are_weighed_as_any_others(value, variance):
+    """Findings that depend on nothing scale all weights, here by far more than a double holds, and change no answer."""
+    x, y = jt.Variable("x"), jt.Variable("y")
+    parts = [jt.LinearGaussian(x, [], []), jt.LinearGaussian(y, [x], [1.0])]
+    apart = [jt.LinearGaussian(jt.Variable(f"z{place}"), [], [], 0.0, variance) for place in range(4)]
+    scaled = {part.child.name: value for part in apart}
+    engine = jt.LikelihoodWeighting(draws=500)
+    plain = jt.infer(jt.BayesianNetwork(parts), {"y": 1.0}, method=engine, rng=0)
+    beliefs = jt.infer(jt.BayesianNetwork([*parts, *apart]), {"y": 1.0, **scaled}, method=engine, rng=0)
+    assert abs(beliefs.log_evidence - plain.log_evidence) > 1000.0
+    assert beliefs["x"].mean == pytest.approx(plain["x"].mean, rel=1e-11)
+    assert beliefs["x"].variance == pytest.approx(plain["x"].variance, rel=1e-11)
+    assert beliefs.diagnostics.standard_error("x") == pytest.approx(plain.diagnostics.standard_error("x"), rel=1e-11)

@@ -159,6 +159,57 @@ def test_weights_that_vary_too_much_are_said():
     assert not beliefs.converged
 
 
+def rare_cause(num_others=0):
+    """A cause of 1e-5 that explains a finding of 1e-5 without it: .47 by Bayes' rule; other causes have no effect."""
+    cause, finding = jt.Variable("cause", 2), jt.Variable("finding", 2)
+    others = [jt.Variable(f"other{place}", 2) for place in range(num_others)]
+    strengths = [0.9, *[0.0] * num_others]
+    parts = [jt.Conditional(cause, [], [1 - 1e-5, 1e-5]), *(jt.Conditional(one, [], [0.5, 0.5]) for one in others)]
+    return jt.BayesianNetwork([*parts, jt.NoisyOr(finding, [cause, *others], strengths, leak=1e-5)])
+
+
+@pytest.mark.parametrize("num_others", [0, 20])  # a table; a conditional whose table is not written out
+@pytest.mark.parametrize("engine", [jt.LikelihoodWeighting(), jt.ImportanceSampling(proposal="prior")])
+def test_a_cause_that_no_draw_met_leaves_the_error_unknown(engine, num_others):
+    """Draws may weigh far more than those that were met: no answer says that it knows its error, and each covers."""
+    model, truth = rare_cause(num_others), 0.9 * 1e-5 / (0.9 * 1e-5 + 1e-5)
+    for seed in range(5):
+        with pytest.warns(jt.errors.NotConvergedWarning, match="cannot tell their error|vary too much"):
+            beliefs = jt.infer(model, {"finding": 1}, method=engine, rng=seed)
+        assert not beliefs.converged
+        assert abs(beliefs["cause"].values[1] - truth) < beliefs.diagnostics.standard_error("cause")[1]
+        log_truth = math.log(1.9e-5)
+        assert abs(beliefs.log_evidence - log_truth) < beliefs.diagnostics.log_evidence_error + 1e-4
+
+
+def test_a_number_that_no_draw_came_near_leaves_the_error_unknown():
+    """S3-055: y = x + noise is observed far from all draws of x: the largest density is that of the noise alone."""
+    x, y = jt.Variable("x"), jt.Variable("y")
+    model = jt.BayesianNetwork([jt.LinearGaussian(x, [], [], 0.0, 1.0), jt.LinearGaussian(y, [x], [1.0], 0.0, 1e-4)])
+    with pytest.warns(jt.errors.NotConvergedWarning, match="cannot tell their error"):
+        beliefs = jt.infer(model, {"y": 8.0}, method=jt.LikelihoodWeighting(draws=1000), rng=0)
+    assert beliefs.diagnostics.standard_error("x") == math.inf
+    near = jt.infer(model, {"y": 0.5}, method=jt.LikelihoodWeighting(draws=20_000), rng=0)
+    assert near.converged
+    assert math.isfinite(near.diagnostics.standard_error("x"))
+
+
+def test_no_draw_exceeds_the_largest_weight_and_ordinary_findings_are_no_alarm():
+    """Findings that are drawn from the model itself, on a network of 37 variables."""
+    alarm, rng = jt.example("alarm"), np.random.default_rng(0)
+    rows = jt.sample(alarm, 20, rng=1).to_dict()
+    engine = jt.LikelihoodWeighting(draws=2000)
+    for row in range(20):
+        names = rng.choice(list(rows), rng.integers(1, 8), replace=False)
+        findings = as_findings({name: rows[name][row] for name in names}, alarm.variables)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answers = engine.compile(alarm, findings.names).run(alarm, findings, rng=rng)
+        (part,) = answers.tallies
+        assert part.log_scale <= part.log_largest + 1e-12
+        assert part.missed_share == 0.0
+
+
 def test_impossible_and_rare_evidence():
     asia, clash = jt.example("asia"), {"lung": "yes", "either": "no"}
     for method in ("likelihood-weighting", "importance"):

@@ -25,7 +25,6 @@ from juncture.inference.most_probable_codes import BestCodes, check_no_hidden
 from juncture.kernels.local_search.conditional_modes import visit_nodes
 from juncture.memory import check_memory
 from juncture.options import as_generator
-from juncture.variables import Scope
 
 MODE = frozenset({Question.MODE})
 BYTES_PER_ENTRY = 40  # of the lists of factors and nodes
@@ -73,27 +72,21 @@ class ICM:
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ICMPlan:
         arrays = factor_arrays(model)
         check_no_hidden(model, arrays, self.name)
-        plan = ICMPlan(self, arrays, node_scope(model))
-        check_memory(plan.cost.bytes, "iterated conditional modes", "take a smaller model", self.memory_limit)
-        return plan
+        size, largest = float(len(arrays.scopes)), float(arrays.table_sizes.max(initial=1))
+        cost = Cost(0, largest, BYTES_PER_ENTRY * size, 2.0 * self.starts * size)
+        check_memory(cost.bytes, "iterated conditional modes", "take a smaller model", self.memory_limit)
+        return ICMPlan(self, cost)
 
 
 @dataclass(frozen=True, eq=False)
 class ICMPlan:
-    """The factors of each node."""
+    """A run of the searches."""
 
     engine: ICM
-    arrays: FactorArrays
-    scope: Scope
-
-    @property
-    def cost(self) -> Cost:
-        size = float(len(self.arrays.scopes))
-        largest = float(self.arrays.table_sizes.max(initial=1))
-        return Cost(0, largest, BYTES_PER_ENTRY * size, 2.0 * self.engine.starts * size)
+    cost: Cost
 
     def prepare(self) -> None:
-        _ = self.arrays.node_entries
+        """Nothing is shared between runs of different models."""
 
     def run(
         self,
@@ -105,19 +98,18 @@ class ICMPlan:
         budget: float | None = None,
     ) -> BestCodes:
         deadline = np.inf if budget is None else perf_counter() + budget
-        generator = as_generator(rng)
+        generator, arrays = as_generator(rng), factor_arrays(model)
         searches = [
-            best_search(self.engine, self.arrays, row, generator, deadline)
-            for row in log_likelihoods(self.arrays, findings)
+            best_search(self.engine, arrays, row, generator, deadline) for row in log_likelihoods(arrays, findings)
         ]
         diagnostics = Diagnostics(
             exact=False,
             converged=all(search.converged for search in searches),
             steps=max((search.num_sweeps for search in searches), default=0),
         )
-        codes = np.array([search.codes for search in searches]).reshape(len(searches), self.arrays.num_nodes)
+        codes = np.array([search.codes for search in searches]).reshape(len(searches), arrays.num_nodes)
         logs = np.array([search.log_joint for search in searches])
-        return BestCodes(self.scope, findings, codes, logs, diagnostics, self.engine.name)
+        return BestCodes(node_scope(model), findings, codes, logs, diagnostics, self.engine.name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,25 +57,20 @@ class MaxFlow:
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MaxFlowPlan:
         arrays = factor_arrays(model)
         check_no_hidden(model, arrays, self.name)
-        plan = MaxFlowPlan(arrays, node_scope(model))
-        check_memory(plan.cost.bytes, "a maximum flow", "take a smaller model", self.memory_limit)
-        return plan
+        size = float(arrays.num_factors + arrays.num_nodes)
+        cost = Cost(1, 4.0, BYTES_PER_EDGE * size, 100.0 * size)
+        check_memory(cost.bytes, "a maximum flow", "take a smaller model", self.memory_limit)
+        return MaxFlowPlan(cost)
 
 
 @dataclass(frozen=True, eq=False)
 class MaxFlowPlan:
-    """The nodes and edges of the cut."""
+    """A cut for each row."""
 
-    arrays: FactorArrays
-    scope: Scope
-
-    @property
-    def cost(self) -> Cost:
-        size = float(self.arrays.num_factors + self.arrays.num_nodes)
-        return Cost(1, 4.0, BYTES_PER_EDGE * size, 100.0 * size)
+    cost: Cost
 
     def prepare(self) -> None:
-        """Nothing is shared between runs."""
+        """Nothing is shared between runs of different models."""
 
     def run(
         self,
@@ -86,18 +81,19 @@ class MaxFlowPlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> BestCodes:
-        pairs = pair_energies(self.arrays, self.scope)
-        rows = log_likelihoods(self.arrays, findings)
-        codes = np.zeros((len(rows), self.arrays.num_nodes), dtype=np.int64)
+        arrays, scope = factor_arrays(model), node_scope(model)
+        pairs = pair_energies(arrays, scope)
+        rows = log_likelihoods(arrays, findings)
+        codes = np.zeros((len(rows), arrays.num_nodes), dtype=np.int64)
         logs, upper = np.empty(len(rows)), np.empty(len(rows))
         for at, row in enumerate(rows):
-            codes[at], upper[at] = minimize(pairs, (self.arrays.single_logs + row).reshape(-1, 2))
-            logs[at] = log_joint(self.arrays, row, codes[at])
+            codes[at], upper[at] = minimize(pairs, (arrays.single_logs + row).reshape(-1, 2))
+            logs[at] = log_joint(arrays, row, codes[at])
         upper = np.maximum(upper, logs)
         is_close = logs >= upper - ROUNDING * np.maximum(1.0, np.abs(upper))
         bound = float(upper[0]) if findings.is_single else upper
         diagnostics = Diagnostics(exact=bool(is_close.all()), upper=bound)
-        return BestCodes(self.scope, findings, codes, logs, diagnostics, MaxFlow.name)
+        return BestCodes(scope, findings, codes, logs, diagnostics, MaxFlow.name)
 
 
 def log_joint(arrays: FactorArrays, log_unary: np.ndarray, codes: np.ndarray) -> float:

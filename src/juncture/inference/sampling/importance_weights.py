@@ -19,6 +19,7 @@ LEAST_SIZE = 25.0  # effective draws
 SMALL_SHARE = 0.05  # of Σ w², which the largest weight may have
 LEAST_TAIL = 5  # weights, from which on a tail is fitted
 PRIOR_K, PRIOR_COUNT = 0.5, 10.0  # a weak prior of the shape
+TINY = 1e-150  # in units of the largest weight: next to nothing
 TIE = 1e-12  # of logarithms: weights that differ by less are the same but for rounding
 
 
@@ -69,7 +70,10 @@ def tail_of(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def pareto_k(log_weights: np.ndarray) -> float:
-    """The shape of the tail of the weights; -inf where the largest weights are equal, inf for too few draws."""
+    """The shape of the tail of the weights; -inf where the largest weights are equal.
+
+    It is inf for too few draws, and where most of the largest weights are nothing beside the very largest.
+    """
     tail, cut = tail_of(log_weights)
     return math.inf if cut == math.inf else fit_tail(log_weights[tail], cut)[0]
 
@@ -96,9 +100,16 @@ def fit_tail(log_tail: np.ndarray, log_cut: float) -> tuple[float, float]:
     if len(log_tail) < LEAST_TAIL or log_tail[-1] - log_tail[0] <= TIE:
         return -math.inf, 0.0
     excess = np.exp(log_tail - log_tail[-1]) - np.exp(log_cut - log_tail[-1])
+    if excess[quartile_of(len(excess))] < TINY:
+        return math.inf, 0.0
     k, scale = fit_generalized_pareto(excess)
     weight = len(excess) / (len(excess) + PRIOR_COUNT)
     return weight * k + (1 - weight) * PRIOR_K, scale
+
+
+def quartile_of(size: int) -> int:
+    """The place of the lower quartile among so many increasing values."""
+    return int(size / 4 + 0.5) - 1
 
 
 def fit_generalized_pareto(values: np.ndarray) -> tuple[float, float]:
@@ -106,7 +117,7 @@ def fit_generalized_pareto(values: np.ndarray) -> tuple[float, float]:
     size = len(values)
     grid = 30 + int(math.sqrt(size))
     steps = 1.0 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))
-    quartile = values[int(size / 4 + 0.5) - 1]
+    quartile = values[quartile_of(size)]
     rates = steps / (3.0 * quartile) + 1.0 / values[-1]
     shapes = np.log1p(-rates[:, np.newaxis] * values).mean(axis=1)
     log_likelihoods = size * (np.log(-rates / shapes) - shapes - 1.0)

@@ -59,9 +59,16 @@ def table_source(
     if seen not in samplers:
         samplers[seen] = share_tables(model, tables, seen)
     sampler, evidence = samplers[seen]
-    soft = [((axis(name),), numerics.log(values[0])) for name, values in row.likelihoods.items()]
+    soft = [([axis(name)], numerics.log(values[0])) for name, values in row.likelihoods.items()]
     weights = LogTables.of([*evidence, *soft]) if soft else samplers.setdefault((*seen, ""), LogTables.of(evidence))
-    return TableDraws(sampler, weights, {axis(name): int(codes[0]) for name, codes in row.codes.items()})
+    fixed = {axis(name): int(codes[0]) for name, codes in row.codes.items()}
+    largest = sum(largest_entry(scope, table, fixed) for scope, table in (*evidence, *soft))
+    return TableDraws(sampler, weights, fixed, log_largest=largest)
+
+
+def largest_entry(scope: Sequence[int], table: np.ndarray, fixed: Mapping[int, int]) -> float:
+    """The largest entry of a table of logarithms at the states of the observed nodes."""
+    return float(table[tuple(fixed.get(node, slice(None)) for node in scope)].max())
 
 
 def share_tables(
@@ -102,6 +109,13 @@ class NetworkDraws:
                 " method='exact', observe them, or give the function some noise"
             )
         return as_batch(self.model, columns, log_weights, relations.counts)
+
+    @property
+    def log_largest(self) -> float | None:
+        """The product of the largest entries of the tables of what is observed, and of the largest densities."""
+        parts = [largest_likelihood(self.model[name], self.known) for name in self.known]
+        soft = [float(numerics.log(values[0]).max()) for values in self.row.likelihoods.values()]
+        return None if None in parts else float(sum([*(part or 0.0 for part in parts), *soft]))
 
     @property
     def known(self) -> Mapping[str, Any]:
@@ -147,3 +161,16 @@ def find_points(part: AnyConditional, columns: Columns, points: Mapping[str, Any
     for at, parent in enumerate(parent for parent in part.parents if parent.is_real):
         is_point = is_point & (points[parent.name] | (part.coefficients[(*index, at)] == 0))
     return part.variance[index] == 0, is_point
+
+
+def largest_likelihood(part: AnyConditional, known: Mapping[str, Any]) -> float | None:
+    """The logarithm of the largest probability or density of what is observed of a child; None if that is not known."""
+    free = Scope(parent for parent in part.parents if parent.name not in known)
+    if not any(parent.is_real for parent in free) and free.size <= LARGEST_TABLE:
+        columns = dict(zip(free.names, np.indices(free.shape).reshape(len(free), free.size), strict=True))
+        names = [variable.name for variable in (*part.parents, part.child) if variable.name in known]
+        return float(part.log_prob({**columns, **{name: np.full(free.size, known[name]) for name in names}}).max())
+    if isinstance(part, LinearGaussian):
+        peak = float(-0.5 * (numerics.LOG_TWO_PI + numerics.log(np.min(part.variance))))
+        return peak if peak < np.inf else None
+    return None if part.child.is_real else 0.0

@@ -49,6 +49,10 @@ def join_batches(batches: Sequence[Batch]) -> Batch:
 class Source(Protocol):
     """Where weighted draws given one row of evidence come from: E weight · f(x) = Σ p(x, evidence) f(x)."""
 
+    @property
+    def log_largest(self) -> float | None:
+        """The logarithm of a weight that no draw exceeds; None where none is known that is of use."""
+
     def draw(self, num_draws: int, rng: np.random.Generator) -> Batch: ...
 
 
@@ -89,6 +93,7 @@ class TableDraws:
     weights: LogTables
     fixed: Mapping[int, int] = field(default_factory=dict)  # node → state
     log_constant: float = 0.0
+    log_largest: float | None = None
 
     def draw(self, num_draws: int, rng: np.random.Generator) -> Batch:
         codes = np.zeros((len(self.sampler.num_states), num_draws), np.int64)

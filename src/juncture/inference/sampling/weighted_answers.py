@@ -126,13 +126,14 @@ def beliefs_of(part: Tally, state_starts: np.ndarray) -> np.ndarray:
 def errors_of(part: Tally, beliefs: np.ndarray) -> np.ndarray:
     """The standard error of each share, with what one effective draw counts added to it.
 
-    So a state that no draw has, or only draws of little weight, has an error that allows for those that were missed.
+    So a state that no draw has, or only draws of little weight, has an error that allows for those that were missed;
+    all the more where a draw that was missed may weigh more than all draws together.
     """
     if part.is_empty:
         return np.full(len(beliefs), np.nan)
     variances = ((1.0 - 2.0 * beliefs) * part.squares + beliefs**2 * part.square) / part.total**2
     one_draw = part.square / part.total**2
-    return np.asarray(np.sqrt(np.maximum(variances, 0.0) + one_draw**2))
+    return np.asarray(np.sqrt(np.maximum(variances, 0.0) + one_draw**2 + part.missed_share**2))
 
 
 def make_answers(
@@ -144,7 +145,15 @@ def make_answers(
         run = replace(run, replaced=[part.log_weights for part in tallies])  # those of draws that count
     answers = WeightedAnswers(run, tallies, scope, findings, Diagnostics(exact=False), engine.name)
     found = diagnose(answers, repeat)
-    if not found.converged:
+    missed = max((part.missed_share for part in tallies), default=0.0)
+    if missed > 0.0:
+        warn_user(
+            f"the draws of {engine.name!r} cannot tell their error: by the tables of the model, a draw may weigh more"
+            f" than {number_of(tallies[0].num_draws, 'draw')} of the largest weight that was met, so that a rare cause"
+            " may have most of the evidence; take more draws, or method='importance'",
+            NotConvergedWarning,
+        )
+    elif not found.converged:
         warn_user(
             f"the weights of {engine.name!r} vary too much for their errors to be trusted:"
             f" {number_of(tallies[0].num_draws, 'draw')} count as {found.effective_sample_size:.3g}, and Pareto's k is"
@@ -158,7 +167,7 @@ def diagnose(answers: WeightedAnswers, repeat: Engine | None) -> Diagnostics:
     """Of many rows the smallest effective sample size, and the largest chi-square and Pareto's k."""
     parts = [part for part in answers.tallies if not part.is_empty]
     worst = max((pareto_k(part.log_weights) for part in parts), default=-math.inf)
-    is_reliable = all(has_reliable_errors(part.log_weights) for part in parts)
+    is_reliable = all(part.missed_share == 0.0 and has_reliable_errors(part.log_weights) for part in parts)
     errors = np.array([part.log_evidence_error for part in answers.tallies])
     return Diagnostics(
         exact=False,
@@ -198,6 +207,7 @@ def real_errors(answers: WeightedAnswers, name: str) -> np.ndarray:
     weights /= weights.sum(axis=1, keepdims=True)
     means = (weights * values).sum(axis=1, keepdims=True)
     errors = np.sqrt((weights**2 * (values - means) ** 2).sum(axis=1))
+    errors[[part.missed_share > 0.0 for part in answers.tallies]] = np.inf
     return np.asarray(errors[0] if answers.findings.is_single else errors)
 
 

@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from juncture import parallel
-from juncture.inference.sampling.importance_weights import effective_sample_size
+from juncture.inference.sampling.importance_weights import TIE, effective_sample_size
 from juncture.inference.sampling.table_draws import Batch, Source
 from juncture.kernels.tables.weighing import tally_states
 
@@ -49,9 +49,10 @@ class Tally:
     squares: np.ndarray
     log_weights: np.ndarray  # (draw,)
     num_exact: int = 0
+    log_largest: float | None = None  # a weight that no draw exceeds, where one is known
 
     @classmethod
-    def join(cls, blocks: Sequence[Tally]) -> Tally:
+    def join(cls, blocks: Sequence[Tally], log_largest: float | None = None) -> Tally:
         """The sums of several blocks, in their order."""
         most = max((part.num_exact for part in blocks if not part.is_empty), default=0)
         parts = [part if part.num_exact == most else part.without_weights() for part in blocks]
@@ -66,6 +67,7 @@ class Tally:
             squares=np.sum([part.squares * scale**2 for part, scale in pairs], axis=0),
             log_weights=np.concatenate([part.log_weights for part in parts]),
             num_exact=most,
+            log_largest=log_largest,
         )
 
     def without_weights(self) -> Tally:
@@ -83,6 +85,23 @@ class Tally:
         return self.log_scale == -math.inf
 
     @property
+    def log_missed(self) -> float:
+        """The logarithm of what one further draw may weigh, in units of Σ w, where the draws cannot tell; -inf else.
+
+        States of a probability far below 1 / n are met by no draw. Where a draw may weigh more than n times the
+        largest weight that was met, such states may have most of the evidence.
+        """
+        is_known = self.is_empty or self.log_largest is None
+        if is_known or self.log_largest - self.log_scale <= math.log(self.num_draws) + TIE:  # type: ignore[operator]
+            return -math.inf
+        return self.log_largest - self.log_scale - math.log(self.total)  # type: ignore[operator]
+
+    @property
+    def missed_share(self) -> float:
+        """The share of all weights that one further draw may have, where the draws cannot tell; 0 else."""
+        return 1.0 / (1.0 + math.exp(-self.log_missed)) if self.log_missed > -math.inf else 0.0
+
+    @property
     def effective_sample_size(self) -> float:
         return effective_sample_size(self.log_weights)
 
@@ -93,11 +112,15 @@ class Tally:
 
     @property
     def log_evidence_error(self) -> float:
-        """The standard error of `log_evidence`, by the delta method: that of the mean over the mean."""
+        """The standard error of `log_evidence`, by the delta method: that of the mean over the mean.
+
+        Where a further draw may weigh more than all, as much is added as that draw would add.
+        """
         if self.is_empty or self.num_draws < 2:
             return math.inf
         variation = self.square / self.total**2 - 1.0 / self.num_draws
-        return math.sqrt(max(variation, 0.0) * self.num_draws / (self.num_draws - 1))
+        further = float(np.logaddexp(0.0, self.log_missed))
+        return math.sqrt(max(variation, 0.0) * self.num_draws / (self.num_draws - 1) + further**2)
 
 
 def tally(batch: Batch, state_starts: np.ndarray, log_weights: np.ndarray | None = None) -> Tally:
@@ -165,7 +188,8 @@ class WeightedRun:
             if blocks.stop >= self.num_blocks or time.monotonic() >= deadline:
                 break
         done = min(blocks.stop * BLOCK, self.num_draws)
-        return [Tally.join(part) for part in parts], done
+        pairs = zip(parts, self.sources, strict=True)
+        return [Tally.join(part, source.log_largest) for part, source in pairs], done
 
     def add_blocks(self, parts: list[list[Tally]], blocks: range) -> None:
         pairs = [(row, block) for row in range(len(self.sources)) for block in blocks]

@@ -21,6 +21,7 @@ from juncture.options import resolve
 from juncture.workers import has_workers, map_runs
 
 Acceleration = Literal["squarem"] | None
+PATIENCE = 10  # steps without a rise after which EM ends whose E-step draws at random
 
 
 def em_steps(
@@ -49,7 +50,8 @@ class ExpectationMaximization:
     Parameters
     ----------
     tolerance
-        EM ends when a step gains less than `tolerance` times the size of the objective.
+        EM ends when a step gains less than `tolerance` times the size of the objective. Where the engine of the
+        E-step draws at random, the objective is an estimate: EM also ends when it has not risen in 10 steps.
     max_steps
         The largest number of steps from each start.
     restarts
@@ -121,7 +123,15 @@ class ExpectationMaximization:
     ) -> tuple[EMState[Model, Statistics], Trace]:
         """Run EM from one start."""
         steps = em_steps(problem, start, self.acceleration, self.num_blocks, self.m_step)
-        found, trace = iterate(steps, tolerance=self.tolerance, max_steps=self.max_steps, progress=progress)
+        is_random = getattr(problem, "is_random", False)
+        found, trace = iterate(
+            steps,
+            tolerance=self.tolerance,
+            max_steps=self.max_steps,
+            progress=progress,
+            is_monotone=not is_random,
+            patience=PATIENCE if is_random else None,
+        )
         return steps.finish(found), trace
 
     def _best_of_workers(

@@ -21,7 +21,7 @@ from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Question
 from juncture.inference.engines.options import check_data
-from juncture.inference.infer import engine_for
+from juncture.inference.infer import SAMPLING_METHODS, engine_for
 from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected
 from juncture.learning.networks.statistics import NetworkStatistics
@@ -97,15 +97,19 @@ class NetworkExpectation:
     """The E-step for one structure by one engine: a plan that serves every setting of the parameters."""
 
     plan: EnginePlan
+    seed: Any = 0  # of an engine that draws: every step has the same random numbers
+    is_random: bool = False
 
     @classmethod
-    def of(cls, template: BayesianNetwork, method: Any = "auto") -> NetworkExpectation:
+    def of(cls, template: BayesianNetwork, method: Any = "auto", seed: Any = 0) -> NetworkExpectation:
         engine = engine_for(method, questions=EXPECTED, model=template)
-        return cls(engine.compile(template, template.variables.names, ()))
+        plan = engine.compile(template, template.variables.names, ())
+        return cls(plan, seed, engine.name in SAMPLING_METHODS)
 
     def run(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
         """The expected statistics of the rows of a block, and their log-likelihood."""
-        answers = self.plan.run(model, block.findings, questions=EXPECTED)
+        rng = np.random.default_rng(self.seed) if self.is_random else None
+        answers = self.plan.run(model, block.findings, questions=EXPECTED, rng=rng)
         tables = answers.expected(model.conditionals, block.weights)
         check_data(answers.log_evidence, block.weights, partial(explain_impossible, block))
         parts: dict[str, Any] = {

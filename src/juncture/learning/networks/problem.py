@@ -188,7 +188,12 @@ class NetworkProblem:
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
-        return NetworkExpectation.of(self.template, self.engine)
+        return NetworkExpectation.of(self.template, self.engine, self.rng.bit_generator.seed_seq.spawn(1)[0])
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the E-step draws at random, so that the objective is an estimate, which may fall by chance."""
+        return self.expectation.is_random
 
     @cached_property
     def blocks_in_memory(self) -> list[RowBlock] | None:

@@ -22,17 +22,21 @@ EXPECTED = frozenset({Question.EXPECTED})
 
 @dataclass(frozen=True, eq=False)
 class CellExpectation:
-    """A plan that serves every setting of the tables."""
+    """A plan that serves every setting of the tables.
+
+    An engine that draws has the same random numbers at each of them, so that an ascent climbs one function.
+    """
 
     tables: LogTables
     plan: EnginePlan
     nothing: Findings  # no evidence
+    seed: int
 
     @classmethod
-    def of(cls, tables: LogTables, engine: Any = "auto") -> CellExpectation:
+    def of(cls, tables: LogTables, engine: Any = "auto", seed: int = 0) -> CellExpectation:
         model = tables.template
         plan = engine_for(engine, questions=EXPECTED).compile(model, model.variables.names, ())
-        return cls(tables, plan, as_findings(None, model.variables))
+        return cls(tables, plan, as_findings(None, model.variables), seed)
 
     def of_model(self, logs: np.ndarray, budget: float | None = None) -> tuple[np.ndarray, float]:
         """(the probability of each cell, log Z of the tables)."""
@@ -46,7 +50,8 @@ class CellExpectation:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(Σ over the rows of weight · p(cell | row), log Z(row) of each row); impossible rows add nothing."""
         model = self.tables.model(logs)
-        answers = self.plan.run(model, findings, questions=EXPECTED, budget=budget)
+        rng = np.random.default_rng(self.seed)
+        answers = self.plan.run(model, findings, questions=EXPECTED, rng=rng, budget=budget)
         scoped = [part for part in model.factors if part.scope]
         found = iter(answers.expected(scoped, weights))
         total = weights.sum()

@@ -76,7 +76,8 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
         Variables that will always be observed: Σ log p(others | given) is maximised, by its gradient. The model is
         then a conditional random field; `log_likelihood` is that of the others.
     engine
-        The engine that gives the expected cells, as `method` in `infer`.
+        The engine that gives the expected cells, as `method` in `infer`. The log-likelihood of an engine that draws
+        at random, or approximates, is an estimate.
     tolerance
         An ascent ends when no entry of the gradient, by the row, is larger: then no cell of the model differs by more
         from that of the data, in probability.

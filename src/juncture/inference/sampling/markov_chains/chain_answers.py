@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -19,12 +19,17 @@ from juncture.inference.factor_arrays import FactorArrays
 from juncture.inference.sampling.markov_chains.chain_diagnostics import (
     HIGH_R_HAT,
     LEAST_SIZE,
-    LazyErrors,
-    standard_errors,
+    ChainErrors,
     worst_r_hat,
     worst_size,
 )
 from juncture.variables import Scope
+
+
+class RowEvidence(Protocol):
+    """What estimates log p(evidence)."""
+
+    def estimate(self, row: int) -> float: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +44,14 @@ class ChainAnswers:
     is_possible: np.ndarray  # (row,)
     diagnostics: Diagnostics
     engine_name: str
-    estimate_log_evidence: Callable[[int], float]  # of a row
+    evidence: RowEvidence  # of each row
     checks_itself: ClassVar[bool] = False
 
     @cached_property
     def log_evidence(self) -> np.ndarray:
         """(row,): estimates by annealed importance sampling, made when they are first asked for."""
         rows = enumerate(self.is_possible)
-        return np.array([self.estimate_log_evidence(row) if possible else -np.inf for row, possible in rows])
+        return np.array([self.evidence.estimate(row) if possible else -np.inf for row, possible in rows])
 
     @cached_property
     def columns(self) -> dict[int, int]:
@@ -100,8 +105,7 @@ class ChainAnswers:
 def diagnose(
     draws: np.ndarray,
     names: tuple[str, ...],
-    columns: Sequence[int],
-    sizes: Sequence[int],
+    sizes: np.ndarray,
     is_free: np.ndarray,
     is_single: bool,
     engine: Engine | None,
@@ -111,14 +115,6 @@ def diagnose(
 
     `is_free` (row, node) says where a node has several states; others have no error.
     """
-    places = {name: (column, size) for name, column, size in zip(names, columns, sizes, strict=True)}
-
-    def errors(name: str) -> np.ndarray:
-        column, num_states = places[name]
-        rows = np.array([standard_errors(row[:, :, column], num_states, size) for row in draws])
-        rows[~is_free[:, column]] = 0.0
-        return rows[0] if is_single else rows
-
     r_hat, size = worst_r_hat(draws), worst_size(draws)
     is_known = size is not None and not np.isnan(r_hat)
     converged = is_known and r_hat <= HIGH_R_HAT and size >= LEAST_SIZE * draws.shape[1] and is_irreducible is not False
@@ -126,7 +122,7 @@ def diagnose(
         exact=False,
         converged=bool(converged),
         steps=draws.shape[2],
-        standard_errors=LazyErrors(names, errors),
+        standard_errors=ChainErrors(draws, names, sizes, is_free, is_single, size),
         effective_sample_size=size,
         r_hat=None if np.isnan(r_hat) else r_hat,
         engine=engine,

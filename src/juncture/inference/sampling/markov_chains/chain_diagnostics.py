@@ -6,7 +6,8 @@ The indicator of a state has two values, so that its ranks are a linear function
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -74,19 +75,26 @@ def standard_errors(codes: np.ndarray, num_states: int, least_size: float | None
     return np.sqrt(smoothed * (1.0 - smoothed) / sizes)
 
 
-class LazyErrors(Mapping[str, np.ndarray]):
-    """Name → standard errors, each computed when it is asked for."""
+@dataclass(frozen=True, eq=False)
+class ChainErrors(Mapping[str, np.ndarray]):
+    """Name → the standard errors of the shares of its states, (state,) or (row, state), computed when asked for."""
 
-    def __init__(self, names: tuple[str, ...], compute: Callable[[str], np.ndarray]) -> None:
-        self.names, self.compute = names, compute
-        self.known: dict[str, np.ndarray] = {}
+    draws: np.ndarray  # (row, chain, draw, node)
+    names: tuple[str, ...]
+    sizes: np.ndarray  # (node,): numbers of states
+    is_free: np.ndarray  # (row, node): whether the node has several states; others have no error
+    is_single: bool
+    least_size: float | None  # that of the slowest variable
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self.known:
-            if name not in self.names:
-                raise KeyError(name)
-            self.known[name] = self.compute(name)
-        return self.known[name]
+        if name not in self.names:
+            raise KeyError(name)
+        node = self.names.index(name)
+        rows = np.array(
+            [standard_errors(row[:, :, node], int(self.sizes[node]), self.least_size) for row in self.draws]
+        )
+        rows[~self.is_free[:, node]] = 0.0
+        return np.asarray(rows[0] if self.is_single else rows)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names

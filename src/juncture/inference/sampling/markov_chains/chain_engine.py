@@ -57,7 +57,7 @@ class ChainEngine:
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ChainPlan:
-        return ChainPlan(self, factor_arrays(model), node_scope(model), tuple(targets))
+        return ChainPlan(self, chain_cost(self, factor_arrays(model), len(targets)), tuple(targets))
 
     def draw(self, model: Any, findings: Findings, n: int, rng: Any = None) -> Draws:
         """At least `n` draws of all variables, split evenly over the chains; one row of evidence."""
@@ -73,11 +73,44 @@ class ChainEngine:
         if not findings.is_single:
             raise InvalidData("given= takes one row of evidence; sample once for each row")
         plan = self.compile(model, findings.names, model.variables.names)
-        targets = plan.targets_of(findings)
-        started = plan.start(model, findings, targets, plan.nodes, as_generator(rng))
+        nodes = plan.nodes_of(model)
+        started = plan.start(model, findings, targets_of(model, findings), nodes, as_generator(rng))
         if not started.is_possible[0]:
             raise ImpossibleEvidence("the evidence has probability zero")
         return ChainRun(model.variables, started.chain_set, self.warmup)
+
+
+def targets_of(model: Any, findings: Findings) -> list[Target]:
+    """The distribution of the free nodes given each row."""
+    arrays = factor_arrays(model)
+    return [Target(arrays, row) for row in log_likelihoods(arrays, findings)]
+
+
+def chain_cost(engine: ChainEngine, arrays: FactorArrays, num_targets: int) -> Cost:
+    """Of all sweeps of all chains, for one row."""
+    sweeps = engine.chains * (engine.warmup + engine.thin * engine.draws)
+    return Cost(
+        int(np.diff(arrays.scope_starts).max(initial=1)) - 1,
+        float(arrays.table_sizes.max(initial=1)),
+        8.0 * (arrays.log_values.size + 8 * arrays.scopes.size) + engine.draws * engine.chains * num_targets,
+        2.0 * sweeps * float(arrays.num_states[arrays.scopes].sum()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ChainEvidence:
+    """Log p(evidence) of each row by annealed importance sampling, with a generator of its own."""
+
+    model: Any
+    targets: Sequence[Target]
+    generators: Sequence[np.random.Generator]
+
+    def estimate(self, row: int) -> float:
+        from juncture.inference.sampling.markov_chains.annealed import PARTICLES, anneal
+
+        num_nodes = self.targets[row].arrays.num_nodes
+        num_particles = int(np.clip(EVIDENCE_WORK / max(1, num_nodes), 4, PARTICLES))
+        return anneal(self.model, self.targets[row], self.generators[row], num_particles).log_evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,33 +124,19 @@ class Started:
 
 @dataclass(frozen=True, eq=False)
 class ChainPlan:
-    """The factors, and the variables whose states are kept."""
+    """The variables whose states are kept; all numbers are those of the model that is run."""
 
     engine: ChainEngine
-    arrays: FactorArrays
-    scope: Scope
+    cost: Cost
     targets: tuple[str, ...]
 
-    @property
-    def nodes(self) -> np.ndarray:
-        return np.array([self.scope.axis(name) for name in self.targets], np.int64)
-
-    @property
-    def cost(self) -> Cost:
-        engine, arrays = self.engine, self.arrays
-        sweeps = engine.chains * (engine.warmup + engine.thin * engine.draws)
-        return Cost(
-            int(np.diff(arrays.scope_starts).max(initial=1)) - 1,
-            float(arrays.table_sizes.max(initial=1)),
-            8.0 * (arrays.log_values.size + 8 * arrays.scopes.size) + engine.draws * engine.chains * len(self.targets),
-            2.0 * sweeps * float(arrays.num_states[arrays.scopes].sum()),
-        )
+    def nodes_of(self, model: Any) -> np.ndarray:
+        """The nodes of the targets."""
+        scope = node_scope(model)
+        return np.array([scope.axis(name) for name in self.targets], np.int64)
 
     def prepare(self) -> None:
-        _ = self.arrays.node_entries
-
-    def targets_of(self, findings: Findings) -> list[Target]:
-        return [Target(self.arrays, row) for row in log_likelihoods(self.arrays, findings)]
+        """Nothing is shared between runs of different models."""
 
     def start(
         self, model: Any, findings: Findings, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator
@@ -127,7 +146,7 @@ class ChainPlan:
         moves: list[Transition] = []
         verdicts: list[bool | None] = []
         engine = self.engine
-        num_states = int(self.arrays.num_states.max(initial=1))
+        num_states = int(factor_arrays(model).num_states.max(initial=1))
         children = rng.spawn(len(targets))
         sets = []
         for row in np.flatnonzero(is_possible).tolist():
@@ -158,10 +177,10 @@ class ChainPlan:
         budget: float | None = None,
     ) -> ChainAnswers:
         deadline = np.inf if budget is None else time.perf_counter() + budget
-        generator, engine = as_generator(rng), self.engine
+        generator, engine, arrays = as_generator(rng), self.engine, factor_arrays(model)
         needs_all = Question.EXPECTED in questions or not self.targets
-        nodes = np.arange(self.arrays.num_nodes) if needs_all else self.nodes
-        targets = self.targets_of(findings)
+        nodes = np.arange(arrays.num_nodes) if needs_all else self.nodes_of(model)
+        targets = targets_of(model, findings)
         started = self.start(model, findings, targets, nodes, generator)
         chains = started.chain_set
         chains.warm_up(engine.warmup, deadline)
@@ -170,23 +189,23 @@ class ChainPlan:
         draws = np.zeros((findings.num_rows, engine.chains, done, len(nodes)), chains.dtype)
         draws[started.is_possible] = chains.draws if chains.transitions else 0
         is_free = np.array([target.fixed[nodes] < 0 for target in targets]).reshape(len(targets), len(nodes))
-        diagnostics = self.diagnose(started, draws, nodes, is_free, findings.is_single)
+        names = tuple(node_scope(model).names[node] for node in nodes)
+        diagnostics = self.diagnose(started, draws, names, arrays.num_states[nodes], is_free, findings.is_single)
         if chains.transitions:
             warn_of_chains(diagnostics, started.is_irreducible, engine.name)
-        children = generator.spawn(findings.num_rows)
-
-        def estimate(row: int) -> float:
-            from juncture.inference.sampling.markov_chains.annealed import PARTICLES, anneal
-
-            num_particles = int(np.clip(EVIDENCE_WORK / max(1, self.arrays.num_nodes), 4, PARTICLES))
-            return anneal(model, targets[row], children[row], num_particles).log_evidence
-
+        evidence = ChainEvidence(model, targets, generator.spawn(findings.num_rows))
         return ChainAnswers(
-            self.arrays, self.scope, findings, nodes, draws, started.is_possible, diagnostics, engine.name, estimate
+            arrays, node_scope(model), findings, nodes, draws, started.is_possible, diagnostics, engine.name, evidence
         )
 
     def diagnose(
-        self, started: Started, draws: np.ndarray, nodes: np.ndarray, is_free: np.ndarray, is_single: bool
+        self,
+        started: Started,
+        draws: np.ndarray,
+        names: tuple[str, ...],
+        sizes: np.ndarray,
+        is_free: np.ndarray,
+        is_single: bool,
     ) -> Diagnostics:
         """The diagnostics, with the engine that repeats an answer that time has cut short."""
         engine, chains = self.engine, started.chain_set
@@ -194,9 +213,7 @@ class ChainPlan:
             return Diagnostics(exact=False, converged=False)
         is_cut = chains.num_warmup < engine.warmup or chains.num_draws < engine.draws
         repeat = replace(engine, draws=chains.num_draws, warmup=chains.num_warmup) if is_cut else None
-        names = tuple(self.scope.names[node] for node in nodes)
-        sizes = self.arrays.num_states[nodes].tolist()
-        return diagnose(draws, names, range(len(nodes)), sizes, is_free, is_single, repeat, started.is_irreducible)
+        return diagnose(draws, names, sizes, is_free, is_single, repeat, started.is_irreducible)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class ModelDraws:
     simpler: Any
     row: Findings  # a single row
     answers: Answers  # of the simpler model
+    log_largest: ClassVar[None] = None
 
     @classmethod
     def of(cls, model: Any, simpler: Any, row: Findings) -> ModelDraws:
@@ -59,6 +60,7 @@ class FunctionDraws:
     model: Any
     function: Function
     row: Findings  # a single row
+    log_largest: ClassVar[None] = None
 
     def draw(self, num_draws: int, rng: np.random.Generator) -> Batch:
         given = {name: values[0] for name, values in (self.row.codes | self.row.reals).items()}
