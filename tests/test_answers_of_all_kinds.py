@@ -260,6 +260,37 @@ def learn(kind: Kind, prior, **options) -> jt.Fit:
         return jt.fit(kind.model, data, prior, method=jt.ExpectationMaximization(max_steps=3), **options)
 
 
+def numbers_in(value) -> list[np.ndarray]:
+    """All arrays and floats of a value and of those that it is made of."""
+    if isinstance(value, np.ndarray | float):
+        return [np.asarray(value)]
+    parts = (
+        value if isinstance(value, tuple | list) else [getattr(value, name) for name in getattr(value, "_fields", ())]
+    )
+    return [each for part in parts for each in numbers_in(part)]
+
+
+@pytest.mark.parametrize("huge", [1e299, 1e306, 1e308])
+def test_totals_beyond_doubles_are_refused(kind, huge):
+    """Of weights and of a prior: a model of finite numbers, or a sentence that says what adds up to too much."""
+    rows = kind.labelled or jt.sample(kind.model, 40 if kind.sampled is jt.Dataset else [20, 20], rng=0)
+    structure, learner = kind.learned or kind.model, {} if kind.labelled else kind.learner
+    dirichlet = huge if kind.dirichlet is None else kind.dirichlet(huge)
+    for options in ({"weights": np.full(len(rows), huge)}, {"prior": huge}, {"prior": dirichlet}):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", jt.NotConvergedWarning)
+                found = jt.fit(structure, rows, **learner, **options)
+        except jt.Unsupported:
+            continue
+        except jt.InvalidData as error:
+            if not any(word in str(error) for word in ("weights", "prior")):
+                raise
+            continue
+        assert all((part < np.inf).all() for part in numbers_in(found.model)), options  # log 0 is a number
+        assert np.isfinite([found.log_likelihood, *found.trace.values]).all(), options
+
+
 def test_a_dirichlet_prior_means_the_same(kind):
     """A number is a Dirichlet with this concentration in each cell; the mode under α + 1 is the mean under α."""
     if kind.dirichlet is None:

@@ -391,3 +391,20 @@ def test_a_vector_that_cannot_be_summed_out_in_part_is_refused():
 
 def assert_alike(first, second, rows) -> None:
     np.testing.assert_allclose(first.log_prob(rows), second.log_prob(rows), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3, 2), (0, 2), (2, 0)], ids=str)
+def test_a_table_of_emissions_has_states_and_symbols(shape):
+    with pytest.raises(InvalidModel, match=r"a table of emissions is \(state, symbol\); got an array of the shape"):
+        CategoricalEmissions(np.full(shape, 0.5))
+
+
+@pytest.mark.parametrize("prior", [1.0, "weak", [1.0], [1.0, None, None], (None,)], ids=str)
+def test_a_prior_of_states_of_different_kinds_is_one_for_each(prior):
+    emissions = as_emissions([jt.Gaussian(0.0, 1.0), jt.Laplace(0.0, 1.0)], 2)
+    rows = np.array([0.5, 1.5, -0.5])
+    found = emissions.statistics(rows, np.full((3, 2), 0.5))
+    for ask in (lambda: emissions.estimate(found, prior), lambda: emissions.log_prior(prior)):
+        with pytest.raises(InvalidData, match=r"a list, one for each of \w+, \w+; got"):
+            ask()
+    assert emissions.log_prior([None, None]) == emissions.log_prior(None)

@@ -56,7 +56,7 @@ def write_parts(table: pa.Table, folder: Path) -> list[str]:
 
 
 def write_folder(table: pa.Table, folder: Path) -> str:
-    (folder / "rows").mkdir()
+    (folder / "rows").mkdir(exist_ok=True)
     write_parts(table, folder / "rows")
     return str(folder / "rows")
 

@@ -13,6 +13,7 @@ from juncture import numerics
 from juncture.checks import check_array
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, is_seen, raise_wrong_prior
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.beta import Beta
 from juncture.families.discrete.bernoulli import Bernoulli
@@ -147,7 +148,9 @@ class BernoulliEmissions(Emissions):
                 "a prior of columns of zeros and ones is a pseudo-count of at least 0, or a Beta with parameters of at"
                 f" least 1; got {prior!r}"
             )
-        return np.broadcast_to(added[0], shape), np.broadcast_to(added[1], shape)
+        return check_prior_counts(np.broadcast_to(added[0], shape)), check_prior_counts(
+            np.broadcast_to(added[1], shape)
+        )
 
     def take(self, states: Any) -> Self:
         return type(self)(self.probabilities[self._positions(states)])

@@ -15,6 +15,7 @@ from juncture.checks import check_array
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.components.densities import weight_of_codes
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.vectors.dirichlet import Dirichlet
@@ -48,11 +49,15 @@ class CategoricalEmissions(Emissions):
         shape = check_array(probabilities, "a table of emissions", error=InvalidModel).shape
         if len(shape) != 2 or 0 in shape:
             raise InvalidModel(f"a table of emissions is (state, symbol); got an array of the shape {shape}")
-        table = numerics.as_probabilities(probabilities, shape, name="the table of emissions")
+        table = check_table(probabilities, shape)
         labels = Variable("symbol", shape[1] if symbols is None else symbols).labels
         if len(labels) != shape[1]:
             raise InvalidModel(f"the table of emissions has {shape[1]} symbols; got {len(labels)} labels")
         self._set(probabilities=table, symbols=labels)
+
+    def check_numbers(self) -> None:
+        """Raise unless the constructor takes the table: where it was trusted, and may have overflowed."""
+        check_table(self.probabilities, self.probabilities.shape)
 
     @classmethod
     def trusted(cls, like: CategoricalEmissions, probabilities: np.ndarray) -> Self:
@@ -155,7 +160,7 @@ class CategoricalEmissions(Emissions):
                 f"a prior of emissions over {self.num_symbols} symbols is a pseudo-count of at least 0, "
                 f"or a Dirichlet over them with a concentration of at least 1; got {prior!r}"
             )
-        return np.broadcast_to(added, self.probabilities.shape)
+        return check_prior_counts(np.broadcast_to(added, self.probabilities.shape))
 
     def take(self, states: Any) -> Self:
         return type(self)(self.probabilities[self._positions(states)], self.symbols)
@@ -169,3 +174,8 @@ class CategoricalEmissions(Emissions):
 
     def __repr__(self) -> str:
         return f"CategoricalEmissions({in_one_line(self.probabilities)})"
+
+
+def check_table(probabilities: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A table of emissions, as users give it."""
+    return numerics.as_probabilities(probabilities, shape, name="the table of emissions")

@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from juncture import numerics
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.data.sequences.sequences import Sequences
+from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.values import number_of, read_only
@@ -118,7 +119,7 @@ class MultinomialCounts(BagOfWords):
             raise_wrong_prior(prior, self, "a number, added to each count, or a Dirichlet")
         if not (np.isfinite(added) & (added >= 0)).all():
             raise InvalidData(f"a prior adds counts of at least 0 to those of words; got {prior!r}")
-        return np.broadcast_to(added, self.table.shape)
+        return check_prior_counts(np.broadcast_to(added, self.table.shape))
 
 
 class DirichletCounts(BagOfWords):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +18,7 @@ from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.values import Value, content_key, number_of, read_only
-from juncture.variables import Scope, State, Variable
+from juncture.variables import Scope, State, Variable, first_repeated
 
 __all__ = ["Dataset", "Extra", "Unseen"]
 
@@ -151,8 +151,8 @@ class Dataset(Value):
         return not any((array < 0).any() if array.dtype.kind == "i" else np.isnan(array).any() for array in self.arrays)
 
     def only(self, names: Iterable[str]) -> Dataset:
-        """The columns of these variables, shared with this dataset."""
-        kept = tuple(self.variable(name) for name in check_iterable(names, "names"))
+        """The columns of these variables, in this order, shared with this dataset."""
+        kept = tuple(self.variable(name) for name in check_columns(names, self.columns, "the dataset"))
         arrays = tuple(self.columns[variable.name] for variable in kept)
         inferred = tuple(variable.name for variable in kept if variable.name in self.states_from_data)
         return self._with(variables=kept, arrays=arrays, states_from_data=inferred)
@@ -200,6 +200,17 @@ class Dataset(Value):
 
         rows = zip(*self.take(slice(SHOWN_ROWS)).to_dict().values(), strict=True)
         return html_table(self.columns, rows, f"{self.num_rows} rows" if self.num_rows > SHOWN_ROWS else "")
+
+
+def check_columns(names: Any, known: Collection[str], where: str) -> list[str]:
+    """The names of columns to keep: each is there, and named once."""
+    kept = check_iterable(names, "names")
+    for name in kept:
+        if not isinstance(name, str) or name not in known:
+            raise UnknownVariable.among(name, known, where=where)
+    if len(set(kept)) < len(kept):
+        raise InvalidData(f"each column is kept once; {kept[first_repeated(kept)]!r} is named twice")
+    return kept
 
 
 def row_positions(rows: Any, num_rows: int) -> np.ndarray:

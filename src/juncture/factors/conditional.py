@@ -194,11 +194,11 @@ class Conditional(DiscreteConditional):
 
     def __init__(self, child: Variable, parents: Iterable[Variable], values: Any) -> None:
         parents = as_parents(child, parents)
-        shape = Scope((*parents, child)).shape
-        title = f"the conditional of {child.name!r}"
-        axes = "one axis per parent, then one for the child" if parents else "one entry per state"
-        table = numerics.as_probabilities(values, shape, name=title, axes=axes)
-        self._set(child=child, parents=parents, values=table)
+        self._set(child=child, parents=parents, values=check_table(child, parents, values))
+
+    def check_numbers(self) -> None:
+        """Raise unless the constructor takes the table: where it was trusted, and may have overflowed."""
+        check_table(self.child, self.parents, self.values)
 
     @classmethod
     def trusted(cls, like: HasScope, values: np.ndarray) -> Conditional:
@@ -241,6 +241,13 @@ class Conditional(DiscreteConditional):
         from juncture.factors.html import table_html
 
         return table_html(self.scope, self.values)
+
+
+def check_table(child: Variable, parents: Scope, values: Any) -> np.ndarray:
+    """A table of p(child | parents), as users give it."""
+    axes = "one axis per parent, then one for the child" if parents else "one entry per state"
+    shape = Scope((*parents, child)).shape
+    return numerics.as_probabilities(values, shape, name=f"the conditional of {child.name!r}", axes=axes)
 
 
 def as_parents(child: Variable, parents: Iterable[Variable]) -> Scope:

@@ -50,6 +50,12 @@ class Factor(Value):
         scope = Scope(scope)
         self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title_of(scope), axes=AXES))
 
+    def check_numbers(self) -> None:
+        """Raise unless the constructors take the table: where it was trusted, and may have overflowed."""
+        check = numerics.as_logs if self.holds_logs else numerics.as_table
+        table = self.log_values if self.holds_logs else self.values
+        check(table, self.scope.shape, name=title_of(self.scope), axes=AXES)
+
     __iter__ = None  # or Python would try factor[0], factor[1], … as labels
 
     @classmethod

@@ -9,9 +9,10 @@ import numpy as np
 
 from juncture.drawing.html import html_table
 from juncture.drawing.svg import to_svg
-from juncture.errors import Unsupported
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.iteration import Trace
 from juncture.values import Value
+from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.drawing.courses import Course
@@ -41,6 +42,7 @@ class Fit(Value, Generic[M]):
     statistics: Any
 
     def __init__(self, model: M, log_likelihood: float, trace: Trace, statistics: Any) -> None:
+        check_learned(model)
         self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
 
     def __repr__(self) -> str:
@@ -68,3 +70,27 @@ class Fit(Value, Generic[M]):
         ]
         picture = to_svg(self.to_diagram()) if self.trace.num_steps > 0 else ""
         return html_table(["Fit", ""], facts, num_labels=1) + picture + model
+
+
+def check_learned(model: M) -> M:
+    """The model, whose numbers pass the check of those that users give, also where its tables were not checked yet."""
+    try:
+        check_numbers(model)
+    except InvalidModel as error:
+        raise InvalidData(
+            f"learning overflowed: {error}; sums of weights, of a prior or of squares of the rows are beyond doubles:"
+            " divide the weights, the prior or the columns by one number"
+        ) from error
+    return model
+
+
+def check_numbers(value: Any) -> None:
+    """Check a value and those that it is made of; what has no `check_numbers` was checked when it was made."""
+    if isinstance(value, tuple | list) and not isinstance(value, Scope):
+        for part in value:
+            check_numbers(part)
+    if isinstance(value, Value):
+        if hasattr(value, "check_numbers"):
+            value.check_numbers()
+        for name in value._fields:
+            check_numbers(getattr(value, name, None))

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.data.bins.cuts import ValueCounts, count_values
+from juncture.data.bins.cuts import ValueCounts, count_values, frequency_cuts
 from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.bins.entropy_cuts import candidate_cuts, entropy_cuts, information_gains, is_worth_its_description
 from juncture.data.dataset import Dataset
@@ -251,3 +252,19 @@ def test_unknown_columns_get_a_hint():
         Discretizer().fit({"age": [1.0]}, columns=["ages"])
     with pytest.raises(UnknownVariable, match="no variable 'clas'; did you mean 'class'"):
         Discretizer().fit({"age": [1.0], "class": [0]}, target="clas")
+
+
+@given(st.lists(st.integers(1, 5), min_size=5, max_size=8), st.integers(2, 4))
+def test_a_frequency_cut_is_the_nearest_to_its_share_and_of_two_the_lower(weights, bins):
+    values = np.arange(len(weights), dtype=float)
+    below = [sum(weights[: place + 1]) for place in range(len(weights) - 1)]  # the weight up to each cut
+    shares = [Fraction(sum(weights) * number, bins) for number in range(1, bins)]
+    nearest = {min(range(len(below)), key=lambda place, share=share: abs(below[place] - share)) for share in shares}
+    cuts = frequency_cuts(ValueCounts(values, np.array(weights, float)[:, None]), bins)
+    assert [place + 1 for place in sorted(nearest)] == np.searchsorted(values, cuts).tolist()
+
+
+def test_a_frequency_cut_between_two_equally_near_places_is_the_lower():
+    """Half of eight rows lies two rows above the first place and two below the second."""
+    column = ValueCounts(np.arange(3.0), np.array([[2.0], [4.0], [2.0]]))
+    assert frequency_cuts(column, 2) == (0.5,)

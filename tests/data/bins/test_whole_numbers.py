@@ -78,3 +78,18 @@ def test_more_whole_numbers_than_bins_are_cut_and_others_are_kept():
         kept.transform({"x": [7.0, 0.5]})
     assert BayesianNetworkClassifier(discretize=None).fit(many, list("ababab")).model_.variable("x").num_states == 6
     assert BayesianNetworkClassifier(discretize=3).fit(many, list("ababab")).model_.variable("x").num_states == 3
+
+
+@pytest.mark.parametrize("cell", [2.5, 2.0**53 + 2, -(2.0**53) - 2, np.inf, "many"], ids=str)
+def test_a_cell_that_is_no_whole_number_any_more_is_refused_with_its_row(cell):
+    """The column held whole numbers when its states were found; beyond 2⁵³ doubles skip some."""
+    cuts = jt.Discretizer(2).fit({"x": np.arange(20.0), "rooms": [1.0, 2.0] * 10})
+    assert cuts.transform({"x": [0.0], "rooms": [2.0]}).to_dict()["rooms"] == [2]
+    with pytest.raises(jt.InvalidData, match=r"column 'rooms' held whole numbers only .*row 1 has"):
+        cuts.transform({"x": [0.0, 1.0], "rooms": [1.0, cell]})
+
+
+def test_the_largest_whole_numbers_of_doubles_are_states():
+    largest = 2.0**53
+    cuts = jt.Discretizer(2).fit({"x": np.arange(20.0), "n": [largest, -largest] * 10})
+    assert cuts.transform({"x": [0.0, 1.0], "n": [-largest, largest]}).to_dict()["n"] == [-(2**53), 2**53]

@@ -7,6 +7,7 @@ import signal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import juncture as jt
@@ -202,3 +203,18 @@ def test_the_reason_is_the_line_that_says_it():
     java = "An error occurred while calling o1.x.\n: java.lang.IllegalState: stopped\n\tat org.apache.X(Y.scala:1)\n"
     assert find_reason(java) == "java.lang.IllegalState: stopped"
     assert find_reason("") == ""
+
+
+def test_answers_come_in_the_order_of_partitions_and_predictions_keep_the_key_of_their_row(tmp_path):
+    """Spark packs the largest files first, whatever their names; the order is that of `collect`."""
+    keyed = ROWS.append_column("key", pa.array(np.arange(90)))
+    for name, rows in (("a", keyed.slice(0, 5)), ("b", keyed.slice(5))):
+        pa.parquet.write_table(rows, tmp_path / f"{name}.parquet")
+    frame = spark_session().read.parquet(str(tmp_path))
+    keys = [row.key for row in frame.select("key").collect()]
+    assert keys == [*range(5, 90), *range(5)]
+    found = jt.log_prob(ASIA, as_source(frame, ASIA.variables, extra="ignore"))
+    assert np.array_equal(found, jt.log_prob(ASIA, ROWS)[keys])
+    rows = add_predictions(ASIA, frame, ["lung"]).select("key", "P(lung=yes)").collect()
+    whole = jt.infer(ASIA, ROWS.drop_columns(["lung"]), targets=["lung"])["lung"]["yes"]
+    assert {row.key: row["P(lung=yes)"] for row in rows} == dict(enumerate(whole.tolist()))

@@ -9,6 +9,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
+from juncture.inference.engines.row_factors import moments_frame
 
 pd = pytest.importorskip("pandas")
 MODEL = jt.example("asia")
@@ -62,3 +63,11 @@ def test_mixtures_and_sequences():
     track = jt.infer(jt.LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0), [0.5, 1.0])
     np.testing.assert_allclose(track.to_frame()["deviation 0"] ** 2, track.smoothed_covariance[:, 0, 0])
     np.testing.assert_array_equal(track.to_frame()["mean 0"], track.smoothed_mean[:, 0])
+
+
+@pytest.mark.parametrize("unit", [None, "row", "step"])
+def test_a_frame_of_moments_numbers_its_rows_by_their_unit(unit):
+    moments = {"x": {"mean": np.array([1.0, 2.0]), "variance": np.array([0.5, 0.25])}}
+    frame = moments_frame(moments, unit)
+    numbers = {} if unit is None else {unit: [0, 1]}
+    assert frame.to_dict("list") == {**numbers, "variable": ["x", "x"], "mean": [1.0, 2.0], "variance": [0.5, 0.25]}

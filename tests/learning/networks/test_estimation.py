@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.data.sources import as_source
+from juncture.iteration import Trace
+from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.posterior import posterior
+from juncture.learning.networks.statistics import NetworkStatistics
 from support.builders import random_rows
 from support.learning_oracles import quiet, random_codes, random_tables
 
@@ -203,3 +209,46 @@ def test_statistics_must_be_of_the_models_kind_and_states():
         jt.estimate(noisy, jt.statistics(CHAIN, {"x": ["a", "b"], "y": [0, 1]}))
     with pytest.raises(jt.InvalidData, match="are given no parents"):
         jt.estimate(jt.BayesianNetwork(parts), jt.statistics(jt.DirectedGraph(nodes=["x", "y"]), ROWS))
+
+
+def test_blocks_that_weigh_too_much_together_are_refused():
+    """Each block for itself may be added up; both together may not, wherever they are added."""
+    rows = {"a": [0, 1, 1], "b": [0, 1, 0], "w": [6e299, 3e299, 2e299]}
+    graph = jt.DirectedGraph.parse("a -> b")
+    whole = as_source(lambda: iter([rows]), weights="w", block_rows=1)
+    with pytest.raises(jt.InvalidData, match=r"add up to 1\.1e\+300; at most 1e\+300"):
+        jt.fit(graph, whole)
+    one = jt.statistics(graph, {"a": [0, 1], "b": [0, 1]}, weights=[4e299, 4e299])
+    for add in (lambda: one + one, lambda: one.scaled(2.0)):
+        with pytest.raises(jt.InvalidData, match=r"add up to 1\.6e\+300"):
+            add()
+
+
+def overflowed() -> dict[str, Any]:
+    """Models of tables that no constructor would take."""
+    a = jt.Variable("a", 2)
+    coin = jt.BayesianNetwork([jt.Conditional(a, [], [0.5, 0.5])])
+    field, chain = coin.to_markov_network(), jt.HiddenMarkovModel([0.5, 0.5], np.eye(2), np.eye(2))
+    nan, none = np.full(2, np.nan), np.zeros(2)
+    return {
+        "table of zeros": jt.BayesianNetwork.trusted(coin, [jt.Conditional.trusted(coin["a"], none)]),
+        "factor": jt.MarkovNetwork.trusted(field, [jt.Factor.trusted(field.factors[0].scope, nan)]),
+        "initial": jt.HiddenMarkovModel.trusted(chain, nan, np.eye(2), chain.emissions),
+        "transition": jt.HiddenMarkovModel.trusted(chain, np.array([0.5, 0.5]), np.zeros((2, 2)), chain.emissions),
+        "emissions": jt.HiddenMarkovModel.trusted(
+            chain, np.array([0.5, 0.5]), np.eye(2), jt.CategoricalEmissions.trusted(chain.emissions, np.zeros((2, 2)))
+        ),
+    }
+
+
+@pytest.mark.parametrize("model", overflowed().values(), ids=list(overflowed()))
+def test_what_is_learned_passes_the_check_of_what_users_give(model):
+    with pytest.raises(jt.InvalidData, match=r"learning overflowed: .*(sums to 0|not a finite number)"):
+        jt.Fit(model, 0.0, Trace((0.0,), True, "one step"), None)
+
+
+def test_an_estimate_passes_the_check_of_what_users_give():
+    a = jt.Variable("a", 2)
+    counts = NetworkStatistics({"a": TableCounts(a, [], [1.5e308, 1.5e308])}, 1.0)
+    with np.errstate(over="ignore"), pytest.raises(jt.InvalidData, match="learning overflowed: the conditional of 'a'"):
+        jt.estimate(jt.DirectedGraph(nodes=["a"]), counts)

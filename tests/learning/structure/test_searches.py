@@ -10,12 +10,13 @@ from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsuppo
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.independence.tests import PermutationTest
+from juncture.learning.structure.independence.tests import PermutationTest, SeparationTester
 from juncture.learning.structure.learn import SEARCHES, learn_structure
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.gaussian import BGe
 from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
 from juncture.learning.structure.searches.exact import ExactSearch
+from juncture.learning.structure.searches.mmhc import MaxMin
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import TreeAugmented
@@ -205,3 +206,21 @@ def test_a_class_scores_as_its_graphs():
     data = random_rows(np.random.default_rng(2), 100, [2, 3, 2])
     graph = DirectedGraph.parse("n0 -> n1 -> n2")
     assert structure_score(graph.essential_graph(), data) == pytest.approx(structure_score(graph, data))
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["found first, dropped at the end", "never found"])
+@pytest.mark.parametrize("needed", [1, 2, 3])
+def test_max_min_conditions_on_at_most_so_many(needed, is_first):
+    """Only all the variables between x and the target separate the two: as many as may be given, or one too many."""
+    between = [f"m{number}" for number in range(needed)]
+    graph = DirectedGraph([edge for name in between for edge in (("x", name), (name, "target"))])
+    tester, position = SeparationTester.of(graph), graph.nodes.index
+    others = [position(name) for name in ("x", *between)]
+    strength = np.array([float(name == "x") if is_first else float(name != "x") for name in graph.nodes])
+
+    def find(max_given: int) -> set[str]:
+        found = MaxMin(tester, position("target"), strength, 0.05, max_given).relatives(others)
+        return {graph.nodes[one] for one in found}
+
+    assert find(needed) == find(needed + 1) == set(between)
+    assert find(needed - 1) == {"x", *between}

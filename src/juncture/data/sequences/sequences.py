@@ -23,6 +23,7 @@ from juncture.data.sequences.steps import (
     split_sequences,
     unwrap_frame,
 )
+from juncture.data.tables.weights import check_total
 from juncture.errors import InvalidData
 from juncture.values import Value, content_key, number_of, read_only
 from juncture.variables import is_missing
@@ -209,7 +210,14 @@ def as_sequences(
         indexes,
     )
     check_finite(found, takes_minus_infinity)
-    return found
+    return check_step_weights(found) if any(part is not None for part in parts) else found
+
+
+def check_step_weights(sequences: Sequences) -> Sequences:
+    """The sequences, whose steps weigh so much together that sums stay among the doubles."""
+    with np.errstate(over="ignore"):
+        check_total(float(sequences.weights @ sequences.lengths), "the weights of the steps of the sequences")
+    return sequences
 
 
 def find_indexes(given: list[Any]) -> tuple[Any, ...] | None:

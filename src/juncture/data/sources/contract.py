@@ -98,10 +98,10 @@ class RowSource(Protocol):
         """The blocks from the first to the last, at least one; each call starts anew and gives the same blocks."""
 
     def only(self, names: Iterable[str]) -> RowSource:
-        """The same rows with only those columns that are among the names; others are not read."""
+        """The same rows with the columns of these names, in their order, as of a `Dataset`; others are not read."""
 
     def coded(self, variables: Iterable[Variable], weights: str | None = None) -> RowSource:
-        """The same rows with only the columns of these variables, coded by them; nothing is read yet."""
+        """The same rows, coded by these variables; columns of none of them go, none comes back, nothing is read yet."""
 
 
 def is_source(data: Any) -> TypeGuard[RowSource]:

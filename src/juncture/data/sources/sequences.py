@@ -20,7 +20,7 @@ from juncture.checks import shown
 from juncture.data.dataset import Dataset
 from juncture.data.sequences.keys import SeenKeys
 from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.contract import Origin, check_weights_name, is_source
+from juncture.data.sources.contract import Origin, is_source
 from juncture.data.sources.source import TableSource
 from juncture.data.sources.steps import StepKind, as_key, as_table_source
 from juncture.data.sources.tables import SourceTable
@@ -183,7 +183,7 @@ def group_rows(model: SequenceModel, data: Any, group: Any, states: Any = None, 
     """The sequences in a table of rows: `group` and `states` name columns, `weights` the column of weights."""
     source, key, kind = as_table_source(data), as_key(group, "group"), model.step_kind
     label = None if states is None else as_key(states, "states")
-    named = check_weights_name(weights, source.reader.names) or source.weights
+    named = source.check_weights(weights)
     for name, what in ((key, "group"), (label, "states")):
         if name is not None and name not in source.names:
             raise InvalidData(

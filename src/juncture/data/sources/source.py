@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
+from juncture.data.dataset import Dataset, check_columns
 from juncture.data.entries import as_table
 from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
 from juncture.data.sources.passes import map_blocks
@@ -54,8 +54,7 @@ class MemorySource:
             yield Block(part, Origin(start=rows.start))
 
     def only(self, names: Iterable[str]) -> MemorySource:
-        wanted = set(names)
-        return replace(self, data=self.data.only(name for name in self.names if name in wanted))
+        return replace(self, data=self.data.only(names))
 
     def coded(self, variables: Iterable[Variable], weights: str | None = None) -> MemorySource:
         check_weights_name(weights, self.names)
@@ -101,7 +100,7 @@ class TableSource:
         if self.given is not None:
             known = set(names)
             return tuple(name for name in self.given.names if name in known)
-        return tuple(name for name in names if self.chosen is None or name in self.chosen)
+        return tuple(names) if self.chosen is None else self.chosen
 
     @cached_property
     def _survey(self) -> Survey:
@@ -148,15 +147,23 @@ class TableSource:
         return BlockCoding(self.variables, self.weights, self.missing, "" if self.given is not None else CHANGED)
 
     def only(self, names: Iterable[str]) -> TableSource:
-        wanted = set(names)
-        kept = tuple(name for name in self.names if name in wanted)
+        kept = check_columns(names, self.names, "the source")
         if self.given is None and "_survey" not in self.__dict__:
-            return replace(self, chosen=kept)
-        return replace(self, given=Scope(variable for variable in self.variables if variable.name in wanted))
+            return replace(self, chosen=tuple(kept))
+        known = Scope(self.variables)
+        return replace(self, given=Scope(known.variable(name) for name in kept))
 
     def coded(self, variables: Iterable[Variable], weights: str | None = None) -> TableSource:
-        named = check_weights_name(weights, self.reader.names) or self.weights
-        return replace(self, given=Scope(variables), weights=named)
+        """What `only` left out stays out: it may be the column that is to be predicted."""
+        kept = set(self.names)
+        scope = Scope(variable for variable in variables if variable.name in kept)
+        return replace(self, given=scope, weights=self.check_weights(weights))
+
+    def check_weights(self, weights: Any) -> str | None:
+        """The name of the column of weights: one that the source has, or the column that it weighs its rows by."""
+        if weights is None or (isinstance(weights, str) and weights == self.weights):
+            return self.weights
+        return check_weights_name(weights, self.names)
 
     def __repr__(self) -> str:
         rows = "rows" if self.num_rows is None else number_of(self.num_rows, "row")

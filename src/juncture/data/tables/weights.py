@@ -1,4 +1,4 @@
-"""Weights of rows: finite numbers of at least 0."""
+"""Weights of rows: numbers of at least 0 whose sum is at most 1e300, so that no total of rows overflows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.errors import InvalidData
 from juncture.parallel import map_blocks
 from juncture.values import read_only
+
+MOST_WEIGHT = 1e300  # of all rows, or of a prior: sums, and the log-likelihoods that they weigh, stay among the doubles
 
 
 def as_weights(weights: Any, num_rows: int, describe: DescribeRow = describe_row) -> np.ndarray | None:
@@ -34,11 +36,33 @@ def as_weight_columns(weights: Any, num_rows: int, describe: DescribeRow = descr
         raise InvalidData(
             f"weights must be one number per row, {num_rows} in all; got an array of the shape {array.shape}"
         )
-    if not all(map_blocks(lambda block: are_weights(array[block]), num_rows)):
+    totals = map_blocks(lambda block: total_of(array[block]), num_rows)
+    if any(total is None for total in totals):
         row = int(np.argmin((np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1)))
         raise InvalidData(f"weights must be finite and at least 0; the weight of {describe(row)} is {array[row]}")
+    check_total(sum(total for total in totals if total is not None), "the weights of the rows")
     return array
 
 
-def are_weights(part: np.ndarray) -> bool:
-    return bool(part.min(initial=0.0) >= 0 and part.max(initial=0.0) < np.inf)  # either is NaN if a weight is
+def total_of(part: np.ndarray) -> float | None:
+    """The sum of the weights, of the member of a batch where it is largest; None where some are no weights."""
+    if not (part.min(initial=0.0) >= 0 and part.max(initial=0.0) < np.inf):  # either is NaN if a weight is
+        return None
+    with np.errstate(over="ignore"):
+        return float(part.sum(axis=0).max(initial=0.0))
+
+
+def check_prior_counts(counts: np.ndarray, what: str = "the counts of the prior") -> np.ndarray:
+    """Counts that a prior adds, whose sum stays among the doubles."""
+    with np.errstate(over="ignore"):
+        check_total(float(counts.sum()), what)
+    return counts
+
+
+def check_total(total: float, what: str) -> None:
+    """Refuse a sum of weights that is beyond what can be added up and multiplied among doubles."""
+    if not total <= MOST_WEIGHT:
+        raise InvalidData(
+            f"{what} add up to {total:g}; at most {MOST_WEIGHT:g} lets sums and log-likelihoods stay among the doubles:"
+            " divide them all by one number"
+        )

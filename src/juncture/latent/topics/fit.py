@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.checks import check_choice, check_number
 from juncture.data.dataset import Dataset
-from juncture.data.tables.weights import as_weights
+from juncture.data.tables.weights import as_weights, check_total
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule, iterate
 from juncture.latent.topics.documents import as_tokens, counts_of
@@ -66,6 +66,7 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
         the log joint of words and assignments; the expected shares of the documents as statistics.
     """
     pseudo_count = check_options(method, start, prior, tolerance, max_steps, progress)
+    check_total(pseudo_count * model.topics.size, "the counts of the prior")
     counts, is_single = counts_of(model, data)
     if is_single:
         raise InvalidData("topics are learned from many documents; got one")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.data.tables.weights import check_prior_counts, check_total
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional, HasScope, as_parents
 from juncture.factors.deterministic import Deterministic
@@ -39,7 +40,8 @@ class BDeu:
     equivalent_sample_size: float = 10.0
 
     def __post_init__(self) -> None:
-        check_pseudo_count(self.equivalent_sample_size, "the equivalent sample size of BDeu")
+        size = check_pseudo_count(self.equivalent_sample_size, "the equivalent sample size of BDeu")
+        check_total(size, "the counts of BDeu")
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,13 @@ def pseudo_counts(prior: Any, child: Variable, parents: Scope) -> np.ndarray:
         ) from None
     if not (np.isfinite(counts) & (counts >= 0)).all():
         raise InvalidData(f"the prior's counts for {child.name!r} must be finite and at least 0; got {prior!r}")
-    return counts
+    return check_prior_counts(counts, f"the prior's counts for {child.name!r}")
 
 
 @pseudo_counts.register
 def _(prior: Real, child: Variable, parents: Scope) -> np.ndarray:
-    return np.full(Scope((*parents, child)).shape, check_pseudo_count(prior, "the pseudo-count of a prior"))
+    counts = np.full(Scope((*parents, child)).shape, check_pseudo_count(prior, "the pseudo-count of a prior"))
+    return check_prior_counts(counts, f"the prior's counts for {child.name!r}")
 
 
 @pseudo_counts.register

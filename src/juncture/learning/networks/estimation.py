@@ -22,6 +22,7 @@ from juncture.learning.conditionals.contract import (
     takes_prior,
 )
 from juncture.learning.conditionals.table import TableCounts, added_counts
+from juncture.learning.fit import check_learned
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import blank_conditional, check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -88,7 +89,7 @@ def estimate_network(
     check_fixed(structure, fixed)
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
     report_unseen(template, statistics, options, kept)
-    return estimate_conditionals(template, statistics, options, kept)
+    return check_learned(estimate_conditionals(template, statistics, options, kept))
 
 
 def estimate_conditionals(

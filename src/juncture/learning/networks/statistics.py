@@ -19,6 +19,7 @@ from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.columns import DescribeRow, describe_row
+from juncture.data.tables.weights import check_total
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.files.json_text import parse_strictly
@@ -74,6 +75,7 @@ class NetworkStatistics(Value):
             if type(part) is not type(other.parts[name]):
                 kinds = f"{type(part).__name__} and {type(other.parts[name]).__name__}"
                 raise InvalidData(f"the statistics of {name!r} are of two kinds, which do not add: {kinds}")
+        check_total(self.weight + other.weight, "the weights of the rows of both statistics")
         parts = {name: part + other.parts[name] for name, part in self.parts.items()}
         return NetworkStatistics(parts, self.weight + other.weight)
 
@@ -83,6 +85,7 @@ class NetworkStatistics(Value):
     def scaled(self, factor: float) -> NetworkStatistics:
         """The statistics of the same rows with every weight multiplied by `factor`."""
         factor = check_number(factor, "the factor that scales statistics", least=0, finite=True)
+        check_total(self.weight * factor, "the scaled weights of the rows")
         return NetworkStatistics({name: part.scaled(factor) for name, part in self.parts.items()}, self.weight * factor)
 
     def rare_rows(self, threshold: float = 5.0) -> list[RareRow]:

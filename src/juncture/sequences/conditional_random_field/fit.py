@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_array, check_choice
+from juncture.data.tables.weights import check_total
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule
 from juncture.learning.fit import Fit
@@ -96,6 +97,8 @@ def weigh(rows: FeatureRows, weights: Any) -> FeatureRows:
     given = check_array(weights, "the weights of the sequences, one number each,")
     if given.shape != rows.weights.shape or not (np.isfinite(given).all() and (given >= 0).all()):
         raise InvalidData(f"there are {len(rows.weights)} sequences: give as many weights, numbers of at least 0")
+    with np.errstate(over="ignore"):
+        check_total(float(given @ np.diff(rows.offsets)), "the weights of the steps of the sequences")
     return FeatureRows(rows.matrix, rows.offsets, given, rows.is_single)
 
 

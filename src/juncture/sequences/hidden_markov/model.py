@@ -78,13 +78,16 @@ class HiddenMarkovModel(Value):
         if len(labels) != size:
             raise InvalidModel(f"there are {size} states; got {len(labels)} labels")
         self._set(
-            initial=numerics.as_probabilities(initial, (size,), name="the initial distribution"),
-            transition=numerics.as_probabilities(
-                transition, (size, size), name="the transition matrix", axes="one row and one column per state"
-            ),
+            initial=check_initial(initial, size),
+            transition=check_transition(transition, size),
             emissions=with_symbols(as_emissions(emissions, size), symbols),
             states=labels,
         )
+
+    def check_numbers(self) -> None:
+        """Raise unless the constructor takes the tables: where they were trusted, and may have overflowed."""
+        check_initial(self.initial, self.num_states)
+        check_transition(self.transition, self.num_states)
 
     @classmethod
     def trusted(
@@ -173,6 +176,15 @@ class HiddenMarkovModel(Value):
 
     def _repr_html_(self) -> str:
         return hidden_markov_html(self)
+
+
+def check_initial(initial: Any, size: int) -> np.ndarray:
+    return numerics.as_probabilities(initial, (size,), name="the initial distribution")
+
+
+def check_transition(transition: Any, size: int) -> np.ndarray:
+    axes = "one row and one column per state"
+    return numerics.as_probabilities(transition, (size, size), name="the transition matrix", axes=axes)
 
 
 def with_symbols(emissions: Emissions, symbols: Iterable[State] | None) -> Emissions:

@@ -12,6 +12,7 @@ import numpy as np
 from juncture.components.posterior_point import check_point, less_one, prior_for_point
 from juncture.components.shared import SharedEmissions
 from juncture.components.traits import lasting_traits
+from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, hint
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.learning.conditionals.table import weighted_logs
@@ -83,6 +84,7 @@ def added_counts(prior: Any, allowed: np.ndarray, what: str, point: str = "mean"
         ) from None
     if not (np.isfinite(counts) & (counts >= 0)).all():
         raise InvalidData(f"the prior of {what} must have finite counts of at least 0; got {prior!r}")
+    check_prior_counts(counts, f"the counts of the prior of {what}")
     if point == "mode":
         counts = less_one(counts, f"the prior of {what}", prior)
     return np.where(allowed, counts, 0.0)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from juncture.components.contract import named
-from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.data.sequences.sequences import UNKNOWN, Sequences, check_step_weights
 from juncture.data.sources.sequences import SequenceParts, empty_sequences, read_parts, read_sequences
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.learning.conditionals.table import NEGLIGIBLE
+from juncture.learning.fit import check_learned
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.values import Value, number_of, read_only
@@ -153,7 +154,7 @@ def with_weights(sequences: Sequences, weights: Any) -> Sequences:
         raise InvalidData(f"there are {sequences.num} sequences, but weights of the shape {given.shape}")
     if not (np.isfinite(given) & (given >= 0)).all():
         raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {given[~(given >= 0)]}")
-    return replace(sequences, weights=given)
+    return check_step_weights(replace(sequences, weights=given))
 
 
 def weighted_parts(model: Any, data: Any, lengths: Any, group: Any, weights: Any) -> SequenceParts:
@@ -212,7 +213,7 @@ def estimate_hidden_markov(
         )
     options = LearningOptions.of(model, Groups.numbered(range(model.num_states)), prior, fixed, point)
     check_allowed(model, statistics, options)
-    return estimate_parts(model, statistics, options)
+    return check_learned(estimate_parts(model, statistics, options))
 
 
 def estimate_parts(

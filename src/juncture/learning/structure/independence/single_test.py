@@ -65,8 +65,9 @@ def read_columns(data: Any, names: Sequence[str], weights: Any) -> Rows:
     """These columns of the rows; of a source, no others are read."""
     source = as_lazy_source(data)
     if source is not None:
-        check_names(names, source.names)
-        return as_rows(source.only([*names, *([weights] if isinstance(weights, str) else [])]), None, weights)
+        name = weights if isinstance(weights, str) else None
+        check_names(names, [column for column in source.names if column != name])
+        return as_rows(source.only([*names, *(column for column in source.names if column == name)]), None, weights)
     rows = as_dataset(data, None, weights, "a test")
     check_names(names, rows.columns)
     return rows.only(names)
