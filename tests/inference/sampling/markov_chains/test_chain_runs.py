@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -178,3 +179,70 @@ def test_autocorrelation_falls_with_thinning():
         for thin in (1, 8)
     ]
     assert sizes[1] > 2 * sizes[0]
+
+
+def copies(count, fail=1e-6):
+    """Coins that are copies of each other but for failures: chains of single coins stay in one of two modes."""
+    coins = [jt.Variable(f"v{place}", 2) for place in range(count)]
+    table = [[1.0 - fail, fail], [fail, 1.0 - fail]]
+    parts = [jt.Conditional(coin, [before], table) for before, coin in pairwise(coins)]
+    return jt.BayesianNetwork([jt.Conditional(coins[0], [], [0.5, 0.5]), *parts])
+
+
+@pytest.mark.parametrize("engine", [jt.Gibbs(draws=100, warmup=20), jt.Metropolis(draws=100, warmup=20)])
+def test_chains_that_stay_in_one_of_two_modes_never_say_that_they_converged(engine):
+    for count, seed in product((2, 3, 6), range(8)):
+        with pytest.warns(jt.errors.NotConvergedWarning):
+            beliefs = jt.infer(copies(count), method=engine, rng=seed)
+        assert not beliefs.converged
+
+
+def test_a_variable_that_never_changed_has_no_effective_draws_unless_it_is_certain():
+    """One chain cannot disagree with others: the other state is tried, and the others follow it or do not."""
+    engine = jt.Gibbs(draws=200, chains=1, warmup=20)
+    with pytest.warns(jt.errors.NotConvergedWarning, match="stuck in one mode: 'v0', 'v1', 'v2' never changed"):
+        stuck = jt.infer(copies(3), method=engine, rng=0)
+    assert (stuck.converged, stuck.diagnostics.effective_sample_size) == (False, 0.0)
+    assert np.isinf(stuck.diagnostics.standard_error("v1")).all()
+    a, b, c = (jt.Variable(name, 2) for name in "abc")
+    rare = [
+        jt.Conditional(a, [], [1.0 - 1e-6, 1e-6]),  # seldom met, whatever the others do
+        jt.Conditional(b, [a], [[1.0 - 1e-6, 1e-6], [0.5, 0.5]]),
+        jt.Conditional(c, [b], [[1.0, 0.0], [0.3, 0.7]]),  # certain, given b
+    ]
+    sure = jt.infer(jt.BayesianNetwork(rare), method=engine, rng=0)
+    assert sure.converged
+    assert all(0.0 < sure.diagnostics.standard_error(name)[1] < 0.05 for name in "abc")
+
+
+@pytest.mark.parametrize("name", ["gibbs", "metropolis", "swendsen-wang", "parallel-tempering"])
+def test_starts_are_spread_over_the_states(name):
+    """Half of the chains start at each state of every node; each chain has its opposite."""
+    run = jt.start_chains(jt.ising((3, 4), coupling=0.1), method=name, rng=5)
+    codes = np.array([chain.codes if chain.codes.ndim == 1 else chain.codes[0] for chain in run.chain_set.chains])
+    assert (codes.sum(axis=0) == 2).all()
+    assert (codes[:2] + codes[2:] == 1).all()
+    assert not np.array_equal(codes[0], codes[1])
+
+
+def test_starts_of_packed_spins_are_opposite():
+    first, second, third, _ = (chains.Spread((1, 2), shift / 4).words((3, 2)) for shift in range(4))
+    assert (first == ~third).all()
+    assert not (first == second).any()
+
+
+def test_a_trace_of_a_slow_variable_counts_in_the_errors_of_others():
+    """Y is a coin whose probability depends a little on X, which seldom changes; Var of the mean in closed form.
+
+    X is at 0 or 1 and leaves with probability 1/100: its autocorrelation is 0.98^lag, its time 99.
+    """
+    rng, num_draws = np.random.default_rng(0), 3000
+    moves = rng.random((60, 4, num_draws)) < 0.01
+    x = (np.cumsum(moves, axis=2) + rng.integers(0, 2, (60, 4, 1))) % 2
+    y = (rng.random(x.shape) < 0.45 + 0.1 * x).astype(np.int8)
+    truth = np.sqrt((0.2475 + 0.01 * 0.25 * (1 + 2 * 0.98 / 0.02)) / (4 * num_draws))
+    size = 4 * num_draws / 99
+    squares = [standard_errors(codes, 2, size)[1] ** 2 for codes in y]
+    assert np.sqrt(np.mean(squares)) == pytest.approx(truth, rel=0.15)
+    alone = [standard_errors(codes, 2)[1] ** 2 for codes in y]
+    assert np.sqrt(np.mean(alone)) < 0.8 * truth

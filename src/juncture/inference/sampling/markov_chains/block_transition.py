@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.errors import ImpossibleEvidence
 from juncture.inference.sampling.markov_chains.block_layout import Block, BlockLayout, make_block, tabulate
-from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.start_states import find_start, is_refuted
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
@@ -75,10 +75,11 @@ class BlockTransition:
     def num_kept(self) -> int:
         return len(self.kept_nodes)
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         if is_refuted(self.target) or any(len(block.digits) == 0 for block in self.plain_layout.blocks):
             raise ImpossibleEvidence("the evidence has probability zero")
-        codes = find_start(self.target, self.plain_layout.arrays, len(self.blocks), rng)
+        uniforms = spread.uniforms(self.target.arrays.num_nodes)
+        codes = find_start(self.target, self.plain_layout.arrays, len(self.blocks), rng, uniforms)
         if codes is None:
             raise ImpossibleEvidence("the evidence has probability zero")
         return codes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from juncture.inference.sampling.markov_chains.chain_diagnostics import (
     worst_r_hat,
     worst_size,
 )
+from juncture.values import few
 from juncture.variables import Scope
 
 
@@ -129,6 +130,14 @@ def diagnose(
     )
 
 
+def without_stuck(diagnostics: Diagnostics, is_stuck: np.ndarray) -> Diagnostics:
+    """The diagnostics where some variables (row, node) are stuck in a mode: these have no effective draws."""
+    if not is_stuck.any():
+        return diagnostics
+    errors = replace(cast(ChainErrors, diagnostics.standard_errors), is_stuck=is_stuck)
+    return replace(diagnostics, converged=False, effective_sample_size=0.0, standard_errors=errors)
+
+
 def warn_of_chains(diagnostics: Diagnostics, is_irreducible: bool | None, name: str) -> None:
     """A `NotConvergedWarning` where chains disagree, are too short, or may not reach every state."""
     if is_irreducible is not True:
@@ -140,6 +149,14 @@ def warn_of_chains(diagnostics: Diagnostics, is_irreducible: bool | None, name: 
         )
     if diagnostics.converged or is_irreducible is False:
         return
+    if diagnostics.effective_sample_size == 0.0:
+        warn_user(
+            f"the chains of {name!r} are stuck in one mode: {few(map(repr, stuck_names(diagnostics)))} never changed,"
+            " and another state is about as probable where others change with it; give blocks= of variables that"
+            " change together, or infer by another method",
+            NotConvergedWarning,
+        )
+        return
     if diagnostics.r_hat is None or diagnostics.effective_sample_size is None:
         reason = "a chain has fewer than 4 draws"
     else:
@@ -149,3 +166,10 @@ def warn_of_chains(diagnostics: Diagnostics, is_irreducible: bool | None, name: 
         " draws= and warmup=",
         NotConvergedWarning,
     )
+
+
+def stuck_names(diagnostics: Diagnostics) -> list[str]:
+    errors = cast(ChainErrors, diagnostics.standard_errors)
+    return [
+        name for node, name in enumerate(errors.names) if errors.is_stuck is not None and errors.is_stuck[:, node].any()
+    ]

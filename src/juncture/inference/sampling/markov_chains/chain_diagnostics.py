@@ -15,6 +15,7 @@ from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sampl
 
 HIGH_R_HAT = 1.05  # above it, chains disagree
 LEAST_SIZE = 25  # effective draws a chain, below which standard errors are not to be trusted
+MEMORY = 4.0  # autocorrelation times, after which batches of draws are about independent
 MOST_NODES = 32  # whose effective sample size is computed: those of the largest R-hat
 
 
@@ -62,7 +63,9 @@ def standard_errors(codes: np.ndarray, num_states: int, least_size: float | None
 
     √(p (1 - p) / ESS), with half a draw of each kind added to the effective ones: a state that was never drawn has a
     standard error too. States that were always or never drawn have the least effective sample size of the others, and
-    at most `least_size`, that of the slowest variable.
+    at most `least_size`, that of the slowest variable. What depends a little on a slow variable has small correlations
+    over many draws, which are lost in the noise of its own effective sample size: its error is at least that of the
+    means of batches that are long enough for the slowest variable.
     """
     indicators = (codes[:, :, np.newaxis] == np.arange(num_states)).astype(float)
     shares = indicators.mean(axis=(0, 1))
@@ -72,7 +75,18 @@ def standard_errors(codes: np.ndarray, num_states: int, least_size: float | None
     is_seen = (shares > 0) & (shares < 1)
     sizes[~is_seen] = sizes[is_seen].min(initial=codes.size if least_size is None else min(least_size, codes.size))
     smoothed = (shares * sizes + 0.5) / (sizes + 1.0)
-    return np.sqrt(smoothed * (1.0 - smoothed) / sizes)
+    errors = np.sqrt(smoothed * (1.0 - smoothed) / sizes)
+    return errors if least_size is None else np.maximum(errors, batch_errors(indicators, least_size))
+
+
+def batch_errors(indicators: np.ndarray, least_size: float) -> np.ndarray:
+    """(state,): standard errors of means of (chain, draw, state), from batches of the slowest variable's memory."""
+    num_chains, num_draws, num_states = indicators.shape
+    memory = MEMORY * num_chains * num_draws / max(least_size, 1.0)
+    length = int(min(max(1, np.ceil(memory)), num_draws // 2))
+    count = num_draws // length
+    batches = indicators[:, num_draws - count * length :].reshape(num_chains * count, length, num_states).mean(axis=1)
+    return np.asarray(batches.std(axis=0, ddof=1) / np.sqrt(len(batches)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +99,7 @@ class ChainErrors(Mapping[str, np.ndarray]):
     is_free: np.ndarray  # (row, node): whether the node has several states; others have no error
     is_single: bool
     least_size: float | None  # that of the slowest variable
+    is_stuck: np.ndarray | None = None  # (row, node): whether nothing is known of the error
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.names:
@@ -94,6 +109,8 @@ class ChainErrors(Mapping[str, np.ndarray]):
             [standard_errors(row[:, :, node], int(self.sizes[node]), self.least_size) for row in self.draws]
         )
         rows[~self.is_free[:, node]] = 0.0
+        if self.is_stuck is not None:
+            rows[self.is_stuck[:, node]] = np.inf
         return np.asarray(rows[0] if self.is_single else rows)
 
     def __contains__(self, name: object) -> bool:

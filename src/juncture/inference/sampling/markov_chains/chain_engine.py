@@ -18,8 +18,14 @@ from juncture.inference.engines.options import as_budget
 from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
-from juncture.inference.sampling.markov_chains.chain_answers import ChainAnswers, diagnose, warn_of_chains
+from juncture.inference.sampling.markov_chains.chain_answers import (
+    ChainAnswers,
+    diagnose,
+    warn_of_chains,
+    without_stuck,
+)
 from juncture.inference.sampling.markov_chains.chains import ChainSet, Transition
+from juncture.inference.sampling.markov_chains.held_states import MOST_NODES, stuck_nodes
 from juncture.inference.sampling.markov_chains.start_states import importance_starts, is_refuted
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.iteration import ProgressCallback, check_progress
@@ -191,6 +197,9 @@ class ChainPlan:
         is_free = np.array([target.fixed[nodes] < 0 for target in targets]).reshape(len(targets), len(nodes))
         names = tuple(node_scope(model).names[node] for node in nodes)
         diagnostics = self.diagnose(started, draws, names, arrays.num_states[nodes], is_free, findings.is_single)
+        if diagnostics.converged and questions & BELIEFS:
+            is_stuck = find_stuck(started, targets, nodes, draws, is_free, diagnostics, generator.spawn(1)[0])
+            diagnostics = without_stuck(diagnostics, is_stuck)
         if chains.transitions:
             warn_of_chains(diagnostics, started.is_irreducible, engine.name)
         evidence = ChainEvidence(model, targets, generator.spawn(findings.num_rows))
@@ -214,6 +223,28 @@ class ChainPlan:
         is_cut = chains.num_warmup < engine.warmup or chains.num_draws < engine.draws
         repeat = replace(engine, draws=chains.num_draws, warmup=chains.num_warmup) if is_cut else None
         return diagnose(draws, names, sizes, is_free, is_single, repeat, started.is_irreducible)
+
+
+def find_stuck(
+    started: Started,
+    targets: Sequence[Target],
+    nodes: np.ndarray,
+    draws: np.ndarray,
+    is_free: np.ndarray,
+    diagnostics: Diagnostics,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """(row, node): which of the nodes that were kept never changed, though another of their states is probable."""
+    is_stuck, chains = np.zeros(is_free.shape, np.bool_), iter(started.chain_set.chains)
+    for row in np.flatnonzero(started.is_possible).tolist():
+        codes = [next(chains).codes for _ in range(draws.shape[1])]
+        never = is_free[row] & (draws[row] == draws[row, :1, :1]).all(axis=(0, 1))
+        if not never.any() or targets[row].arrays.num_nodes >= MOST_NODES:
+            continue
+        present = np.array([each if each.ndim == 1 else each[0] for each in codes])  # of a tempered chain the first
+        found = stuck_nodes(targets[row], nodes[never], present, diagnostics.effective_sample_size or 1.0, rng)
+        is_stuck[row] = np.isin(nodes, found)
+    return is_stuck
 
 
 @dataclass

@@ -29,6 +29,35 @@ FIRST_ROUND = 8  # draws: so that a short budget is kept
 THREAD_WORK = 1.0e5  # operations of a part, from which threads are worth their start
 
 
+@dataclass(frozen=True)
+class Spread:
+    """Uniform numbers for the start of a chain, spread over the chains: those of the first, shifted by a part of 1.
+
+    Of four chains two start at each state of a node with two states, and for every chain another starts at the other
+    state of each of them: chains that stay in one of several modes do not all fall into the same one.
+    """
+
+    keys: tuple[int, ...]
+    shift: float
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, shift: float = 0.0) -> Spread:
+        return cls(tuple(rng.integers(0, 2**32, 4).tolist()), shift)
+
+    def uniforms(self, count: int) -> np.ndarray:
+        return np.asarray((np.random.default_rng(self.keys).random(count) + self.shift) % 1.0)
+
+    def words(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Random bits, 64 to a number: those of shifts that are half of 1 apart are opposite."""
+        turn, part = divmod(self.shift % 1.0, 0.5)
+        rng = np.random.default_rng((*self.keys, round(2**32 * part)))
+        bits = rng.integers(0, 2**64, shape, dtype=np.uint64)
+        return ~bits if turn else bits
+
+    def shifted(self, shift: float) -> Spread:
+        return Spread(self.keys, self.shift + shift)
+
+
 @dataclass
 class Chain:
     """Where a chain is: its state, its generator, the keys of its random streams, and how many sweeps it made."""
@@ -39,9 +68,16 @@ class Chain:
     num_sweeps: int = 0
 
     @classmethod
-    def start(cls, transition: Transition, rng: np.random.Generator, codes: np.ndarray | None = None) -> Chain:
+    def start(
+        cls,
+        transition: Transition,
+        rng: np.random.Generator,
+        codes: np.ndarray | None = None,
+        spread: Spread | None = None,
+    ) -> Chain:
+        """A chain at the codes, or at a start of the transition."""
         keys = rng.integers(0, 2**64, 2, dtype=np.uint64)
-        return cls(transition.start(rng) if codes is None else codes, rng, keys)
+        return cls(transition.start(rng, spread or Spread.of(rng)) if codes is None else codes, rng, keys)
 
     def copy(self) -> Chain:
         return Chain(self.codes.copy(), copy.deepcopy(self.rng), self.keys, self.num_sweeps)
@@ -58,8 +94,8 @@ class Transition(Protocol):
     def num_kept(self) -> int:
         """How many numbers of a state are kept."""
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
-        """A state of positive probability."""
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
+        """A state of positive probability: where it is free, that of the uniforms of the spread."""
 
     def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
         """Move a chain by some sweeps; keep the states at equal distances, as many as `kept` (draw, node) has rows."""
@@ -101,14 +137,17 @@ class ChainSet:
         rng: np.random.Generator,
         starts: np.ndarray | None = None,
     ) -> ChainSet:
-        """Chains at the starts (chain, node) that are given, or at those of the transitions.
+        """Chains at the starts (chain, node) that are given, or at those of the transitions, spread on purpose.
 
         Each has a child of the generator.
         """
-        children = [child for row in rng.spawn(len(transitions)) for child in row.spawn(num_chains)]
+        rows = rng.spawn(len(transitions))
+        spreads = [Spread.of(row) for row in rows]
+        shifts = [one.shifted(chain / num_chains) for one in spreads for chain in range(num_chains)]
+        children = [child for row in rows for child in row.spawn(num_chains)]
         owners = [transition for transition in transitions for _ in range(num_chains)]
         given = [None] * len(owners) if starts is None else list(starts)
-        chains = [Chain.start(*each) for each in zip(owners, children, given, strict=True)]
+        chains = [Chain.start(*each) for each in zip(owners, children, given, shifts, strict=True)]
         return cls(transitions, chains, num_chains, thin, code_type(num_states))
 
     @property

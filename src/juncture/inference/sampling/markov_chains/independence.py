@@ -15,7 +15,7 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidModel
 from juncture.inference.engines.contract import Answers, Question
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
 
 DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
@@ -56,7 +56,7 @@ class IndependenceTransition:
     def num_kept(self) -> int:
         return len(self.kept_nodes)
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         if self.answers.log_evidence[0] == -np.inf:
             raise ImpossibleEvidence("the evidence has probability zero in the proposing model")
         codes, log_ratios = self.propose(ATTEMPTS, rng)

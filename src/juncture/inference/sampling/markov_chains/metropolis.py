@@ -18,7 +18,7 @@ from juncture.checks import shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
-from juncture.inference.sampling.markov_chains.chains import Chain, Transition
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.independence import IndependenceTransition
 from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
@@ -120,13 +120,13 @@ class ProposalTransition:
         """The unobserved variables of the model and their nodes."""
         return [(node, one) for node, one in enumerate(self.model.variables) if self.target.fixed[node] < 0]
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         if self.target.arrays.num_nodes > len(self.model.variables):
             raise InvalidModel(
                 "a user's proposal takes models whose conditionals are tables; this one has hidden variables: use"
                 ' proposal="single"'
             )
-        return self.steps.start(rng)
+        return self.steps.start(rng, spread)
 
     def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
         thin = num_sweeps // len(kept) if len(kept) else num_sweeps

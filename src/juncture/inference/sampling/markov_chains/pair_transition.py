@@ -17,7 +17,7 @@ import numpy as np
 from juncture import parallel
 from juncture.errors import ImpossibleEvidence
 from juncture.inference.factor_arrays import offsets
-from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.pairs import LIMIT, SCALE, sweep_pairs
 from juncture.networks.pairwise.checks import grid_edges
@@ -158,13 +158,13 @@ class PairTransition:
     def num_kept(self) -> int:
         return len(self.kept_nodes)
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         """A state of each node, all alike among those that are possible by themselves."""
         allowed = self.layout.unary[self.layout.order] > -np.inf
         counts = allowed.sum(axis=1)
         if (counts == 0).any():
             raise ImpossibleEvidence("the evidence has probability zero")
-        picked = (rng.random(len(allowed)) * counts).astype(np.int64)
+        picked = (spread.uniforms(len(allowed)) * counts).astype(np.int64)
         ranks = np.cumsum(allowed, axis=1) - 1
         return (allowed & (ranks == picked[:, np.newaxis])).argmax(axis=1).astype(np.uint8)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.spins import NUM_DIGITS, sweep_spins
 from juncture.networks.pairwise.checks import grid_edges
@@ -84,9 +84,9 @@ class SpinTransition:
                 table[degree, :, up] = [ALL * np.uint64(whole >> (63 - digit) & 1) for digit in range(NUM_DIGITS)]
         return table
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         height, words = self.shape[0], self.masks.shape[2]
-        planes = rng.integers(0, 2**64, (2, height, words), dtype=np.uint64)
+        planes = spread.words((2, height, words))
         for colour in range(2):
             planes[colour] &= self.masks[(np.arange(height) + colour) % 2, 0]
         return planes

@@ -54,22 +54,22 @@ def is_refuted(target: Target) -> bool:
     return bool(np.isneginf(arrays.log_values[target.bases[is_fixed]]).any())
 
 
-def random_codes(target: Target, rng: np.random.Generator) -> np.ndarray:
-    """(node,): one of the states that the evidence leaves each node, all alike."""
+def random_codes(target: Target, uniforms: np.ndarray) -> np.ndarray:
+    """(node,): one of the states that the evidence leaves each node, all alike, from uniforms (node,)."""
     allowed = np.flatnonzero(target.field > -np.inf)
     starts = np.concatenate([[0], np.cumsum(target.num_allowed)])[:-1]
-    picked = starts + (rng.random(target.arrays.num_nodes) * target.num_allowed).astype(np.int64)
+    picked = starts + (uniforms * target.num_allowed).astype(np.int64)
     return (allowed[picked] - target.arrays.state_starts[:-1]).astype(np.int64)
 
 
 def find_start(
-    target: Target, layout_arrays: LayoutArrays, num_blocks: int, rng: np.random.Generator
+    target: Target, layout_arrays: LayoutArrays, num_blocks: int, rng: np.random.Generator, uniforms: np.ndarray
 ) -> np.ndarray | None:
-    """(node,): a state of positive probability; None if there is none.
+    """(node,): a state of positive probability, found from that of the uniforms (node,); None if there is none.
 
     `layout_arrays` are those of a `BlockLayout` without tables of conditional probabilities.
     """
-    codes = random_codes(target, rng)
+    codes = random_codes(target, uniforms)
     if not target.zero_factors:
         return codes
     of_blocks, of_entries, cumulative = layout_arrays
@@ -81,7 +81,7 @@ def find_start(
             sweep_blocks(of_blocks, of_entries, logs, cumulative, orders, ONE, uniforms, codes, nobody, nothing, GIBBS)
             if target.log_joint(codes) > -np.inf:
                 return codes
-        codes = random_codes(target, rng)
+        codes = random_codes(target, rng.random(len(uniforms)))
     try:
         return find_assignment(target.arrays, target.field, 0)
     except Unsupported as error:

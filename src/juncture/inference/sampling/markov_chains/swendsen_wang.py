@@ -20,7 +20,7 @@ from juncture.checks import check_choice
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.inference.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine, ChainPlan
-from juncture.inference.sampling.markov_chains.chains import Chain, Transition
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.start_states import random_codes
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.clusters import flip_clusters, sweep_clusters
@@ -137,11 +137,11 @@ class ClusterTransition:
         numbers = np.tile(np.arange(len(self.edges)), 2)[by_owner]
         return offsets(np.bincount(owners, minlength=len(self.log_unary))), others[by_owner], numbers
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         allowed = self.log_unary > -np.inf
         if not allowed.any(axis=1).all():
             raise ImpossibleEvidence("the evidence has probability zero")
-        codes = random_codes(self.target, rng)
+        codes = random_codes(self.target, spread.uniforms(self.target.arrays.num_nodes))
         is_wrong = ~allowed[np.arange(len(codes)), codes]
         codes[is_wrong] = allowed[is_wrong].argmax(axis=1)
         return codes

@@ -16,7 +16,7 @@ import numpy as np
 from juncture.checks import check_count, check_number
 from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
-from juncture.inference.sampling.markov_chains.chains import Chain, Transition
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 
@@ -77,9 +77,12 @@ class TemperedTransition:
     def num_kept(self) -> int:
         return len(self.kept_nodes)
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         """(replica, node)."""
-        return np.stack([move.start(rng) for move in self.moves])
+        shifts = np.arange(len(self.moves)) / len(self.moves)
+        return np.stack(
+            [move.start(rng, spread.shifted(shift)) for move, shift in zip(self.moves, shifts, strict=True)]
+        )
 
     def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
         thin = num_sweeps // len(kept) if len(kept) else num_sweeps

@@ -18,7 +18,7 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.inference.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.block_transition import UNIFORMS, BlockTransition
-from juncture.inference.sampling.markov_chains.chains import Chain
+from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.trees import sweep_trees
 
@@ -133,9 +133,9 @@ class TreeTransition:
     def num_kept(self) -> int:
         return len(self.kept_nodes)
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         singles = tuple((int(node),) for node in self.target.free)
-        return BlockTransition(self.target, singles, self.kept_nodes).start(rng)
+        return BlockTransition(self.target, singles, self.kept_nodes).start(rng, spread)
 
     def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
         num_nodes = len(self.target.free)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_function
-from juncture.errors import InvalidModel
+from juncture.checks import check_count, check_function, check_number
+from juncture.errors import InvalidModel, Unsupported
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.particles.state_space import StateSpace, as_states
 from juncture.options import as_generator
@@ -123,6 +123,62 @@ class ParticleBeliefs:
         ratios = np.exp(np.array([run.log_evidence for run in self.runs]) - self.log_evidence)
         return float(ratios.std(ddof=1) / math.sqrt(len(ratios)))
 
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Of the standard errors, which come from the spread of the filters: one less than there are."""
+        return len(self.alive) - 1
+
+    def log_evidence_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The interval that holds log p(observations) with this probability, by Student's t.
+
+        Parameters
+        ----------
+        level
+            In (0, 1).
+
+        Returns
+        -------
+        low, high
+            Two floats.
+        """
+        error = self.student_quantile(level) * (self.log_evidence_error or 0.0)
+        return self.log_evidence - error, self.log_evidence + error
+
+    def interval(
+        self, level: float = 0.95, function: Callable[[np.ndarray], Any] | None = None, *, smoothed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The intervals that hold E f(z[t]) with this probability each, for the errors of the filters.
+
+        A few filters know their own spread badly: 1.96 standard errors of ten filters hold the truth in 92 of 100
+        cases, and Student's t with nine degrees of freedom takes 2.26 of them.
+
+        Parameters
+        ----------
+        level
+            In (0, 1).
+        function
+            As in `filtered`.
+        smoothed
+            Whether all observations are given, instead of those up to each time.
+
+        Returns
+        -------
+        low, high
+            Both (time, …).
+        """
+        quantile = self.student_quantile(level)
+        means, errors = self.smoothed(function) if smoothed else self.filtered(function)
+        return means - quantile * np.asarray(errors), means + quantile * np.asarray(errors)
+
+    def student_quantile(self, level: float) -> float:
+        """How many standard errors lie between the middle and the end of an interval."""
+        from scipy.stats import t as student_t
+
+        check_number(level, "level", above=0, below=1)
+        if self.degrees_of_freedom < 1:
+            raise Unsupported("a single filter does not know its error: take repeats= of at least 2")
+        return float(student_t.ppf(0.5 + 0.5 * level, self.degrees_of_freedom))
+
     @cached_property
     def effective_sample_sizes(self) -> np.ndarray:
         """(time,): of the weights, the mean over the filters."""
@@ -139,8 +195,8 @@ class ParticleBeliefs:
         Returns
         -------
         means, standard_errors
-            Both (time, …). The standard errors come from the spread of the filters, with as many
-            degrees of freedom as filters less one; None for a single filter.
+            Both (time, …). The standard errors come from the spread of the filters; None for a single filter.
+            `interval` makes intervals of them, by Student's t with their `degrees_of_freedom`.
         """
         return self.combine([run.weights for run in self.alive], function)
 

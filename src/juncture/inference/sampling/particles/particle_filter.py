@@ -43,7 +43,8 @@ def particle_filter(
     particles
         The number of particles of each filter.
     repeats
-        The number of independent filters; standard errors come from the spread of their answers.
+        The number of independent filters; standard errors come from the spread of their answers, and intervals of
+        them by Student's t, with one degree of freedom less.
     proposal
         Draws that look at the observation, a `Proposal` (a guided filter); None moves particles by the dynamics of the
         model (the bootstrap filter).
@@ -71,6 +72,9 @@ def particle_filter(
     >>> exact = jt.infer(jt.LinearGaussianStateSpace(0.9, 1, 1, 1, 0, 1), [0.3, -0.2, np.nan, 1.1]).log_evidence
     >>> abs(beliefs.log_evidence - exact) < 0.1
     True
+    >>> low, high = beliefs.interval(0.95)  # of the means of the filtered states
+    >>> low.shape
+    (4,)
     """
     check_kind(space, StateSpace, "space")
     if proposal is not None:
