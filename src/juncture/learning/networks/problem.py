@@ -188,7 +188,8 @@ class NetworkProblem:
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
-        return NetworkExpectation.of(self.template, self.engine, self.rng.bit_generator.seed_seq.spawn(1)[0])
+        seeds: Any = self.rng.bit_generator.seed_seq
+        return NetworkExpectation.of(self.template, self.engine, seeds.spawn(1)[0])
 
     @property
     def is_random(self) -> bool:
