@@ -16,7 +16,6 @@ from juncture.cli.printing.output import (
     DataStream,
     WrongUsage,
     console,
-    escape_controls,
     print_json,
     print_note,
     try_target,
@@ -38,7 +37,7 @@ from juncture.cli.reading.rows import (
 from juncture.data.dataset import Dataset
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import find_look, group_looks
-from juncture.errors import FormatError, InvalidData, TextColumnWarning, hint
+from juncture.errors import FormatError, InvalidData, TextColumnWarning, escape_controls, hint
 from juncture.files.writing import write_text
 
 if TYPE_CHECKING:
