@@ -56,8 +56,9 @@ class Origin(NamedTuple):
             yield
         except (InvalidData, UnknownState, UnknownVariable) as error:
             is_named = not self.name or self.name in str(error)
-            place = self.name if isinstance(error, UnknownVariable) else f"rows are counted from {self.describe_row(0)}"
-            where = "" if is_named else f" ({place})"
+            if isinstance(error, UnknownVariable) and not is_named:
+                raise UnknownVariable(f"{self.name}: {error}") from error
+            where = "" if is_named else f" (rows are counted from {self.describe_row(0)})"
             why = hint if isinstance(error, UnknownState) else ""
             if not where and not why:
                 raise

@@ -75,7 +75,7 @@ class Table(Value):
             names = [file for file, _ in self.files]
             if not names or any(name in str(error) for name in names):
                 raise
-            raise type(error)(f"{error} ({few(names, most=SHOWN)})") from error
+            raise type(error)(f"{few(names, most=SHOWN)}: {error}") from error
 
     def only(self, names: Iterable[str]) -> Table:
         return Table({name: self.cells[name] for name in names}, self.num_rows, self.files)
