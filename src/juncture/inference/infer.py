@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
-from juncture.inference.engines.options import as_budget, check_policy
+from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination
@@ -128,6 +129,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     budget: float | None = None,
     rng: Any = None,
 ) -> Beliefs:
+    started = time.monotonic()
     check_policy(on_impossible)
     engine = engine_for(method, memory_limit, model=model)
     model, evidence = absorb_array(model, evidence)
@@ -151,7 +153,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
             raise
         findings = as_findings(evidence, model.variables, extra=extra)
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
-        beliefs = approximate(query, refusal, seconds)
+        beliefs = approximate(query, refusal, time_left(seconds, started))
     check_possible(beliefs, on_impossible)
     return beliefs
 
