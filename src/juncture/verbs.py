@@ -90,8 +90,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     extra
         "error" or "ignore": what happens to columns that are not variables of the model.
     memory_limit, budget
-        In bytes, and in seconds. An exact answer that is predicted to need more raises `TooLarge`; "auto" then
-        approximates, for networks of variables with states. Approximate engines stop within the budget.
+        In bytes, and in seconds, planning included. An exact answer that is predicted to need more raises `TooLarge`;
+        "auto" then approximates, for networks of variables with states. Approximate engines stop within the budget.
     rng
         For engines of networks that draw at random: a seed or a `numpy.random.Generator`.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 
@@ -11,7 +14,8 @@ from juncture.inference import approximation
 from juncture.inference.approximation import Bracketed, Query, approximate, find_beliefs
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.factor_maxima import bound_log_evidence, bound_log_joint
+from juncture.inference.factor_maxima import bound_log_evidence, bound_log_joint, least_log_joint
+from juncture.inference.messages import message_run
 from support.command_line import juncture
 
 LIMIT = 150_000  # bytes, too few for the junction trees of the grids here
@@ -51,10 +55,133 @@ def test_the_engine_that_ran_repeats_the_answer():
     )
 
 
+class CountedClock:
+    """A clock that goes on by a millisecond whenever it is looked at: a step is time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 1e-3
+        return self.seconds
+
+
+def repelling_grid() -> jt.PairwiseNetwork:
+    rng = np.random.default_rng(3)
+    return jt.potts((5, 5), num_states=3, coupling=rng.normal(0.0, 0.4, 40), field=rng.normal(0.0, 0.5, (5, 5, 3)))
+
+
+def triples_with_zeros() -> jt.MarkovNetwork:
+    """All first states are possible together."""
+    rng = np.random.default_rng(4)
+    x = [jt.Variable(f"x{i}", 2) for i in range(24)]
+    scopes = [sorted(rng.choice(24, 3, replace=False)) for _ in range(40)]
+    tables = np.where(rng.random((40, 2, 2, 2)) < 0.1, 0.0, rng.random((40, 2, 2, 2)))
+    tables[:, 0, 0, 0] = 0.1
+    return jt.MarkovNetwork(
+        [jt.Factor([x[i] for i in scope], table) for scope, table in zip(scopes, tables, strict=True)], x
+    )
+
+
+@pytest.mark.parametrize("build", [repelling_grid, triples_with_zeros])
+def test_a_longer_budget_is_a_longer_part_of_the_same_order_and_no_bound_loosens(monkeypatch, build):
+    model = build()
+    query = Query(model, as_findings(None, model.variables), model.variables.names)
+    log_z, query_run = jt.infer(model).log_evidence, Query.run
+    ran: list[list[object]] = []
+    brackets, trees = [], []
+
+    def spy(query, engine, *arguments):
+        ran[-1].append(engine)
+        run = query_run(query, engine, *arguments)
+        if isinstance(engine, jt.BoundedCliqueTree):
+            trees.append(engine)
+        return run
+
+    monkeypatch.setattr(Query, "run", spy)
+    for budget in (0.0, 0.01, 0.06, 0.13, 0.15, 0.17, 0.2, 0.25, 0.4):
+        ran.append([])
+        trees.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "monotonic", CountedClock())
+            with pytest.warns(jt.ApproximationWarning):
+                found = approximate(query, jt.TooLarge("too large"), budget)
+        lower, upper = found.diagnostics.lower, found.diagnostics.upper
+        brackets.append((-np.inf if lower is None else lower, upper))
+        assert brackets[-1][0] - 1e-9 <= log_z <= upper + 1e-9
+        assert found.log_evidence is None or brackets[-1][0] <= found.log_evidence <= upper
+        assert found.engine.answering == (trees[-1] if trees else jt.LoopyBP())
+    for shorter, longer in itertools.pairwise(ran):
+        assert shorter == longer[: len(shorter)]
+    assert len(ran[0]) == 1
+    assert len(ran[-1]) >= 5
+    lowers, uppers = zip(*brackets, strict=True)
+    assert list(lowers) == sorted(lowers)
+    assert list(uppers) == sorted(uppers, reverse=True)
+    assert uppers[-1] < uppers[0]
+
+
+def test_planning_counts_as_time():
+    """What is planned is kept: the same question after it was planned is answered exactly."""
+    model = dense_model()
+    with pytest.warns(jt.ApproximationWarning, match="planning exact inference"):
+        found = jt.infer(model, budget=0.001)
+    assert not found.exact
+    with pytest.raises(jt.TooLarge, match="planning exact inference"):
+        jt.infer(model, method="exact", budget=0.001)
+    known = jt.infer(model)
+    assert known.exact
+    assert found.diagnostics.upper >= known.log_evidence
+    fresh = dense_model()
+    assert jt.cost(fresh) == jt.cost(model)  # no plan of a short time is kept
+    assert jt.infer(model, method="exact", budget=60.0).exact
+
+
+def dense_model() -> jt.MarkovNetwork:
+    """A graph whose elimination order takes some tenths of a second to plan, and its answer less."""
+    rng = np.random.default_rng(5)
+    x = [jt.Variable(f"x{i}", 2) for i in range(60)]
+    pairs = sorted({tuple(sorted(rng.choice(60, 2, replace=False))) for _ in range(110)})
+    return jt.MarkovNetwork([jt.Factor([x[i], x[j]], np.exp(rng.normal(size=(2, 2)))) for i, j in pairs], x)
+
+
+def test_messages_that_contradict_each_other_give_no_estimate(monkeypatch):
+    """After a step, messages on clauses that one assignment satisfies say that there is less than one."""
+    model = clauses()
+    assert jt.infer(model).log_evidence == pytest.approx(0.0, abs=1e-12)
+    monkeypatch.setattr(message_run, "WORK_IN_TIME", 1)
+    query = Query(model, as_findings(None, model.variables), model.variables.names)
+    with pytest.warns(jt.ApproximationWarning, match=r"contradict each other, so that there is no estimate"):
+        found = approximate(query, jt.TooLarge("too large"), budget=0.0)
+    assert (found.log_evidence, found.diagnostics.steps) == (None, 1)
+    assert found.diagnostics.upper >= 0.0
+    assert "no estimate of the log evidence" in repr(found)
+    rows = Query(model, as_findings([{}, {"x0": 0}, {}], model.variables), model.variables.names)
+    with pytest.warns(jt.ApproximationWarning, match=r"no estimate of log p\(evidence\) of \d rows?"):
+        many = approximate(rows, jt.TooLarge("too large"), budget=0.0)
+    assert np.isnan(many.log_evidence[[0, 2]]).all()
+
+
+def clauses() -> jt.MarkovNetwork:
+    """Clauses of three variables, which exclude one state each, and never that of a hidden assignment."""
+    rng = np.random.default_rng(10)
+    x = [jt.Variable(f"x{i}", 2) for i in range(15)]
+    hidden, factors = rng.integers(0, 2, 15), []
+    while len(factors) < 75:
+        scope = sorted(rng.choice(15, 3, replace=False))
+        excluded = rng.integers(0, 2, 3)
+        while (excluded == hidden[scope]).all():
+            excluded = rng.integers(0, 2, 3)
+        table = np.ones((2, 2, 2))
+        table[tuple(excluded)] = 0.0
+        factors.append(jt.Factor([x[i] for i in scope], table))
+    return jt.MarkovNetwork(factors, x)
+
+
 def test_clique_trees_of_bounded_size_give_the_beliefs_where_they_fit():
     grid = make_grid(3, side=11)
     query = Query(grid, as_findings(None, grid.variables), grid.names)
-    run = find_beliefs(query, None)
+    run = find_beliefs(query)
     assert run.engine.name == "bounded-clique-tree"
     beliefs, known = Beliefs(grid, run.engine, grid.names, run.answers, True), jt.infer(grid)
     assert np.abs(beliefs.array - known.array).max() < 0.02
@@ -107,6 +234,7 @@ def test_the_largest_entries_bound_sums_and_maxima(seed):
     likelihoods = log_likelihoods(arrays, findings)
     assert (jt.infer(model, rows).log_evidence <= bound_log_evidence(model, arrays, likelihoods) + 1e-12).all()
     assert (jt.most_probable(model, rows).log_joint <= bound_log_joint(arrays, likelihoods) + 1e-12).all()
+    assert (least_log_joint(arrays, likelihoods) <= jt.infer(model, rows).log_evidence + 1e-12).all()
 
 
 def random_network(seed: int) -> tuple[jt.BayesianNetwork, list[dict[str, int]]]:

@@ -76,7 +76,8 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
         result.add_section()
     out = console()
     out.print(result)
-    evidence_line = f"log p(evidence) = {beliefs.log_evidence:z.6f}{format_bracket(beliefs)}"
+    known = "has no estimate" if beliefs.log_evidence is None else f"= {beliefs.log_evidence:z.6f}"
+    evidence_line = f"log p(evidence) {known}{format_bracket(beliefs)}"
     out.print(f"{format_method(beliefs)}{format_draws(beliefs)}; {evidence_line}")
 
 

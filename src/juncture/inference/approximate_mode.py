@@ -17,7 +17,14 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import ApproximationWarning, TooLarge, Unsupported, warn_user
-from juncture.inference.approximation import Query, find_bounds, tightest
+from juncture.inference.approximation import (
+    Query,
+    decisive,
+    engines_in_order,
+    find_bounds,
+    run_in_order,
+    tightest,
+)
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import Answers, Cost, Engine, EnginePlan, Question
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods, node_scope
@@ -115,8 +122,10 @@ def approximate_mode(query: Query, refusal: TooLarge, budget: float | None = Non
         return Beliefs(query.model, MaxFlow(), query.targets, cut, query.findings.is_single)
     share = None if budget is None else SHARE * budget / len(SEARCHES)
     runs = [query.run(engine, share, MODE) for engine in SEARCHES if takes(query, engine)]
-    bounds = find_bounds(query, None if budget is None else (1.0 - SHARE) * budget)
-    bounds = [run for run in bounds if run.answers.diagnostics.upper is not None]
+    bounds = (
+        find_bounds(query) if budget is None else run_in_order(query, engines_in_order(query), (1 - SHARE) * budget)
+    )
+    bounds = decisive([run for run in bounds if run.answers.diagnostics.upper is not None], ["upper"])
     engine: Any = BestOf(tuple(run.engine for run in runs), tuple(run.engine for run in bounds))
     found, upper = ([run.answers for run in each] for each in (runs, bounds))
     answers = join_best(engine, query.model, query.findings, found, upper)

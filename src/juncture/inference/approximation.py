@@ -1,8 +1,10 @@
 """What `method="auto"` does where an exact answer is too large: a promising engine, with bounds around its answer.
 
 An engine for the beliefs and others for bounds of log p(evidence) run one after the other (`Bracketed`). Without a
-budget their dials depend on the model alone. With a budget the dials are turned up while the next turn, predicted from
-the last one, fits into the time that is left. The beliefs say which engines ran; they repeat the answer bit for bit.
+budget their dials depend on the model alone. With a budget the engines come in an order that depends on the model
+alone, while the next one, predicted from the last of its kind, fits into the time that is left: a longer budget is a
+longer part of the same order. The bounds are the tightest of all that ran, so that no budget loosens them, and the
+beliefs are those of the best. The beliefs say which engines gave them; they repeat the answer bit for bit.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,10 +27,11 @@ from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.factor_maxima import bound_log_evidence
+from juncture.inference.factor_maxima import bound_log_evidence, least_log_joint
 from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
+from juncture.values import number_of
 
 GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
 QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget
@@ -40,7 +44,8 @@ SECONDS_PER_NODE = 5e-3  # what engines of bounded tables take at the least for 
 MOST_NODES = 2000  # for which they are asked where there is no budget
 FACTORS_PER_NODE = 3  # more of them take as much time as more nodes
 MOST_PAIRS = 20_000  # for which tree-reweighted messages are asked then
-SHARE = 0.5  # of the budget, for the beliefs; the rest is for the bounds
+ROUNDING = 1e-9  # of the sum of the smallest entries
+SHARE = 0.5  # of the time that is left, for an engine; the rest is for those after it
 
 
 @dataclass(frozen=True)
@@ -95,19 +100,25 @@ class BracketedPlan:
 
 
 def bracket(model: Any, answers: Any, bounds: Sequence[Answers]) -> Any:
-    """The answers of one engine with the bounds of others; the estimate of log p(evidence) is moved inside them.
+    """The answers of one engine with the bounds of all; its estimate of log p(evidence) is moved inside them.
 
-    The upper bound by the largest entries of all tables is always there.
+    The upper bound by the largest entries of all tables is always there. Messages that contradict each other, and give
+    less than any possible states have, or had not converged and lie beyond the bounds, are no estimate: it is NaN then.
     """
     arrays = factor_arrays(model)
-    largest = bound_log_evidence(model, arrays, log_likelihoods(arrays, answers.findings))
+    likelihoods = log_likelihoods(arrays, answers.findings)
+    largest, least = bound_log_evidence(model, arrays, likelihoods), least_log_joint(arrays, likelihoods)
     crude = float(largest[0]) if answers.findings.is_single else largest
-    lower = tightest(np.maximum, [found.diagnostics.lower for found in bounds])
-    upper = tightest(np.minimum, [crude, *(found.diagnostics.upper for found in bounds)])
+    found = [each.diagnostics for each in (answers, *bounds)]
+    lower = tightest(np.maximum, [each.lower for each in found])
+    upper = tightest(np.minimum, [crude, *(each.upper for each in found)])
     upper = upper if lower is None else tightest(np.maximum, [upper, lower])  # equal, but for rounding
     estimate = np.clip(answers.log_evidence, lower, upper)
+    is_unsettled = getattr(answers, "is_unsettled", np.zeros(len(estimate), dtype=bool))
+    is_beyond = is_unsettled & (estimate != answers.log_evidence)
+    is_none = (is_beyond | (estimate < least - ROUNDING * np.abs(least))) & (estimate > -np.inf)
     diagnostics = replace(answers.diagnostics, lower=lower, upper=upper)
-    return replace(answers, log_evidence=estimate, diagnostics=diagnostics)
+    return replace(answers, log_evidence=np.where(is_none, np.nan, estimate), diagnostics=diagnostics)
 
 
 def tightest(choose: np.ufunc, bounds: Sequence[Any]) -> Any:
@@ -150,9 +161,14 @@ class Query:
 
 def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
-    started = time.monotonic()
-    best = find_beliefs(query, None if budget is None else SHARE * budget)
-    bounds = find_bounds(query, None if budget is None else budget - (time.monotonic() - started))
+    if budget is None:
+        runs = [find_beliefs(query), *find_bounds(query)]
+    else:
+        started, messages = time.monotonic(), query.run(LoopyBP(), SHARE * budget)
+        left = 0.0 if messages.answers.diagnostics.exact else started + budget - time.monotonic()
+        runs = [messages, *run_in_order(query, engines_in_order(query, RISING_SIZES), left)]
+    best = max(reversed(runs), key=rank)
+    bounds = [run for run in decisive(runs) if run is not best]
     engine: Any = Bracketed(best.engine, tuple(run.engine for run in bounds))
     answers = bracket(query.model, best.answers, [run.answers for run in bounds])
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
@@ -161,26 +177,78 @@ def approximate(query: Query, refusal: TooLarge, budget: float | None = None) ->
     return beliefs
 
 
-def find_beliefs(query: Query, seconds: float | None) -> Run:
-    """Beliefs by clique trees of bounded tables, the larger the more time there is; of large models by messages."""
-    best = query.run(LoopyBP(), seconds)
-    if seconds is None:
-        trees = (try_run(query, BoundedCliqueTree(size)) for size in SIZES if is_small(query, math.inf))
-        return next((run for run in trees if run is not None), best)
-    deadline, last = time.monotonic() + seconds, 0.0
-    for size in RISING_SIZES:
+def rank(run: Run) -> int:
+    """Which of several runs gives the beliefs: an exact one, else the last of the clique trees, else messages."""
+    if run.answers.diagnostics.exact:
+        return 3
+    return 2 if isinstance(run.engine, BoundedCliqueTree) else int(isinstance(run.engine, LoopyBP))
+
+
+def decisive(runs: Sequence[Run], sides: Sequence[str] = ("lower", "upper")) -> list[Run]:
+    """The runs that have the tightest bounds of some row; of equal ones the first."""
+    first: set[int] = set()
+    for side in sides:
+        bounds = {index: getattr(run.answers.diagnostics, side) for index, run in enumerate(runs)}
+        known = {index: np.atleast_1d(bound) for index, bound in bounds.items() if bound is not None}
+        if known:
+            table, indices = np.stack(list(known.values())), np.array(list(known))
+            first.update(indices[(table.argmax if side == "lower" else table.argmin)(axis=0)].tolist())
+    return [runs[index] for index in sorted(first)]
+
+
+# --- with a budget ---------------------------------------------------------------------------------------------------
+
+
+def engines_in_order(query: Query, sizes: Sequence[int] = ()) -> Iterator[Engine]:
+    """Engines for bounds, with larger and larger tables, and clique trees of these sizes between them."""
+    yield from quick_bounds(query)
+    yield MiniBucket(bound=2)
+    for engine, size in zip_longest(bucket_dial(), sizes):
+        if size is not None:
+            yield BoundedCliqueTree(size)
+        yield engine
+
+
+def run_in_order(query: Query, engines: Iterator[Engine], seconds: float) -> list[Run]:
+    """The engines one after the other, while the next is predicted to end in time; an exact one is the last.
+
+    Each may take a share of the time that is left, which grows with the time there is. A kind of engine whose tables do
+    not fit into memory is left out from there on.
+    """
+    deadline = time.monotonic() + seconds
+    runs: list[Run] = []
+    taken: dict[type, float] = {}  # seconds of the last engine of each kind
+    for engine in engines:
         left = deadline - time.monotonic()
-        run = (
-            try_run(query, BoundedCliqueTree(size), left / 2)
-            if is_small(query, left) and GROWTH * last <= left
-            else None
-        )
-        if run is None:
+        if taken.get(type(engine)) == math.inf:
+            continue
+        if predict(query, engine, taken) >= left:
             break
-        best, last = run, run.seconds
-        if run.answers.diagnostics.exact:
+        run = try_run(query, engine, SHARE * left)
+        if run is None and deadline - time.monotonic() <= (1.0 - SHARE) * left:
             break
-    return best
+        taken[type(engine)] = math.inf if run is None else run.seconds
+        runs += [] if run is None else [run]
+        if run is not None and run.answers.diagnostics.exact:
+            break
+    return runs
+
+
+def predict(query: Query, engine: Engine, taken: Mapping[type, float]) -> float:
+    """How many seconds an engine takes at the least; one that looks at the clock after each step takes none."""
+    if not isinstance(engine, (MiniBucket, BoundedCliqueTree)):
+        return 0.0
+    return GROWTH * taken[type(engine)] if type(engine) in taken else SECONDS_PER_NODE * size_of(query)
+
+
+# --- without a budget ------------------------------------------------------------------------------------------------
+
+
+def find_beliefs(query: Query) -> Run:
+    """Beliefs by a clique tree of bounded tables; of large models by messages."""
+    messages = query.run(LoopyBP())
+    trees = (try_run(query, BoundedCliqueTree(size)) for size in SIZES if size_of(query) <= MOST_NODES)
+    return next((run for run in trees if run is not None), messages)
 
 
 def try_run(query: Query, engine: Engine, seconds: float | None = None) -> Run | None:
@@ -191,20 +259,23 @@ def try_run(query: Query, engine: Engine, seconds: float | None = None) -> Run |
         return None
 
 
-def find_bounds(query: Query, seconds: float | None) -> list[Run]:
-    """Bounds of log p(evidence): by mini-buckets, or of large models by mean field and tree-reweighted messages.
+def find_bounds(query: Query) -> list[Run]:
+    """Bounds of log p(evidence): by mini-buckets, or of large models by mean field and tree-reweighted messages."""
+    if size_of(query) <= MOST_NODES:
+        try:
+            return [query.run(quick_buckets(query))]
+        except TooLarge:  # no bound is small enough
+            pass
+    return [run for engine in quick_bounds(query) if (run := try_run(query, engine)) is not None]
+
+
+def quick_bounds(query: Query) -> list[Engine]:
+    """The engines for bounds that take models of any size.
 
     Where tables have zeros, mean field would have to search where to start, and is left out.
     """
-    if is_small(query, math.inf if seconds is None else seconds):
-        try:
-            return [query.run(quick_buckets(query)) if seconds is None else raise_bound(query, seconds)]
-        except TooLarge:  # no bound is small enough
-            pass
     engines: list[Engine] = [] if np.isneginf(factor_arrays(query.model).log_values).any() else [MeanField()]
-    engines += [TreeReweighted()] if is_pairwise(query) else []
-    share = None if seconds is None else max(seconds, 0.0) / max(len(engines), 1)
-    return [run for engine in engines if (run := try_run(query, engine, share)) is not None]
+    return [*engines, TreeReweighted()] if is_pairwise(query) else engines
 
 
 def is_pairwise(query: Query) -> bool:
@@ -214,11 +285,10 @@ def is_pairwise(query: Query) -> bool:
     return has_pairs and arrays.num_nodes * query.findings.num_rows <= MOST_PAIRS
 
 
-def is_small(query: Query, seconds: float) -> bool:
-    """Whether engines of bounded tables answer in so many seconds; where there is no limit, within a few."""
+def size_of(query: Query) -> float:
+    """The nodes of all rows, or what the factors take as many."""
     arrays = factor_arrays(query.model)
-    num_nodes = max(arrays.num_nodes, arrays.num_factors / FACTORS_PER_NODE) * query.findings.num_rows
-    return num_nodes <= (MOST_NODES if seconds == math.inf else seconds / SECONDS_PER_NODE)
+    return float(max(arrays.num_nodes, arrays.num_factors / FACTORS_PER_NODE)) * query.findings.num_rows
 
 
 def quick_buckets(query: Query) -> MiniBucket:
@@ -234,34 +304,8 @@ def quick_buckets(query: Query) -> MiniBucket:
     return chosen
 
 
-def raise_bound(query: Query, seconds: float) -> Run:
-    """Mini-buckets with a larger and larger bound, while the next one is predicted to end in time."""
-    deadline = time.monotonic() + seconds
-    best = last = query.run(MiniBucket(bound=2), seconds)
-    for engine in bucket_dial():
-        left = deadline - time.monotonic()
-        if last.answers.diagnostics.exact or GROWTH * last.seconds > left:
-            break
-        try:
-            last = query.run(engine, left)
-        except TooLarge:
-            break
-        best = last if is_tighter(last, best) else best
-    return best
-
-
 def bucket_dial(max_steps: int = 30) -> Iterator[MiniBucket]:
     return (MiniBucket(bound=bound, max_steps=max_steps) for bound in range(4, MAX_BOUND, 2))
-
-
-def is_tighter(run: Run, other: Run) -> bool:
-    return bool(np.sum(gap(run)) <= np.sum(gap(other)))
-
-
-def gap(run: Run) -> np.ndarray:
-    """upper - lower of each row, 0 where the evidence is impossible."""
-    upper, lower = (np.atleast_1d(bound) for bound in (run.answers.diagnostics.upper, run.answers.diagnostics.lower))
-    return np.where(np.isneginf(upper), 0.0, upper - np.maximum(lower, -1e300))
 
 
 def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
@@ -273,4 +317,8 @@ def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
         parts.append(f"log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}")
     elif beliefs.is_single and math.isfinite(found.upper):
         parts.append(f"log p(evidence) is at most {found.upper:.6g}")
+    num_none = int(np.isnan(beliefs.answers.log_evidence).sum())
+    if num_none:
+        where = "" if beliefs.is_single else f" of {number_of(num_none, 'row')}"
+        parts.append(f"its messages contradict each other, so that there is no estimate of log p(evidence){where}")
     return "; ".join([*parts, 'method="exact" refuses instead'])

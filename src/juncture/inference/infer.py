@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
-from juncture.inference.engines.options import as_budget, check_policy
+from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.engines.real_variables import has_real_variables, is_gaussian
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.source_answers import SourceAnswers, as_evidence_source
@@ -117,6 +118,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     budget: float | None = None,
     rng: Any = None,
 ) -> Beliefs:
+    started = time.monotonic()
     check_policy(on_impossible)
     engine = engine_for(method, memory_limit, model=model)
     model, evidence = absorb_array(model, evidence)
@@ -142,7 +144,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
         from juncture.inference.approximation import Query, approximate
 
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
-        beliefs = approximate(query, refusal, seconds)
+        beliefs = approximate(query, refusal, time_left(seconds, started))
     check_possible(beliefs, on_impossible)
     return beliefs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,7 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnostics, Question
 from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.options import as_budget, check_policy
+from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import absorb_array, as_targets, engine_for
 from juncture.memory import check_memory
@@ -183,6 +184,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     budget: float | None = None,
     rng: Any = None,
 ) -> Any:
+    started = time.monotonic()
     check_policy(on_impossible)
     model, evidence = absorb_array(model, evidence)
     findings = as_findings(evidence, model.variables, extra=extra)
@@ -203,7 +205,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         from juncture.inference.approximation import Query
 
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
-        beliefs = approximate_mode(query, refusal, seconds)
+        beliefs = approximate_mode(query, refusal, time_left(seconds, started))
     check_possible(beliefs, on_impossible)
     scope = scope_of(beliefs, targets)
     if k is not None and not scope.has_real:

@@ -31,6 +31,7 @@ from juncture.inference.factor_answers import FactorAnswers, sum_to
 from juncture.memory import check_memory
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
+STEPS_TO_FIX = (0, 4, 16)  # after which a lower bound is taken by fixed variables: more steps never loosen the best
 MAX_ORDERS = 16  # elimination orders that are kept with a model, for other bounds
 
 
@@ -145,22 +146,24 @@ class MiniBucketPlan:
         )
         products = buckets.products(reduced.factors)
         upper, lower = (Tightening.start(buckets, products, reduced.log_scale, side) for side in (UPPER, LOWER))
-        steps = 0
-        while not has_converged(upper, lower, self.engine.tolerance) and limit.allows(steps):
+        steps, fixed = 0, -np.inf
+        while True:
+            is_converged = has_converged(upper, lower, self.engine.tolerance)
+            if buckets.split and (is_converged or steps in STEPS_TO_FIX):
+                beliefs = node_beliefs(upper.best, len(order))
+                fixed = max(fixed, conditioned_bound(reduced, order, self.engine.bound, beliefs))
+            if is_converged or not limit.allows(steps):
+                break
             upper, lower, steps = upper.step(), lower.step(), steps + 1
         best = upper.best
-        beliefs = [best.node_belief(node) for node in range(len(order))]
-        bounds = [lower.best.value]
-        if buckets.split:
-            bounds.append(conditioned_bound(reduced, order, self.engine.bound, beliefs))
         return RowAnswer(
             best.value,
-            beliefs,
+            node_beliefs(best, len(order)),
             partial(joint_belief, best),
-            lower=max(bounds),
+            lower=max(lower.best.value, fixed),
             upper=best.value,
             exact=not buckets.split,
-            converged=has_converged(upper, lower, self.engine.tolerance),
+            converged=is_converged,
             steps=steps,
         )
 
@@ -170,6 +173,10 @@ class MiniBucketPlan:
 
 def has_converged(upper: Tightening, lower: Tightening, tolerance: float) -> bool:
     return all(side.is_done or side.change <= tolerance for side in (upper, lower))
+
+
+def node_beliefs(found: WeightedPass, num_nodes: int) -> list[np.ndarray]:
+    return [found.node_belief(node) for node in range(num_nodes)]
 
 
 def joint_belief(found: WeightedPass, nodes: Sequence[int]) -> np.ndarray:

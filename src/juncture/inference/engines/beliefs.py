@@ -105,9 +105,14 @@ class Beliefs:
 
     @property
     def log_evidence(self) -> Any:
-        """Log p(evidence), a float or one number a row; log Z(evidence) for undirected models."""
+        """Log p(evidence), a float or one number a row; log Z(evidence) for undirected models.
+
+        None, or NaN among many rows, where messages contradict each other, which gives no estimate.
+        """
         values = self.answers.log_evidence
-        return float(values[0]) if self.is_single else values
+        if not self.is_single:
+            return values
+        return None if math.isnan(values[0]) else float(values[0])
 
     @cached_property
     def impossible(self) -> tuple[int, ...]:
@@ -280,7 +285,12 @@ def run_engine(
     budget: float | None = None,
     rng: Any = None,
 ) -> Answers:
-    """The engine's answers about the targets; `rng` is for engines that draw at random."""
+    """The engine's answers about the targets; `rng` is for engines that draw at random.
+
+    A budget counts from here on, for engines whose planning takes long.
+    """
+    if budget is not None and hasattr(engine, "with_budget"):
+        engine = engine.with_budget(budget)
     plan = engine.compile(model, findings.names, targets)
     generator = None if rng is None else as_generator(rng)
     return plan.run(model, findings, questions=questions, rng=generator, budget=budget)

@@ -41,9 +41,10 @@ def beliefs_text(beliefs: Beliefs) -> str:
 
 def format_log_evidence(beliefs: Beliefs) -> str:
     try:
-        return f"log evidence {beliefs.log_evidence:.6g}"
+        value = beliefs.log_evidence
     except TooLarge:
         return "log evidence too large to compute"
+    return "no estimate of the log evidence" if value is None else f"log evidence {value:.6g}"
 
 
 def marginal_text(beliefs: Beliefs, name: str) -> str:

@@ -11,6 +11,7 @@ instead. Learning raises for the first that counts.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -56,6 +57,11 @@ def inherited_methods(kind: type, verb: str) -> Mapping[str, str]:
 def as_budget(budget: Any) -> float | None:
     """A number of seconds, or None for any."""
     return None if budget is None else check_number(budget, "budget", least=0)
+
+
+def time_left(budget: float | None, started: float) -> float | None:
+    """What is left of a budget that counts since a time of `time.monotonic`; None for any."""
+    return None if budget is None else max(0.0, started + budget - time.monotonic())
 
 
 def check_limits(cost: Cost, what: str, budget: Any = None, memory_limit: Any = None) -> None:

@@ -1,11 +1,12 @@
 """The search for a good junction tree: heuristics give elimination orders, the best of them is improved part by part.
 
 The search may take longer the longer the run that it shortens. What it takes is counted in work, never in time, so that
-the same model always gets the same plan.
+the same model always gets the same plan; a search that is predicted to end after a deadline is refused.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,6 +41,7 @@ HOPELESS = 60 * np.log(2.0)  # logarithm of a table's entries: no machine holds 
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 WORK_PER_CELL = 8.0  # of the search, some nanoseconds each: as long as about two runs
 LEAST_WORK, MOST_WORK = 100_000, 1_000_000_000  # less is not worth a start; about a second
+SECONDS_PER_WORK = 2e-9
 WORK_OF_TWO = 100_000_000  # from here on the search starts twice
 MOST_CELLS = 1e100  # of a start
 MAX_IMPROVED = 5_000  # nodes: beyond, a step of the improvement takes too long
@@ -70,20 +72,22 @@ def best_tree(
     log_sizes: np.ndarray | None = None,
     known: np.ndarray | None = None,
     effort: float = 1.0,
+    deadline: float | None = None,
 ) -> CliqueTree:
     """The clique tree of smallest total size that was found.
 
     Cliques may be weighed by other `log_sizes` of their nodes than the logarithms of their numbers of states, where
     some nodes add less to a table than their states. A `known` order is one of those that are tried. The improvement
-    takes `effort` times its usual work; with 0 there is none.
+    takes `effort` times its usual work; with 0 there is none. What would take longer than to the deadline, a time of
+    `time.monotonic`, raises `PlanningTooLong`.
     """
     log_sizes = np.log(states) if log_sizes is None else log_sizes
     sweep = order_by_scopes(len(states), scope_starts, scope_nodes)
     given = [sweep] if known is None else [sweep, known]
     if len(states) > DENSE_NODES:
-        return tree_of_large_graph(states, scope_starts, scope_nodes, log_sizes, given, effort)
+        return tree_of_large_graph(states, scope_starts, scope_nodes, log_sizes, given, effort, deadline)
     graph = moral_graph(len(states), scope_starts, scope_nodes)
-    order = best_order(graph, log_sizes, given, effort=effort)
+    order = best_order(graph, log_sizes, given, effort=effort, deadline=deadline)
     separator_starts, separators = as_lists(order.separators)
     return tree_of(order.nodes, separator_starts, separators, np.log(states))
 
@@ -102,11 +106,13 @@ def best_order(
     given: Sequence[np.ndarray] = (),
     late: np.ndarray | None = None,
     effort: float = 1.0,
+    deadline: float | None = None,
 ) -> Order:
     """The elimination order of smallest tables that was found; `late` nodes come last.
 
     The `given` orders are among those that are tried.
     """
+    check_deadline(len(HEURISTICS) * (SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY), deadline)
     is_late = np.zeros(len(log_sizes), dtype=np.bool_) if late is None else late
     in_order = np.arange(len(log_sizes), dtype=np.float64)
     best = try_order(graph, log_sizes, HEURISTICS[0], in_order, is_late)
@@ -117,7 +123,22 @@ def best_order(
         best = min(best, order_of(graph, log_sizes, sorted_order), key=total_of)
     if is_hopeless(best):
         return best
-    return improve(graph, log_sizes, best, effort) if late is None else try_more(graph, log_sizes, is_late, best)
+    if late is not None:
+        return try_more(graph, log_sizes, is_late, best)
+    return improve(graph, log_sizes, best, effort, deadline)
+
+
+class PlanningTooLong(TooLarge):
+    """Planning would end after the deadline, however large the model is."""
+
+
+def check_deadline(seconds: float, deadline: float | None) -> None:
+    """Raise `PlanningTooLong` where planning that takes so many seconds would not end in time."""
+    if deadline is not None and time.monotonic() + seconds > deadline:
+        raise PlanningTooLong(
+            f"planning exact inference would take some {seconds:.2g} s, longer than the budget leaves; raise it, or"
+            " plan ahead with jt.compile"
+        )
 
 
 def try_order(
@@ -128,7 +149,9 @@ def try_order(
     return Order(total, order, separators)
 
 
-def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: float = 1.0) -> Order:
+def improve(
+    graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: float = 1.0, deadline: float | None = None
+) -> Order:
     """Parts of the clique tree triangulated anew, the longer the longer a run takes.
 
     Where there is work enough, a second search starts from a breadth-first order. It is far worse than the first, but
@@ -141,6 +164,7 @@ def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: floa
     core = first.nodes[num_simplicial:]
     if not 0 < len(core) <= MAX_IMPROVED:
         return first
+    check_deadline(SECONDS_PER_WORK * budget, deadline)
     inside, sizes = restrict(graph, core), log_sizes[core]
     starts = [np.arange(len(core))]
     if budget >= WORK_OF_TWO and order_of(inside, sizes, second := breadth_first_order(inside)).total < MOST_CELLS:
@@ -223,6 +247,7 @@ def tree_of_large_graph(
     log_sizes: np.ndarray,
     given: Sequence[np.ndarray],
     effort: float,
+    deadline: float | None,
 ) -> CliqueTree:
     """Peel the trees off, which costs nothing, then search an order for the core that is left."""
     starts, neighbours = neighbour_lists(len(states), scope_starts, scope_nodes)
@@ -240,7 +265,8 @@ def tree_of_large_graph(
     pairs = pairs[pairs[:, 0] >= 0]
     graph = moral_graph(len(core), np.arange(0, 2 * len(pairs) + 1, 2), pairs.reshape(-1))
     orders = [number[order] for order in given]
-    found = best_order(graph, log_sizes[core], [order[order >= 0] for order in orders], effort=effort)
+    inside_core = [order[order >= 0] for order in orders]
+    found = best_order(graph, log_sizes[core], inside_core, effort=effort, deadline=deadline)
     core_starts, core_nodes = as_lists(found.separators)
     leaf_starts = np.cumsum([0, *(last >= 0)])
     order = np.concatenate([peeled, core[found.nodes]])

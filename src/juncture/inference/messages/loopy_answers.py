@@ -25,6 +25,7 @@ class LoopyAnswers(FactorAnswers):
 
     codes: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int64))  # (row, node)
     log_joint: np.ndarray = field(default_factory=lambda: np.empty(0))  # (row,)
+    is_unsettled: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))  # (row,): had not converged
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         if count > 1:
@@ -75,7 +76,7 @@ def make_answers(
 
     return LoopyAnswers(
         graph.factors, model.variables, findings, beliefs, log_evidence, diagnostics, belief_of, engine_name, False,
-        codes, log_joint,
+        codes, log_joint, find_unsettled(run, len(log_scales)),
     )  # fmt: skip
 
 
@@ -88,6 +89,14 @@ def collect_sums(graph: MessageGraph, run: MessageRun, log_scales: np.ndarray) -
         beliefs[group.rows], log_values = finish(graph, group.state, run.schedule)
         log_evidence[group.rows] = log_values + log_scales[group.rows] + graph.log_scale
     return beliefs, log_evidence
+
+
+def find_unsettled(run: MessageRun, num_rows: int) -> np.ndarray:
+    """(row,): whether messages of sum-product still changed in the last step."""
+    is_unsettled = np.zeros(num_rows, dtype=bool)
+    for group in run.sums:
+        is_unsettled[group.rows] = ~group.is_finished
+    return is_unsettled
 
 
 def factor_belief(graph: MessageGraph, groups: Sequence[RowGroup], factor: int, is_possible: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ numbers would leave the range of doubles start again in logarithms.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from juncture.kernels.messages.layout import LOGS, MAX, SUM, TINY
 from juncture.kernels.messages.schedules import FLOODING, flood_nodes, run_rows
 from juncture.parallel import blocks_of
 
-WORK_AT_ONCE = 2**25  # entries of tables, in a round
+WORK_AT_ONCE, WORK_IN_TIME = 2**25, 2**22  # entries of tables, in a round; where a clock is looked at
 NODES_AT_ONCE = 4096  # of a large graph, in a thread: fixed, so that the number of threads does not count
 ENTRIES_AT_ONCE = 2**14  # of messages of several rows, in a thread
 
@@ -112,7 +113,7 @@ def run_messages(
         groups += [start_group(graph, logs, everything[is_small], LOGS)] if is_small.any() else []
         groups += [start_group(graph, logs, everything[~is_small], SUM)] if not is_small.all() else []
     work = max(1, len(logs) * int(graph.arrays.table_sizes @ np.diff(graph.arrays.scope_starts)))
-    step, stride = 0, max(1, WORK_AT_ONCE // work)
+    step, stride = 0, max(1, (WORK_AT_ONCE if deadline == math.inf else WORK_IN_TIME) // work)
     while step < schedule.max_steps and not all(group.is_finished.all() for group in groups):
         if step and time.monotonic() > deadline:
             return MessageRun(schedule, tuple(groups), step, is_out_of_time=True)

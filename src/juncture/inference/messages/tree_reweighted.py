@@ -127,9 +127,8 @@ class TreeReweightedPlan:
         tolerance = 0.0 if is_forest else self.engine.tolerance
         while messages.change > max(tolerance, FIXED) and limit.allows(steps):
             messages, steps = messages.step(0.0 if is_forest else self.engine.damping), steps + 1
-            if steps % STEPS_PER_BOUND == 0:
+            if steps % STEPS_PER_BOUND == 0 or messages.change <= max(tolerance, FIXED):
                 bounds.append(messages.bound())
-        bounds.append(messages.bound())
         is_exact = is_forest and messages.change <= FIXED
         upper = reduced.log_scale + (bounds[-1] if is_exact else min(bounds))
         return RowAnswer(

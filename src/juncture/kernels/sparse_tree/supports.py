@@ -10,7 +10,7 @@ from juncture.kernels.sparse_tree.layout import grow, keep_reads
 from juncture.kernels.sparse_tree.sets import build_sets
 from juncture.kernels.sparse_tree.tries import next_joint_state, next_on_axis
 
-FOUND, NOTHING, TOO_MANY = 0, 1, 2
+FOUND, NOTHING, TOO_MANY, TOO_LONG = 0, 1, 2, 3
 
 
 @kernel
@@ -38,7 +38,7 @@ def find_separators(tree, factors, supported, possible, max_entries, max_steps):
         while True:
             changed = next_joint_state(axis, last, sets, current, stops, states, steps, max_steps)
             if changed == -2 or filled >= max_entries:
-                return TOO_MANY, entries[:filled].copy(), entry_starts, entry_stops
+                return TOO_LONG if changed == -2 else TOO_MANY, entries[:filled].copy(), entry_starts, entry_stops
             if changed < 0:
                 break
             key = np.int64(0)
@@ -126,7 +126,8 @@ def lay_out_cells(tree, factors, supported, possible, entries, entry_starts, ent
         while True:
             changed = next_joint_state(axis, last, sets, current, stops, states, steps, max_steps)
             if changed == -2 or total + count >= max_cells:
-                return TOO_MANY, blocks[:0].copy(), indices[:0].copy(), runs[:0].copy()
+                status = TOO_LONG if changed == -2 else TOO_MANY
+                return status, blocks[:0].copy(), indices[:0].copy(), runs[:0].copy()
             if changed < 0:
                 break
             state = states[last]

@@ -7,8 +7,9 @@ first query compiles a model's plan and packs its numbers; later queries share b
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +20,7 @@ from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import ALL_QUESTIONS, Cost, Question
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.clique_search import CliqueTree
+from juncture.inference.exact.clique_search import CliqueTree, PlanningTooLong
 from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
@@ -42,6 +43,7 @@ from juncture.options import as_variable_names
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 
+PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other engines
 MAX_PARTS = 16  # of a model that are kept for questions with targets
 MAX_STRUCTURES = 16  # clique trees that are kept with a model
 MAX_DECISIONS = 256  # whether to slice, kept by what was observed
@@ -53,14 +55,27 @@ OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """The engine's options: how many bytes a run may take; by default half of what is free at the first query."""
+    """The engine's options: how many bytes a run may take; by default half of what is free at the first query.
+
+    A `deadline`, a time of `time.monotonic`, is for a run with a budget: planning that is predicted to end later raises
+    `TooLarge`, and what was planned by then is kept with the model.
+    """
 
     memory_limit: int | None = None
+    deadline: float | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "junction-tree"
     answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def with_memory_limit(self, memory_limit: int) -> JunctionTree:
         return replace(self, memory_limit=memory_limit)
+
+    def with_budget(self, seconds: float) -> JunctionTree:
+        """The same engine, whose planning has to end within a share of this time from now on."""
+        return replace(self, deadline=time.monotonic() + PLANNING * seconds)
+
+    def time_left(self, budget: float) -> float:
+        """What planning has left of a budget."""
+        return budget if self.deadline is None else self.deadline - time.monotonic() + (1.0 - PLANNING) * budget
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
         check_factors(model, "a junction tree")
@@ -189,7 +204,8 @@ class JunctionTree:
         return found
 
     def find_sparse_plan(self, model: Any, lowered: Lowered, most_kept: float) -> SparsePlan | None:
-        return find_sparse_plan(lowered, scopes_of(lowered), partial(self.find_tree, model, lowered), most_kept)
+        find_tree = partial(self.find_tree, model, lowered)
+        return find_sparse_plan(lowered, scopes_of(lowered), find_tree, most_kept, self.deadline)
 
     def keep_possible_cells(self, model: Any) -> None:
         """Answer from the cells that can be non-zero, however many they are; before the model's first question."""
@@ -205,7 +221,7 @@ class JunctionTree:
             return whole
 
         def search() -> Structure:
-            return find_structure(scopes, shape, known=whole.order)
+            return find_structure(scopes, shape, known=whole.order, deadline=self.deadline)
 
         return recall(model, "structures", (shape, tuple(map(tuple, scopes))), search, MAX_STRUCTURES).tree
 
@@ -214,7 +230,7 @@ class JunctionTree:
         key = (lowered.scope.shape, tuple(map(tuple, scopes_of(lowered))))
 
         def search() -> Structure:
-            return search_structure(model, lowered, lambda: self.structure(model, lower(model)))
+            return search_structure(model, lowered, lambda: self.structure(model, lower(model)), self.deadline)
 
         return recall(model, "structures", key, search, MAX_STRUCTURES)
 
@@ -254,6 +270,8 @@ class JunctionTree:
     def has_short_run(self, model: Any) -> bool:
         try:
             return self.cost(model).operations < LONG_RUN
+        except PlanningTooLong:  # of this run, which does not say how long the next may take
+            raise
         except (TooLarge, Unsupported):  # the part that the question touches may be answered all the same
             return False
 

@@ -15,7 +15,9 @@ SLICED_EFFORT = 0.125  # of the usual work: the order for the whole model is a g
 MAX_EFFORT = 1e6
 
 
-def search_structure(model: Any, lowered: Lowered, find_whole: Callable[[], Structure]) -> Structure:
+def search_structure(
+    model: Any, lowered: Lowered, find_whole: Callable[[], Structure], deadline: float | None = None
+) -> Structure:
     """A clique tree for these factors.
 
     That of the whole model has the model's elimination order, if there is one, unless a heuristic gives smaller
@@ -23,10 +25,10 @@ def search_structure(model: Any, lowered: Lowered, find_whole: Callable[[], Stru
     none where some variables are real.
     """
     if len(lowered.variables) == len(model.variables):
-        return search_from(model.elimination_order, lowered, 0.0 if model.elimination_order else 1.0)
+        return search_from(model.elimination_order, lowered, 0.0 if model.elimination_order else 1.0, deadline)
     if any(variable.is_real for variable in model.variables):
-        return search_from((), lowered, 1.0)
-    return search_from(names_in_order(lower(model), find_whole()), lowered, SLICED_EFFORT)
+        return search_from((), lowered, 1.0, deadline)
+    return search_from(names_in_order(lower(model), find_whole()), lowered, SLICED_EFFORT, deadline)
 
 
 def find_order(model: Any, effort: float) -> tuple[str, ...]:
@@ -37,10 +39,10 @@ def find_order(model: Any, effort: float) -> tuple[str, ...]:
     return tuple(name for name in order if not name.startswith(HIDDEN))
 
 
-def search_from(names: Sequence[str], lowered: Lowered, effort: float) -> Structure:
+def search_from(names: Sequence[str], lowered: Lowered, effort: float, deadline: float | None = None) -> Structure:
     scopes = scopes_of(lowered)
     known = complete_order(names, lowered.scope.names, scopes) if names else None
-    return find_structure(scopes, lowered.scope.shape, known=known, effort=effort)
+    return find_structure(scopes, lowered.scope.shape, known=known, effort=effort, deadline=deadline)
 
 
 def names_in_order(lowered: Lowered, structure: Structure) -> tuple[str, ...]:

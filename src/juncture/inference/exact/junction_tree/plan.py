@@ -101,12 +101,13 @@ def find_structure(
     *,
     known: np.ndarray | None = None,
     effort: float = 1.0,
+    deadline: float | None = None,
 ) -> Structure:
     """The best clique tree found for these scopes, with a `known` elimination order among those tried."""
     states = np.array(num_states, dtype=np.int64)
     scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
     scope_nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
-    tree = best_tree(states, scope_starts, scope_nodes, known=known, effort=effort)
+    tree = best_tree(states, scope_starts, scope_nodes, known=known, effort=effort, deadline=deadline)
     return Structure(states, scope_starts, scope_nodes, tree)
 
 

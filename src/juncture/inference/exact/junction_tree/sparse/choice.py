@@ -25,7 +25,7 @@ FindTree = Callable[[list[list[int]], tuple[int, ...]], CliqueTree]  # from scop
 
 
 def find_sparse_plan(
-    lowered: Lowered, scopes: list[list[int]], find_tree: FindTree, most_kept: float
+    lowered: Lowered, scopes: list[list[int]], find_tree: FindTree, most_kept: float, deadline: float | None = None
 ) -> SparsePlan | None:
     """The plan for possible cells if these are at most this part of all cells, else None.
 
@@ -38,11 +38,15 @@ def find_sparse_plan(
 
     if not has_zeros(lowered.factors, LEAST_ZEROS):
         return None
-    return plan_sparsely(lowered, scopes, find_tree, min(MOST_CELLS, most_kept * all_cells))
+    return plan_sparsely(lowered, scopes, find_tree, min(MOST_CELLS, most_kept * all_cells), deadline)
 
 
 def plan_sparsely(
-    lowered: Lowered, scopes: list[list[int]], find_tree: FindTree, most_cells: float = MOST_CELLS
+    lowered: Lowered,
+    scopes: list[list[int]],
+    find_tree: FindTree,
+    most_cells: float = MOST_CELLS,
+    deadline: float | None = None,
 ) -> SparsePlan | None:
     """The plan for possible cells if there are at most so many, else None."""
     from juncture.inference.exact.junction_tree.sparse.plan import plan_possible_cells
@@ -53,7 +57,7 @@ def plan_sparsely(
     if cells_of(tree) > most_cells and not supports.restrictive.any():  # then all of these are possible
         return None
     all_cells = cells_of(find_tree(scopes, lowered.scope.shape))
-    return plan_possible_cells(supports, scopes, tree, all_cells, most_cells)
+    return plan_possible_cells(supports, scopes, tree, all_cells, most_cells, deadline)
 
 
 def share_kept(all_cells: Cost, *, once: bool = False) -> float:

@@ -7,6 +7,7 @@ that is kept is part of a joint state that no factor forbids. The dense tables a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from juncture.inference.engines.contract import Cost
-from juncture.inference.exact.clique_search import CliqueTree
+from juncture.inference.exact.clique_search import CliqueTree, PlanningTooLong
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.junction_tree.sparse.attachment import attach_to_smallest
 from juncture.inference.exact.junction_tree.sparse.supports import Supports, flatten
@@ -38,10 +39,11 @@ from juncture.kernels.junction_tree.layout import (
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.kernels.sparse_tree.layout import CODES, Factors, Layout, Tree
 from juncture.kernels.sparse_tree.packing import pack_cells
-from juncture.kernels.sparse_tree.supports import FOUND, NOTHING, TOO_MANY, find_separators, lay_out_cells
+from juncture.kernels.sparse_tree.supports import FOUND, NOTHING, TOO_LONG, TOO_MANY, find_separators, lay_out_cells
 
 MAX_KEYS = 62 * np.log(2.0)  # logarithm of a clique's joint states: beyond it a whole number does not hold their keys
 MAX_STEPS = 2**30  # of the walk over joint states
+STEPS_PER_SECOND = 1.5e7
 OPERATIONS_PER_KEPT_CELL = 9
 NO_INDICES = np.empty(0, np.int32)
 BYTES_PER_ENTRY = 48  # of a message: old, new, ratio, back, where its cells start, its key
@@ -118,11 +120,17 @@ class SparsePlan(CliquePlan):
 
 
 def plan_possible_cells(
-    supports: Supports, scopes: Sequence[Sequence[int]], tree: CliqueTree, all_cells: float, max_cells: float
+    supports: Supports,
+    scopes: Sequence[Sequence[int]],
+    tree: CliqueTree,
+    all_cells: float,
+    max_cells: float,
+    deadline: float | None = None,
 ) -> SparsePlan | None:
     """The cells, of so many in all, that are possible in each clique.
 
-    None if they are more than `max_cells`, or the search for them takes too long.
+    None if they are more than `max_cells`, or the search for them takes too long; `PlanningTooLong` if it is the
+    deadline that it does not meet.
     """
     log_sizes = np.log(supports.num_states)[tree.nodes]
     if len(tree.parents) and np.add.reduceat(log_sizes, tree.starts[:-1]).max() > MAX_KEYS:
@@ -131,10 +139,16 @@ def plan_possible_cells(
     walked, factors = walk_of(supports, tree), factors_of(supports)
     sets = (walked, factors, supports.supported, supports.possible)
     table = np.zeros((len(tree.parents), 10), np.int64)
-    status, entries, starts, stops = find_separators(*sets, int(max_cells), MAX_STEPS)
+    max_steps = steps_until(deadline)
+    status, entries, starts, stops = find_separators(*sets, int(max_cells), max_steps)
     if status == FOUND:
-        status, blocks, indices, runs = lay_out_cells(*sets, entries, starts, stops, table, int(max_cells), MAX_STEPS)
-    if status == TOO_MANY:
+        max_steps = steps_until(deadline)
+        status, blocks, indices, runs = lay_out_cells(*sets, entries, starts, stops, table, int(max_cells), max_steps)
+    if status == TOO_LONG and max_steps < MAX_STEPS:
+        raise PlanningTooLong(
+            "planning exact inference takes longer than the budget leaves; raise it, or plan ahead with jt.compile"
+        )
+    if status in (TOO_MANY, TOO_LONG):
         return None
     if status == NOTHING:
         table[:, PARENT], blocks, indices, runs = tree.parents, np.zeros(1, np.int64), NO_INDICES, NO_INDICES
@@ -164,6 +178,13 @@ def plan_possible_cells(
         entries=entries,
         entry_starts=starts,
         entry_stops=stops,
+    )
+
+
+def steps_until(deadline: float | None) -> int:
+    """How many steps of a walk over joint states may be taken."""
+    return (
+        MAX_STEPS if deadline is None else int(np.clip((deadline - time.monotonic()) * STEPS_PER_SECOND, 0, MAX_STEPS))
     )
 
 
