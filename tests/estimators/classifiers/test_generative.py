@@ -426,7 +426,7 @@ def test_what_cannot_be_learned_is_said_in_a_sentence(ask, words):
 
 @pytest.mark.parametrize("columns", [1, 4])
 def test_discriminant_directions_are_those_of_scikit_learn(columns):
-    """But for signs, and for √(n / (n - K)) where scikit-learn divides the covariance by n - K, as older ones do."""
+    """But for signs, and for √(n / (n - K)) where scikit-learn divides the covariance by n - K, as it did."""
     from sklearn.datasets import load_iris
 
     rows, labels = load_iris(return_X_y=True)

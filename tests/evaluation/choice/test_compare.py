@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from scipy import integrate
 from scipy.stats import norm, poisson
 
 import juncture as jt
+from juncture.data.sequences.sequences import Sequence
 from juncture.supervised import (
     BayesianLinearRegression,
     ConjugateLinearRegression,
@@ -374,3 +376,64 @@ def test_networks_of_real_variables_have_the_evidence_of_their_lines():
     assert scores["x -> y"] == pytest.approx(jt.structure_score(jt.DirectedGraph.parse("x -> y"), rows, jt.BGe()))
     assert scores["x; y"] < scores["x -> y"]
     assert {score.quality for score in found.ranked("cv")} == {"undefined"}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_regressions_on_different_columns(named):
+    """The commonest use of AIC: n log(RSS / n) + 2k but for a constant, of columns by name or of pairs by model."""
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    y = 1.0 + 2.0 * table["a"].to_numpy() - table["c"].to_numpy() + rng.normal(size=40)
+    chosen = {"a": ["a"], "a and c": ["c", "a"], "all": ["a", "b", "c"]}
+    inputs = {name: table[columns] if named else table[columns].to_numpy() for name, columns in chosen.items()}
+    fits = {name: fit_linear(x, y) for name, x in inputs.items()}
+    data = (table, y) if named else {name: (x, y) for name, x in inputs.items()}
+    found = compare(fits, data, ("aic", "bic", "cv"))
+    for score in found.ranked("aic"):
+        x = np.column_stack([np.ones(40), table[chosen[score.model]]])
+        left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        number = x.shape[1] + 1
+        assert score.num_parameters == number
+        wanted = -20 * (np.log(left @ left / 40) + np.log(2 * np.pi) + 1) - number
+        assert score.score == pytest.approx(wanted)
+    assert found.best("bic") == "a and c"
+    alone = compare({"a": fits["a"]}, (inputs["a"], y), ("cv",)).ranked("cv")[0]
+    assert {score.model: score.score for score in found.ranked("cv")}["a"] == pytest.approx(alone.score)
+
+
+def test_kinds_of_regressions_on_different_columns():
+    """Counts and classes too, and priors by the names that they were given."""
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    counts, labels = rng.poisson(np.exp(table["a"])), (table["a"] + rng.logistic(size=60) > 0).astype(int).to_numpy()
+    for targets, learn in (
+        (counts, lambda x: fit_generalized_linear(jt.Poisson, x, counts)),
+        (labels, lambda x: fit_logistic(x, labels)),
+        (counts, lambda x: BayesianLinearRegression.standard(1 + x.shape[1]).with_feature_names(list(x))),
+    ):
+        one, both = learn(table[["a"]]), learn(table)
+        found = compare({"one": one, "both": both}, (table, targets), ("aic", "cv"))
+        alone = compare({"one": one}, (table[["a"]], targets), ("aic",)).ranked("aic")[0]
+        assert {score.model: score.score for score in found.ranked("aic")}["one"] == pytest.approx(alone.score)
+
+
+def test_pairs_of_models_have_their_names_and_one_target():
+    x, y = np.arange(6.0)[:, None], np.array([1.0, 2.0, 2.5, 4.0, 5.5, 5.0])
+    fits = {"line": fit_linear(x, y), "level": fit_linear(np.zeros((6, 0)), y)}
+    pairs = {"line": (x, y), "level": (np.zeros((6, 0)), y)}
+    assert compare(fits, pairs, ("aic",)).best("aic") == "line"
+    with pytest.raises(jt.InvalidData, match="have one for each model, by its name"):
+        compare(fits, {"line": (x, y), "levels": (x, y)}, ("aic",))
+    with pytest.raises(jt.InvalidData, match="compared on the same targets"):
+        compare(fits, {**pairs, "level": (np.zeros((6, 0)), y + 1)}, ("aic",))
+
+
+def test_one_sequence_is_a_list_of_one():
+    """A sequence as a list of steps, and as a `Sequence`: one row, with all its steps."""
+    chain = jt.MarkovChain(initial=[0.5, 0.5], transition=[[0.6, 0.4], [0.3, 0.7]])
+    steps = [0, 0, 1, 1, 0, 1]
+    for data in (steps, Sequence(np.array(steps))):
+        found = compare({"chain": chain}, data, ("bic",))
+        assert found.num_rows == 1
+        wanted = float(jt.log_prob(chain, steps)) - 0.5 * chain.num_parameters * math.log(6)
+        assert found.ranked("bic")[0].score == pytest.approx(wanted)

@@ -66,6 +66,16 @@ def test_the_statistic_is_that_of_scipy(number, num_sets, seed):
     assert (test.statistic, test.p_value) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-10)
 
 
+def test_the_classic_formula_is_corrected_for_ties():
+    """12n / k(k+1) (Σ R² - k(k+1)²/4), as Demšar (2006) prints it, over 1 - Σ (t³ - t) / n k (k² - 1)."""
+    table = np.array([[0.8, 0.8, 0.7], [0.9, 0.6, 0.6], [0.5, 0.5, 0.5], [0.7, 0.6, 0.5], [0.9, 0.8, 0.8]])
+    test = evaluation.friedman_test(dict(zip("abc", table.T, strict=True)))
+    classic = 12 * 5 / (3 * 4) * ((test.mean_ranks**2).sum() - 3 * 16 / 4)
+    ties = 3 * (2**3 - 2) + (3**3 - 3)  # three pairs and a triple
+    assert test.statistic == pytest.approx(classic / (1 - ties / (5 * 3 * 8)))
+    assert test.statistic > classic
+
+
 def test_the_critical_differences_of_demsar():
     """Demšar (2006), section 3.2.2: four learners on 14 data sets, 1.25 at .05 and 1.12 at .10."""
     table = np.random.default_rng(0).normal(size=(14, 4))

@@ -197,3 +197,23 @@ def test_least_squares_is_pulled_by_points_far_on_the_right_side():
 def test_wrong_input_gets_a_sentence(call, message):
     with pytest.raises(jt.InvalidData, match=message):
         call()
+
+
+def test_ordered_classes_are_learned_above_each_of_them():
+    """Each learner is told which points lie above a class, in an order that is no sorting, nor its own inverse."""
+    order, sizes = ["low", "middle", "high", "top"], np.arange(8.0)
+    labels = np.repeat(order, 2)
+    told = []
+
+    def learn(points, is_above):
+        told.append(np.asarray(is_above).tolist())
+        return fit_least_squares(points, is_above)
+
+    found = jt.supervised.fit_ordered(learn, sizes, labels, order)
+    assert told == [[place >= 2 * (rank + 1) for place in range(8)] for rank in range(3)]
+    assert found.classes == tuple(order)
+    assert found.predict(sizes[[0, 7]]).tolist() == ["low", "top"]
+    assert found.ranks(sizes).tolist() == sorted(found.ranks(sizes))
+    plain = jt.supervised.fit_ordered(fit_least_squares, sizes, np.repeat([1, 2, 3, 4], 2))
+    assert plain.classes == (1, 2, 3, 4)
+    assert plain.ranks(sizes).tolist() == found.ranks(sizes).tolist()

@@ -184,6 +184,19 @@ def test_a_binomial_is_its_trials():
     np.testing.assert_allclose(together.standard_errors, apart.standard_errors, rtol=1e-8)
 
 
+def test_successes_of_a_binomial_are_from_none_to_all():
+    """Rows without a success and rows without a failure count; less, more and halves are refused."""
+    x, trials = np.array([0.0, 1.0, 2.0, 3.0]), np.array([3, 4, 2, 5])
+    counts = np.array([0, 1, 1, 5])
+    together = fit_generalized_linear(jt.Binomial, x, counts, trials=trials)
+    single = np.concatenate([np.repeat([1, 0], [k, n - k]) for k, n in zip(counts, trials, strict=True)])
+    apart = fit_generalized_linear(jt.Bernoulli, np.repeat(x, trials), single)
+    np.testing.assert_allclose(together.model.coefficients, apart.model.coefficients, rtol=1e-8)
+    for wrong in (-1, 4, 0.5):
+        with pytest.raises(jt.InvalidData, match="whole numbers from 0 to the trials of their row"):
+            fit_generalized_linear(jt.Binomial, x, [wrong, *counts[1:]], trials=trials)
+
+
 @given(seeds)
 def test_weights_are_repetitions(seed):
     x, targets, _ = draw_case(jt.Poisson, "log", [0.5, 1.0], {}, seed, 30)

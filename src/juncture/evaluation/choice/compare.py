@@ -160,7 +160,9 @@ def compare_models(
         `jt.evaluation.Candidate(model, prior)` has a prior of its parameters. An array (draw, row) or (chain, draw,
         row) holds the log-likelihoods of posterior draws of any model.
     data
-        The rows, as the models take them; for regressions the pair (inputs, targets).
+        The rows, as the models take them; for regressions the pair (inputs, targets). Regressions that were learned
+        from tables with names take their columns of the inputs. A mapping with the names of the models has a pair for
+        each regression, with the same targets: so those of arrays without names are compared on different columns.
     criteria
         "aic", "aicc", "bic"; "evidence": log p(data), the parameters integrated out; "prequential": predictions of each
         row from those before it; "mdl": the bits of a two-part code; "cv": predictions of rows from the other folds,
@@ -201,12 +203,34 @@ def compare_models(
         raise InvalidData("a comparison needs at least one model by its name, and at least one criterion")
     log_prior = dict(zip(named, log_prior_of(prior, tuple(named)).tolist(), strict=True))
     numbers = check_count(folds, "folds", least=2), check_count(draws, "draws", least=100)
-    facts = {name: facts_of(model, data) for name, model in named.items()}
+    rows = rows_of_models(data, tuple(named))
+    facts = {name: facts_of(model, rows[name]) for name, model in named.items()}
     num_rows = check_same_rows(facts)
     source = as_generator(rng)
     options = Options(*numbers, check_order(order, num_rows), source, int(source.integers(2**31)))
     scores = [score for name in dict.fromkeys(wanted) for score in rank(name, facts, options, log_prior)]
     return ModelComparison(tuple(scores), num_rows)
+
+
+def rows_of_models(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The rows of each model: its own pair (inputs, targets) where data are pairs by name, else all of them."""
+    if not (isinstance(data, Mapping) and data and all(is_pair(part) for part in data.values())):
+        return dict.fromkeys(names, data)
+    if set(data) != set(names):
+        wrong = min(map(repr, set(data) ^ set(names)))
+        raise InvalidData(f"data that are pairs have one for each model, by its name; {wrong} has only one of the two")
+    first = np.asarray(data[names[0]][1])
+    for name in names[1:]:
+        if not np.array_equal(np.asarray(data[name][1]), first):
+            raise InvalidData(
+                f"regressions are compared on the same targets: those of {name!r} are not those of {names[0]!r}"
+            )
+    return {name: data[name] for name in names}
+
+
+def is_pair(part: Any) -> bool:
+    """Whether this is (inputs, targets), and not a column of two cells."""
+    return isinstance(part, tuple) and len(part) == 2 and all(np.ndim(one) > 0 for one in part)
 
 
 def check_same_rows(facts: dict[str, Facts]) -> int:

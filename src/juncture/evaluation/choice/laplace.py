@@ -102,7 +102,7 @@ def facts_of_generalized_prior(candidate: Candidate, data: Any) -> Facts:
         raise InvalidData(f"the prior of {size} coefficients is one MultivariateGaussian over them; got {shown(prior)}")
     if line.response.has_dispersion:
         raise Unsupported(f"the dispersion of a {line.family.__name__} has no prior here: leave out the prior")
-    inputs, targets = read_pair(data)
+    inputs, targets = read_pair(data, line)
 
     def log_likelihoods(coefficients: np.ndarray) -> np.ndarray:
         model = GeneralizedLinearModel(line.family, coefficients, line.link, successes=line.successes, basis=line.basis)

@@ -10,7 +10,6 @@ import numpy as np
 
 from juncture.components.mixture import MixturePrior
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, UnseenParentsWarning
 from juncture.evaluation.choice.facts import NO_PRIOR, Candidate, Evidence, Facts, check_logs
 from juncture.latent.mixtures.evidence import evidence_bound
@@ -75,7 +74,7 @@ def read_rows(model: Any, data: Any) -> tuple[Any, Any]:
 
 def list_sequences(model: Any, data: Any) -> list[Any]:
     """The sequences, one by one; a single sequence is a list of one."""
-    return [data] if model.sequences(data).is_single or isinstance(data, Sequence) else list(data)
+    return [data] if model.sequences(data).is_single else list(data)
 
 
 def sample_size(model: Any, rows: Any, number: int) -> float:

@@ -15,6 +15,7 @@ from juncture.families.continuous.student_t import StudentT
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.conjugate import ConjugateLinearRegression
 from juncture.supervised.regression.evidence import EvidenceFit
+from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.supervised.regression.laplace import laplace_logistic
@@ -25,11 +26,11 @@ from juncture.supervised.regression.rows import read_inputs, read_rows
 FLAT = "its coefficients have a flat prior, or none: take fit_logistic(penalty=jt.L2(…), penalize_constant=True)"
 
 
-def read_pair(data: Any) -> tuple[np.ndarray, Any]:
-    """Inputs and targets."""
+def read_pair(data: Any, model: FeatureModel) -> tuple[np.ndarray, Any]:
+    """Inputs and targets; of a table with named columns those that the model was learned from."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise InvalidData("a regression is compared on the pair (inputs, targets): give data=(inputs, targets)")
-    inputs, targets = read_inputs(data[0]), np.asarray(data[1])
+    inputs, targets = read_inputs(data[0], model.feature_names, extra="ignore"), np.asarray(data[1])
     if len(inputs) != len(targets):
         raise InvalidData(f"there are {len(inputs)} rows of inputs and {len(targets)} targets")
     return inputs, targets
@@ -52,7 +53,7 @@ def learned(
 def facts_of_linear(model: LinearRegression | LinearFit, data: Any) -> Facts:
     """Least squares: the coefficients and the noise variance are parameters."""
     line = model.model if isinstance(model, LinearFit) else model
-    inputs, targets = read_pair(data)
+    inputs, targets = read_pair(data, line)
     number = model.rank if isinstance(model, LinearFit) else len(line.coefficients)
 
     def learn(some: Any, those: Any) -> Any:
@@ -65,7 +66,7 @@ def facts_of_logistic(model: LogisticRegression | LogisticFit, data: Any) -> Fac
     """Log-odds; a fit with a Gaussian prior of every coefficient has Laplace's evidence."""
     classes = model.model if isinstance(model, LogisticFit) else model
     penalty = model.penalty if isinstance(model, LogisticFit) else None
-    inputs, targets = read_pair(data)
+    inputs, targets = read_pair(data, classes)
     is_proper = isinstance(model, LogisticFit) and model.has_proper_prior
 
     def fit_rows(some: Any, those: Any) -> LogisticFit:
@@ -94,7 +95,7 @@ def facts_of_logistic(model: LogisticRegression | LogisticFit, data: Any) -> Fac
 def facts_of_generalized(model: GeneralizedLinearModel | GeneralizedLinearFit, data: Any) -> Facts:
     """A generalised linear model: its coefficients, and the dispersion where it has one."""
     line = model.model if isinstance(model, GeneralizedLinearFit) else model
-    inputs, targets = read_pair(data)
+    inputs, targets = read_pair(data, line)
 
     def learn(some: Any, those: Any) -> Any:
         found = fit_generalized_linear(line.family, some, those, line.basis, link=line.link, successes=line.successes)
@@ -109,7 +110,7 @@ def facts_of_generalized(model: GeneralizedLinearModel | GeneralizedLinearFit, d
 
 def facts_of_bayesian(prior: Any, data: Any) -> Facts:
     """Linear regression with a conjugate prior of its weights, and of its noise where that is not known."""
-    inputs, targets = read_pair(data)
+    inputs, targets = read_pair(data, prior)
     rows = read_rows(inputs, targets, None)
     features, after = prior.basis.features(rows.inputs), prior.update(inputs, targets)
     is_known = isinstance(prior, BayesianLinearRegression)
@@ -135,7 +136,7 @@ def facts_of_bayesian(prior: Any, data: Any) -> Facts:
 def facts_of_evidence_fit(model: EvidenceFit, data: Any) -> Facts:
     """Precisions that maximise the evidence: what the rows chose is not averaged over."""
     facts = facts_of_bayesian(model.prior, data)
-    total = model.prior.log_evidence(*read_pair(data))
+    total = model.prior.log_evidence(*read_pair(data, model.prior))
     how = "at precisions that maximise it, which is optimistic"
     return replace(facts, log_evidence=lambda: Evidence(total, "approximate", how), notes=(how,))
 

@@ -165,6 +165,11 @@ def friedman_test(
 ) -> FriedmanTest:
     """Friedman's test of several learners over data sets, with Nemenyi's critical difference.
 
+    Equal scores share the mean of their ranks, and the statistic is divided by the share of the variance of ranks that
+    ties leave, 1 - Σ (t³ - t) / n k (k² - 1) over groups of t equal scores, as in R and SciPy. The classic formula,
+    which Friedman (1937) and Demšar (2006) print, has no such correction: it is smaller where there are ties, and the
+    same where there are none.
+
     Parameters
     ----------
     scores

@@ -22,6 +22,7 @@ from juncture.kernels.trees.scores import (
     weight_of,
 )
 
+MANY_VALUES = 0.3  # of the rows: categories with more values have a gain that says nothing of others
 TIE = 1e-12  # scores that differ by less are equal: the first column and the lowest threshold win
 
 
@@ -35,6 +36,9 @@ def find_splits(
     `options` are the criterion, the rule for holes and the number of columns to look at; the search goes on until one
     of them can be split. `limits` are the least weight of a node that is split and of two of its children, and the
     least gain. `critical` has the least χ² for each number of degrees of freedom, or is empty.
+
+    By gain ratio a column has the threshold of the largest gain, and only columns whose gain is at least the average
+    are candidates: a cut that splits off few rows has a large ratio, and tells nothing.
     """
     num_columns, largest = codes.shape[0], 1
     for column in range(num_columns):
@@ -43,6 +47,12 @@ def find_splits(
     found = np.empty(largest, np.int64)
     missing = np.empty(totals.shape[1])
     pair = np.empty((2, totals.shape[1]))
+    gains = np.empty(num_columns)
+    scores = np.empty(num_columns)
+    splits = np.empty((num_columns, 4), np.int64)
+    by_gain = options.copy()
+    if options[0] == GAIN_RATIO:
+        by_gain[0] = ENTROPY
     for node in range(len(totals)):
         mine, heavy, total = (
             rows[starts[node] : starts[node + 1]],
@@ -53,27 +63,61 @@ def find_splits(
         choices[node, 0] = -1
         if is_pure or weight_of(total, options[0]) < limits[0]:
             continue
-        best = -1.0
+        looked, is_possible = 0, False
         for position in range(num_columns if options[2] > 0 else 0):
-            if position >= options[2] and best >= 0.0:
+            if position >= options[2] and is_possible:
                 break
+            looked = position + 1
             column = order[node % len(order), position]
             number, holes = group_rows(
                 codes[column], num_values[column], target, mine, heavy, options[0], table, found, missing
             )
+            gains[position] = -1.0
             if number < 2:
                 continue
             if is_real[column]:
-                score, at = best_threshold(table, number, total, missing, holes, options, limits, critical, pair)
+                gain, at = best_threshold(table, number, total, missing, holes, by_gain, limits, critical, pair)
+                fill_pair(table, number, at, missing, holes, by_gain, pair)
+                entropy = split_entropy(pair, 2, total, options[0])
                 lower, upper, children = found[at], found[min(at + 1, number - 1)], 2
             else:
                 add_holes(table, number, missing, holes, options)
-                score = score_split(table, number, total, options, limits, critical)
+                gain = score_split(table, number, total, by_gain, limits, critical)
+                entropy = split_entropy(table, number, total, options[0])
                 lower, upper, children = np.int64(0), np.int64(0), number
-            if score > best + TIE:
-                best = score
-                choices[node, 0], choices[node, 1], choices[node, 2] = column, lower, upper
-                choices[node, 3], choices[node, 4] = children, holes
+            gains[position], scores[position] = gain, gain / entropy if options[0] == GAIN_RATIO else gain
+            splits[position, 0], splits[position, 1] = lower, upper
+            splits[position, 2], splits[position, 3] = children, holes
+            is_possible = is_possible or gain >= 0.0
+        least = 0.0
+        if options[0] == GAIN_RATIO:
+            least = average_gain(gains, order[node % len(order)], looked, num_values, is_real, len(target))
+        best = -1.0
+        for position in range(looked):
+            if gains[position] >= max(least - TIE, 0.0) and scores[position] > best + TIE:
+                best = scores[position]
+                choices[node, 0] = order[node % len(order), position]
+                for part in range(4):
+                    choices[node, part + 1] = splits[position, part]
+
+
+@kernel
+def average_gain(gains, order, looked, num_values, is_real, num_rows):
+    """The mean gain of the columns that can be split, without categories of nearly as many values as rows.
+
+    Where there are no other columns, these count too (Quinlan's C4.5).
+    """
+    for is_strict in (True, False):
+        total, number = 0.0, 0
+        for position in range(looked):
+            column = order[position]
+            is_few = is_real[column] or num_values[column] < MANY_VALUES * num_rows
+            if gains[position] >= 0.0 and (is_few or not is_strict):
+                total += gains[position]
+                number += 1
+        if number > 0:
+            return total / number
+    return 0.0
 
 
 @kernel
@@ -97,19 +141,19 @@ def add_holes(table, number, missing, holes, options):
 
 @kernel
 def score_split(table, number, total, options, limits, critical):
-    """The gain or the gain ratio of a split; -1 where a limit forbids it."""
+    """The gain of a split; -1 where a limit forbids it."""
     large = 0
     for child in range(number):
         if weight_of(table[child], options[0]) >= limits[1]:
             large += 1
-    gain = split_gain(table, number, total, ENTROPY if options[0] == GAIN_RATIO else options[0])
+    gain = split_gain(table, number, total, options[0])
     if large < 2 or gain < limits[2] - TIE:
         return -1.0
     if len(critical) > 0:
         statistic, freedom = chi_squared(table, number, total)
         if statistic < critical[freedom]:
             return -1.0
-    return gain / split_entropy(table, number, total, ENTROPY) if options[0] == GAIN_RATIO else gain
+    return gain
 
 
 @kernel
@@ -137,6 +181,16 @@ def best_threshold(table, number, total, missing, holes, options, limits, critic
         if score > best + TIE:
             best, at = score, np.int64(value)
     return best, at
+
+
+@kernel
+def fill_pair(table, number, at, missing, holes, options, pair):
+    """Fill the statistics of the two children of a cut after the value at this position."""
+    for entry in range(table.shape[1]):
+        pair[0, entry], pair[1, entry] = 0.0, 0.0
+        for value in range(number):
+            pair[0 if value <= at else 1, entry] += table[value, entry]
+    add_holes(pair, 2, missing, holes, options)
 
 
 @kernel

@@ -6,30 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.checks import check_choice, check_number
 from juncture.data.tables.holes import unmask
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
+from juncture.kernels.trees.scores import ENTROPY, add_missing
 from juncture.supervised.trees.columns import class_variable, declare_input, encode_target
-from juncture.supervised.trees.growth import midpoints
+from juncture.supervised.trees.growth import MISSING, midpoints
 from juncture.supervised.trees.impurity import node_impurities
 from juncture.variables import Variable
 
 
-def information_gain(values: Any, y: Any, threshold: float | None = None, *, weights: Any = None) -> float:
+def information_gain(
+    values: Any, y: Any, threshold: float | None = None, *, weights: Any = None, missing: str = "fractions"
+) -> float:
     """H(S) - Σ |S_v|/|S| H(S_v), in bits: how much the value of an input tells about the class.
 
     Parameters
     ----------
     values
-        The value of each row; each different value is a child of the split.
+        The value of each row; each different value is a child of the split. Values may be missing.
     y
         The class of each row.
     threshold
         Splits numbers in two, up to the threshold and above.
     weights
         A weight for each row.
+    missing
+        To which children a row goes whose value is missing: "fractions", "mode" or "class_mode", as in `learn_tree`.
 
     Returns
     -------
@@ -41,18 +46,22 @@ def information_gain(values: Any, y: Any, threshold: float | None = None, *, wei
     >>> round(jt.supervised.information_gain([23, 27, 32, 34, 35, 38], list("yynnyn"), 29.5), 6)
     0.459148
     """
-    table = split_table(values, y, threshold, weights)
+    table = split_table(values, y, threshold, weights, missing)
     shares = table.sum(axis=1) / table.sum()
     return float(node_impurities(table.sum(axis=0), "gain") - shares @ node_impurities(table, "gain"))
 
 
-def split_information(values: Any, threshold: float | None = None, *, weights: Any = None) -> float:
+def split_information(
+    values: Any, threshold: float | None = None, *, weights: Any = None, missing: str = "fractions"
+) -> float:
     """-Σ |S_v|/|S| log₂ |S_v|/|S|: the entropy in bits of the value itself.
 
     Parameters
     ----------
     values, threshold, weights
         As in `information_gain`.
+    missing
+        "fractions" or "mode", as in `information_gain`.
 
     Returns
     -------
@@ -65,16 +74,19 @@ def split_information(values: Any, threshold: float | None = None, *, weights: A
     2.0
     """
     number = len(as_column(unmask(values), "values"))
-    table = split_table(values, np.zeros(number, np.int64), threshold, weights)
+    check_choice(missing, ("fractions", "mode"), "missing")
+    table = split_table(values, np.zeros(number, np.int64), threshold, weights, missing)
     return float(node_impurities(table.sum(axis=1), "gain"))
 
 
-def gain_ratio(values: Any, y: Any, threshold: float | None = None, *, weights: Any = None) -> float:
+def gain_ratio(
+    values: Any, y: Any, threshold: float | None = None, *, weights: Any = None, missing: str = "fractions"
+) -> float:
     """The information gain over the split information; 0 where all rows have one value.
 
     Parameters
     ----------
-    values, y, threshold, weights
+    values, y, threshold, weights, missing
         As in `information_gain`.
 
     Returns
@@ -87,8 +99,10 @@ def gain_ratio(values: Any, y: Any, threshold: float | None = None, *, weights: 
     >>> round(jt.supervised.gain_ratio([23, 27, 32, 34, 35, 38], list("yynnyn"), 29.5), 9)
     0.5
     """
-    entropy = split_information(values, threshold, weights=weights)
-    gain = information_gain(values, y, threshold, weights=weights)
+    table = split_table(values, y, threshold, weights, missing)
+    shares = table.sum(axis=1) / table.sum()
+    gain = float(node_impurities(table.sum(axis=0), "gain") - shares @ node_impurities(table, "gain"))
+    entropy = float(node_impurities(table.sum(axis=1), "gain"))
     return gain / entropy if entropy > 0 else 0.0
 
 
@@ -98,7 +112,7 @@ def candidate_thresholds(values: Any, y: Any) -> np.ndarray:
     Parameters
     ----------
     values
-        The number of each row.
+        The number of each row; rows without one are left out.
     y
         The class of each row.
 
@@ -115,24 +129,33 @@ def candidate_thresholds(values: Any, y: Any) -> np.ndarray:
     """
     numbers = as_column(unmask(values), "values").encode(Variable("values"))
     distinct, codes = np.unique(numbers, return_inverse=True)
-    table = count_classes(codes, y, None) > 0
+    distinct = distinct[~np.isnan(distinct)]
+    table = count_classes(codes, y, None)[: len(distinct)] > 0
     is_cut = (table[:-1] | table[1:]).sum(axis=1) > 1
     return midpoints(distinct[:-1], distinct[1:])[is_cut]
 
 
-def split_table(values: Any, y: Any, threshold: float | None, weights: Any) -> np.ndarray:
+def split_table(values: Any, y: Any, threshold: float | None, weights: Any, missing: str) -> np.ndarray:
     """(child, class): the weight of the rows."""
+    how = MISSING[check_choice(missing, MISSING, "missing")]
     column = as_column(unmask(values), "values")
     if not len(column):
         raise InvalidData("a split needs at least one row")
     if threshold is None:
-        codes = column.encode(declare_input(column, "values", is_category=True)).astype(np.int64)
+        found = np.asarray(column.encode(declare_input(column, "values", is_category=True)), np.float64)
+        codes = np.where(np.isnan(found), -1, found).astype(np.int64)
     else:
         numbers = column.encode(Variable("values"))
-        codes = np.where(np.isnan(numbers), -1, numbers > check_number(threshold, "threshold"))
-    if (codes < 0).any():
-        raise InvalidData(f"values has a hole in row {int((codes < 0).argmax())}; leave such rows out")
-    return count_classes(codes, y, weights)
+        codes = np.where(np.isnan(numbers), -1, numbers > check_number(threshold, "threshold")).astype(np.int64)
+    if (codes < 0).all():
+        raise InvalidData("values has holes only: a split needs at least one row whose value is known")
+    holes, *children = count_classes(codes + 1, y, weights)
+    table = np.array([child for child in children if child.any()])
+    if not len(table):
+        raise InvalidData("the rows whose value is known have no weight; some must count")
+    if holes.any():
+        add_missing(table, len(table), holes, ENTROPY, how)
+    return table
 
 
 def count_classes(codes: np.ndarray, y: Any, weights: Any) -> np.ndarray:

@@ -49,7 +49,8 @@ def learn_tree(  # noqa: PLR0913 (options of one algorithm)
         "class", or "number" for a regression tree.
     criterion
         What makes a split the best: "gain" (information gain, in bits; the default), "gain_ratio" (the gain over the
-        entropy of the split) or "gini"; "variance" for regression.
+        entropy of the split, of inputs whose gain is at least the average, numbers at the threshold of largest gain, as
+        C4.5 does) or "gini"; "variance" for regression.
     missing
         Where a row goes whose value is missing: "fractions" sends it to all children, in proportion to their weights;
         "mode" to the child with the most rows; "class_mode" to that with the most rows of its class (in training; in
