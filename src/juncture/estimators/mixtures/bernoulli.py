@@ -12,7 +12,7 @@ from juncture.components.contract import Emissions
 from juncture.components.convert import of_batch
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.errors import InvalidData
-from juncture.estimators.mixtures.estimator import MixtureEstimator
+from juncture.estimators.mixtures.estimator import LikelihoodMixture
 from juncture.families.continuous.beta import Beta
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.vectors.independent import Independent
@@ -20,7 +20,7 @@ from juncture.learning.fit import Fit
 
 
 @dataclass(eq=False, repr=False)
-class BernoulliMixture(MixtureEstimator):
+class BernoulliMixture(LikelihoodMixture):
     """A mixture of independent Bernoulli columns (latent classes) as a scikit-learn estimator.
 
     Parameters

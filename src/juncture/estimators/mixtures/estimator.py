@@ -35,29 +35,11 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     max_iter: int = 1000
     n_init: int = 1
     init_params: str = "kmeans"
-    hard: bool = False
     random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the mixture; `y` is ignored, `sample_weight` has one weight a row."""
-        number, starts = int(check_count(self.n_components, "n_components", least=1)), self._num_starts()
-        kind: Any = STARTS[check_choice(self.init_params, STARTS, "init_params")]
-        rows = self._read(X, reset=True)
-        check_seen(rows, list(getattr(self, "feature_names_in_", default_names(rows.shape[1]))))
-        template = Mixture(np.full(number, 1.0 / number), self._first_components(rows, number))
-        method = ExpectationMaximization(self.tol, self.max_iter, starts - 1)
-        self.fit_: Fit[Mixture] = fit(
-            template,
-            rows,
-            self._prior(),
-            weights=row_weights(sample_weight, X),
-            start=kind,
-            hard=self.hard,
-            method=method,
-            rng=draw_seed(self.random_state),
-        )
-        self._adopt(self.fit_)
-        return self
+        raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Learn the mixture, and give the most probable component of each row."""
@@ -111,12 +93,8 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _num_starts(self) -> int:
         return int(check_count(self.n_init, "n_init", least=1))
 
-    def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
-        """Components of the kind that is asked for, all of them equal."""
-        raise NotImplementedError
-
-    def _prior(self) -> MixturePrior | None:
-        return None
+    def _start(self) -> Any:
+        return STARTS[check_choice(self.init_params, STARTS, "init_params")]
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         """The cells as the mixture observes them."""
@@ -135,12 +113,48 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X)
         return infer(self.model_, rows, on_impossible="raise")
 
-    def _adopt(self, found: Fit[Mixture]) -> None:
-        self.model_, self.weights_ = found.model, np.array(found.model.weights)
-        self.converged_, self.n_iter_ = found.trace.converged, found.trace.num_steps
-        self.lower_bound_ = found.trace.values[-1]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class LikelihoodMixture(MixtureEstimator):
+    """A mixture whose likelihood, or posterior density, EM makes as large as it can."""
+
+    _: KW_ONLY
+    hard: bool = False
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the mixture; `y` is ignored, `sample_weight` has one weight a row."""
+        number, starts = int(check_count(self.n_components, "n_components", least=1)), self._num_starts()
+        kind = self._start()
+        rows = self._read(X, reset=True)
+        check_seen(rows, list(getattr(self, "feature_names_in_", default_names(rows.shape[1]))))
+        template = Mixture(np.full(number, 1.0 / number), self._first_components(rows, number))
+        method = ExpectationMaximization(self.tol, self.max_iter, starts - 1)
+        self.fit_: Fit[Mixture] = fit(
+            template,
+            rows,
+            self._prior(),
+            weights=row_weights(sample_weight, X),
+            start=kind,
+            hard=self.hard,
+            method=method,
+            rng=draw_seed(self.random_state),
+        )
+        self._adopt(self.fit_)
+        return self
+
+    def _first_components(self, rows: np.ndarray, number: int) -> Emissions:
+        """Components of the kind that is asked for, all of them equal."""
+        raise NotImplementedError
+
+    def _prior(self) -> MixturePrior | None:
+        return None
+
+    def _adopt(self, found: Fit[Mixture]) -> None:
+        self.model_, self.weights_ = found.model, np.array(found.model.weights)
+        self.converged_, self.n_iter_ = found.trace.converged, found.trace.num_steps
+        self.lower_bound_ = found.trace.values[-1]

@@ -12,15 +12,25 @@ from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.components.mixture import Mixture, MixturePrior
-from juncture.estimators.mixtures.estimator import MixtureEstimator
+from juncture.estimators.mixtures.estimator import LikelihoodMixture, MixtureEstimator
 from juncture.latent.mixtures.weak_prior import mean_and_variance
 from juncture.learning.fit import Fit
 
 STRUCTURES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
 
+class ImputingMixture(MixtureEstimator):
+    """A mixture of columns of numbers, which says what is expected in holes."""
+
+    def impute(self, X: Any, *, return_std: bool = False) -> Any:
+        """The rows with E[missing | observed] in their holes; with `return_std`, also the deviation of each cell."""
+        check_flag(return_std, "return_std")
+        found = self._beliefs(X).impute()
+        return (np.array(found.mean), np.array(found.deviation)) if return_std else np.array(found.mean)
+
+
 @dataclass(eq=False, repr=False)
-class GaussianMixture(MixtureEstimator):
+class GaussianMixture(ImputingMixture, LikelihoodMixture):
     """A Gaussian mixture as a scikit-learn estimator, for tables with holes and weights.
 
     A cell that is missing (NaN) is summed out, exactly, for every structure of covariance.
@@ -88,9 +98,3 @@ class GaussianMixture(MixtureEstimator):
         super()._adopt(found)
         components: Any = found.model.components
         self.means_, self.covariances_ = np.array(components.means), np.array(components.covariance)
-
-    def impute(self, X: Any, *, return_std: bool = False) -> Any:
-        """The rows with E[missing | observed] in their holes; with `return_std`, also the deviation of each cell."""
-        check_flag(return_std, "return_std")
-        found = self._beliefs(X).impute()
-        return (np.array(found.mean), np.array(found.deviation)) if return_std else np.array(found.mean)

@@ -18,7 +18,7 @@ from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.data.tables.coding import warn_unseen
 from juncture.errors import InvalidData, Unsupported
-from juncture.estimators.mixtures.estimator import MixtureEstimator
+from juncture.estimators.mixtures.estimator import LikelihoodMixture
 from juncture.estimators.tables import default_names
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.poisson import Poisson
@@ -47,7 +47,7 @@ KINDS = (*NUMBERS, "categorical")
 
 
 @dataclass(eq=False, repr=False)
-class MixedMixture(MixtureEstimator):
+class MixedMixture(LikelihoodMixture):
     """A mixture whose columns have families of their own, independent within each component (latent classes).
 
     Parameters

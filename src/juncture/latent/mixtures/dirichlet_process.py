@@ -10,24 +10,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import digamma
 
 from juncture import numerics
-from juncture.checks import check_count, check_number
+from juncture.checks import check_count, check_number, shown
 from juncture.components.contract import EmissionStatistics, is_seen
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import reference_variance
 from juncture.components.gaussian_holes import expected_moments, full_log_prob
 from juncture.components.mixture import Mixture
+from juncture.errors import Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.iteration import Trace
 from juncture.latent.mixtures import gaussian_pass
-from juncture.latent.mixtures.clustered_start import cluster_rows
+from juncture.latent.mixtures.clustered_start import cluster_rows, distinct_rows, group_by_nearest
 from juncture.latent.mixtures.expectation import Block, MixtureStatistics
 from juncture.latent.mixtures.weak_prior import mean_and_variance
 from juncture.learning.em.contract import Expected
@@ -101,17 +102,18 @@ class DirichletProcessProblem:
     concentration: float
     num_components: int
     rng: np.random.Generator
+    kind: Literal["random", "k-means"] = "k-means"
     models: ClassVar[str] = "Dirichlet-process mixtures"
 
     def start(self) -> MixturePosterior:
         """From clusters of the rows, the largest first."""
-        rows, weights = self.block.rows, self.block.weights
-        counted = (weights > 0) & is_seen(rows)
-        number = min(self.num_components, int(counted.sum()))
-        labels = cluster_rows(rows[counted], weights[counted], number, self.rng)
-        order = np.argsort(-np.bincount(labels, weights[counted], self.num_components), kind="stable")
+        counted = (self.block.weights > 0) & is_seen(self.block.rows)
+        rows, weights = distinct_rows(self.block.rows[counted], self.block.weights[counted])
+        group = cluster_rows if self.kind == "k-means" else group_by_nearest
+        labels = group(rows, weights, self.num_components, self.rng)
+        order = np.argsort(-np.bincount(labels, weights, self.num_components), kind="stable")
         shares = np.zeros((len(rows), self.num_components))
-        shares[np.flatnonzero(counted), np.argsort(order)[labels]] = weights[counted]
+        shares[np.arange(len(rows)), np.argsort(order)[labels]] = weights
         gaussian = MultivariateGaussian(self.prior._given["mean"], self.prior._given["scale"])
         wide = MultivariateGaussian(*(np.stack([each] * self.num_components) for each in gaussian._given.values()))
         return self.update(expected_moments(rows, shares, wide))
@@ -157,13 +159,26 @@ def fit_dirichlet_process(
     concentration: float,
     method: ExpectationMaximization,
     rng: np.random.Generator,
+    prior: NormalInverseWishart | None = None,
+    start: Literal["random", "k-means"] = "k-means",
 ) -> tuple[MixturePosterior, Trace]:
-    """The approximate posterior, and the trace of the bound; the prior of components is centred on the data."""
+    """The approximate posterior, and the trace of the bound; without a prior of components, one centred on the data."""
     number = check_count(num_components, "the number of components", least=1)
     alpha = check_number(concentration, "the concentration", above=0.0, finite=True)
-    problem = DirichletProcessProblem(Block(rows, weights), data_prior(rows, weights), alpha, number, rng)
+    own = data_prior(rows, weights) if prior is None else check_component_prior(prior, rows.shape[1])
+    problem = DirichletProcessProblem(Block(rows, weights), own, alpha, number, rng, start)
     found, trace = method.run(problem)
     return found.model, trace
+
+
+def check_component_prior(prior: Any, size: int) -> NormalInverseWishart:
+    """A prior of the means and covariances of vectors of this size."""
+    if not isinstance(prior, NormalInverseWishart) or prior.batch_shape or prior._given["mean"].shape != (size,):
+        raise Unsupported(
+            f"the prior of the components of a Dirichlet-process mixture is a NormalInverseWishart of {size} columns; "
+            f"got {shown(prior)}"
+        )
+    return prior
 
 
 def data_prior(rows: np.ndarray, weights: np.ndarray) -> NormalInverseWishart:

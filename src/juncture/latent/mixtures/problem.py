@@ -20,8 +20,8 @@ import numpy as np
 from juncture import numerics
 from juncture.components.contract import EmissionStatistics, named
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
-from juncture.errors import RegularizedWarning
-from juncture.latent.mixtures.clustered_start import cluster_rows
+from juncture.errors import InvalidData, RegularizedWarning
+from juncture.latent.mixtures.clustered_start import cluster_rows, distinct_rows
 from juncture.latent.mixtures.expectation import (
     Block,
     MixtureStatistics,
@@ -66,10 +66,13 @@ class MixtureProblem:
 
     def another_start(self) -> Mixture:
         """From clusters of rows, or the likeliest of several draws, each of which gives components a few rows."""
-        rows, weights = excerpt(self.parts, self.rng)
+        found, size = excerpt(self.parts, self.rng), self.template.num_components
+        rows, weights = distinct_rows(*found)
         if self.kind == "k-means":
-            labels = cluster_rows(rows, weights, self.template.num_components, self.rng)
-            own = (labels[:, None] == np.arange(self.template.num_components)).astype(np.float64)
+            if len(found[0]) < size:
+                raise InvalidData(f"k-means needs a row for each of the {size} components; there are {len(found[0])}")
+            labels = cluster_rows(rows, weights, size, self.rng)
+            own = (labels[:, None] == np.arange(size)).astype(np.float64)
             return self.share_out(rows, weights, own, 1e-3)
         drawn = [self.draw(rows, weights) for _ in range(DRAWS)]
         return max(drawn, key=lambda model: float(weights @ numerics.log_sum_exp(log_joint(model, rows), axis=1)))
@@ -79,7 +82,8 @@ class MixtureProblem:
         number = int(np.clip(num_rows // (2 * size), 1, OWN_ROWS))
         own = np.zeros((num_rows, size))
         for component in range(size):
-            own[self.rng.choice(num_rows, min(number, num_rows), replace=False), component] = 1.0
+            drawn = self.rng.choice(num_rows, min(number, num_rows), replace=False, p=weights / weights.sum())
+            own[drawn, component] = 1.0
         return self.share_out(rows, weights, own, 0.5 * number / num_rows)
 
     def share_out(self, rows: np.ndarray, weights: np.ndarray, own: np.ndarray, rest: float) -> Mixture:
@@ -149,10 +153,12 @@ def has_equal_components(model: Mixture) -> bool:
 
 def excerpt(parts: RowBlocks, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Random rows that count, at most `EXCERPT` of them, and their weights."""
+    seed = int(rng.integers(2**62))  # of generators for the keys: `rng` goes on alike for any number of rows
     if isinstance(parts, SourceBlocks) and parts.is_elsewhere:
-        drawn = parts.map(partial(draw_rows, int(rng.integers(2**62))))
+        drawn = parts.map(partial(draw_rows, seed))
     else:
-        drawn = (keep_smallest(rng.random(len(block.rows)), block) for block in parts())
+        own = np.random.default_rng(seed)
+        drawn = (keep_smallest(own.random(len(block.rows)), block) for block in parts())
     kept = reduce(join_drawn, drawn)
     return kept.block.rows, kept.block.weights
 
