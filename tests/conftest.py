@@ -6,18 +6,13 @@ failure prints its example and a decorator that repeats it; `--hypothesis-seed=N
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
 import shutil
-from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from _pytest.assertion import rewrite
-from _pytest.doctest import DoctestModule
-from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
@@ -40,45 +35,13 @@ IN_MEMORY = Path("/dev/shm")  # noqa: S108  where thousands of small files cost 
 if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > 2**31:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))  # of `tmp_path`, also of xdist's workers
 
-SECOND_WORKER = "gw1"
-
 gc.disable()  # until the tests are collected: modules and tests stay, and looking through them takes seconds
 
 
-def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and those below it, as pytest has them where it compiles asserts, in a fifth of the time."""
-    nodes = [node]
-    for each in nodes:
-        yield each
-        for child in each.__dict__.values():
-            if isinstance(child, list):
-                nodes += [part for part in child if isinstance(part, ast.AST) and part.__dict__]
-            elif isinstance(child, ast.AST) and child.__dict__:  # `Load` and operators have no place in the source
-                nodes.append(child)
-
-
-rewrite.traverse_node = nodes_below
-
-
-class FilesWithExamples:
-    """Doctests are looked for where there are some: not in tests, and in a quarter of the modules."""
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        found = yield
-        return [each for each in found if not isinstance(each, DoctestModule) or b">>> " in file_path.read_bytes()]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """The second worker collects the folders in reverse: each of two compiles half of the files, for the other too."""
-    config.pluginmanager.register(FilesWithExamples())
-    if os.environ.get("PYTEST_XDIST_WORKER") == SECOND_WORKER and config.args_source is config.ArgsSource.TESTPATHS:
-        config.args[:] = [*sorted(map(str, (ROOT / "tests").glob("[a-z]*")), reverse=True), str(ROOT / "src")]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Bring the tests into one order, whatever that of the collection was; examples of docstrings come last."""
-    items.sort(key=lambda item: (isinstance(item, pytest.DoctestItem), str(item.path)))
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Modules of the package are read for their examples: those that have some, a quarter."""
+    is_source = collection_path.suffix == ".py" and collection_path.is_relative_to(ROOT / "src")
+    return True if is_source and b">>> " not in collection_path.read_bytes() else None
 
 
 def pytest_collection_finish() -> None:
@@ -86,16 +49,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker reports each test once, not also what was set up and torn down well: messages cost as much as a test."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return None
-    for report in runtestprotocol(item, nextitem=nextitem, log=False):
-        if report.when == "call" or not report.passed:
-            item.ihook.pytest_runtest_logreport(report=report)
-    return True
 
 
 @pytest.fixture(autouse=True)

@@ -74,22 +74,21 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """Machine code to be called from Python, which Numba makes at the first call and keeps on disk."""
-        from juncture.kernels.machine_code import compile_for_python
+        """Machine code to be called from Python, which is loaded or compiled at the first call and kept on disk."""
+        from juncture.kernels.machine_code import MachineCode
 
         with _lock:  # threads that call at once share one
             if "compiled" not in vars(self):
-                vars(self)["compiled"] = compile_for_python(
-                    rebind(self.function, "callee"), reorders_sums=self.reorders_sums
-                )
+                code = MachineCode(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
+                vars(self)["compiled"] = code
             return vars(self)["compiled"]
 
     @cached_property
     def callee(self) -> Any:
         """Machine code to be called from other machine code, of which it becomes part."""
-        from juncture.kernels.machine_code import compile_for_kernels
+        from juncture.kernels.machine_code import make_callee
 
-        return compile_for_kernels(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
+        return make_callee(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
 
 
 KERNELS: WeakSet[Kernel] = WeakSet()
