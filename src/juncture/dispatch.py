@@ -204,13 +204,12 @@ def count_rows(data: Any, *, is_number_of_rows: bool = False) -> float:
     if isinstance(data, Value):
         return float(data.__dict__.get("num_rows") or count_numbers(data))
     shape = getattr(data, "shape", None)
-    is_counted = isinstance(shape, tuple) and len(shape) > 0 and isinstance(shape[0], int)
-    return float(shape[0]) if is_counted else UNKNOWN
+    return float(shape[0]) if isinstance(shape, tuple) and shape and isinstance(shape[0], int) else UNKNOWN
 
 
 def count_cells(column: Any) -> float:
     """The length of a column or of a sequence; a cell or a row is one."""
-    is_long = isinstance(column, list | tuple) or getattr(column, "shape", ())
+    is_long = isinstance(column, list | tuple) or bool(getattr(column, "shape", None))
     return float(len(column)) if is_long else 1.0
 
 

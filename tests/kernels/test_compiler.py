@@ -81,3 +81,17 @@ def test_kernels_use_public_names_of_numba_only():
         if re.search(r"^\s*(import|from) (numba|llvmlite)", text, re.MULTILINE):
             users[path.relative_to(SOURCES).as_posix()] = private.findall(text)
     assert users == {"kernels/machine_code.py": []}
+
+
+def test_an_option_that_numba_does_not_know_is_left_out(monkeypatch):
+    for options, left in (({"no_such_option": True}, {}), (machine_code.OF_SUMS, {"forceinline": True})):
+        monkeypatch.setattr(machine_code, "OF_SUMS", dict(options))
+        machine_code.leave_out_unknown_options.cache_clear()
+        assert call_a_callee() == 4
+        assert left == machine_code.OF_SUMS
+
+
+def call_a_callee():
+    callee = compiler.summing_kernel(lambda x: x + 1)
+    caller = compiler.kernel(lambda x: 2 * callee(x))
+    return caller(1)

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -114,14 +115,18 @@ def test_code_for_further_types_of_arguments_is_kept_too(package):
     )
 
 
-def test_machine_code_of_older_sources_is_removed(package):
-    package.ask([1])
-    kept = package.folder / "image" / "juncture" / "kernels" / "__pycache__"
-    (before,) = kept.glob("juncture-*")
-    (package.folder / "image" / "juncture" / "kernels" / "small.py").write_text(KERNELS + "\n")
-    assert package.ask([1])[:2] == ("4", 1)
-    (after,) = kept.glob("juncture-*")
-    assert before != after
+def test_machine_code_of_older_sources_is_removed_when_all_is_compiled(tmp_path, monkeypatch):
+    """Not before: another process may run the older sources."""
+    monkeypatch.setattr(machine_code, "SOURCES", tmp_path)
+    monkeypatch.setattr(machine_code, "sources_digest", lambda: "new")
+    machine_code.find_folders.cache_clear()
+    tag = f"juncture-{sys.implementation.cache_tag}"
+    names = [f"{tag}-old", f"{tag}-new", "juncture-of-another-python", "module.pyc"]
+    for name in names:
+        (tmp_path / "__pycache__" / name).mkdir(parents=True)
+    machine_code.remove_old_folders()
+    machine_code.find_folders.cache_clear()
+    assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == sorted(names[1:])
 
 
 def test_where_nothing_can_be_written_kernels_are_compiled_and_one_line_says_so(package):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, pairwise
@@ -13,8 +14,8 @@ import pytest
 import juncture as jt
 from juncture import dispatch
 from juncture.kernels import compilation, compiler
-from juncture.kernels.compilation import COMPILED, INTERPRETED, PATH, choose_path
-from juncture.workers import Remote, on_workers
+from juncture.kernels.compilation import COMPILED, INTERPRETED, PATH, Path, choose_path
+from juncture.workers import Remote, map_runs, on_workers
 from support.model_kinds import KINDS
 
 pytestmark = [  # of fits that are short on purpose
@@ -126,19 +127,62 @@ def test_a_call_has_the_bits_of_one_path(chosen, monkeypatch, mode):
 
 def test_small_calls_are_interpreted_and_large_ones_are_not(automatic):
     predicted = [10, compilation.SMALL_WORK, compilation.SMALL_WORK + 1, float("inf"), 10]
-    paths = [choose_path(lambda operations=operations: operations) for operations in predicted]
-    assert paths == [INTERPRETED, INTERPRETED, COMPILED, COMPILED, INTERPRETED]
+    paths = [choose_path(lambda operations=operations: operations).compiles for operations in predicted]
+    assert paths == [False, False, None, None, False]
 
 
-def test_many_small_calls_are_compiled(automatic):
-    number = compilation.WORK_TO_COMPILE // compilation.LEAST_WORK
-    paths = [choose_path(lambda: 1.0) for _ in range(number + 1)]
-    assert paths == [INTERPRETED] * number + [COMPILED]
+def test_many_small_calls_take_machine_code(automatic):
+    number = compilation.WORK_OF_SMALL_CALLS // compilation.LEAST_WORK
+    paths = [choose_path(lambda: 1.0).compiles for _ in range(number + 1)]
+    assert paths == [False] * number + [None]
 
 
-def test_once_numba_is_loaded_every_call_is_compiled(automatic, monkeypatch):
+def test_once_numba_is_loaded_machine_code_is_taken(automatic, monkeypatch):
+    """And nothing is predicted: a frame is not counted in every call."""
     monkeypatch.setattr(compilation, "is_loaded", lambda: True)
-    assert choose_path(lambda: 1.0) is COMPILED
+    assert choose_path(lambda: 1 / 0).compiles is None
+
+
+class Loop:
+    """A kernel, as a path sees it."""
+
+    def __init__(self, *, is_at_hand=False):
+        self.is_at_hand, self.work_done = is_at_hand, 0
+
+    def has_machine_code(self):
+        return self.is_at_hand
+
+
+def test_machine_code_at_hand_is_taken_and_the_rest_is_compiled_where_that_pays():
+    small, large = Path(None, lambda: 10.0), Path(None, lambda: compilation.WORK_TO_COMPILE + 1.0)
+    kept, missing = Loop(is_at_hand=True), Loop()
+    assert [path.takes_machine_code(kept) for path in (small, large)] == [True, True]
+    assert [path.takes_machine_code(missing) for path in (small, large)] == [False, True]
+
+
+def test_a_kernel_keeps_its_way_until_the_call_ends():
+    """Though another process, or another thread, has compiled it meanwhile, or it has done much work."""
+    path, one, other = Path(None, lambda: 10.0), Loop(), Loop()
+    assert not path.takes_machine_code(one)
+    assert not path.takes_machine_code(other)
+    one.is_at_hand, other.work_done = True, compilation.WORK_TO_COMPILE + 1
+    assert not path.takes_machine_code(one)
+    assert not path.takes_machine_code(other)
+    later = Path(None, lambda: 10.0)
+    assert later.takes_machine_code(one)
+    assert later.takes_machine_code(other)
+
+
+def test_interpreted_work_of_kernels_without_machine_code_is_counted(automatic, monkeypatch):
+    total = compiler.kernel(lambda values: values.sum())
+    monkeypatch.setattr(compilation, "is_loaded", lambda: True)
+    for _ in range(3):
+        assert total(np.ones(10)) == 10
+    assert total.work_done == 30
+    assert total.compiled.dispatcher is None
+    total.work_done = compilation.WORK_TO_COMPILE + 1
+    assert total(np.ones(10)) == 10
+    assert total.compiled.dispatcher is not None
 
 
 def test_threads_of_a_user_choose_for_themselves(chosen):
@@ -160,17 +204,19 @@ def test_threads_of_a_user_choose_for_themselves(chosen):
 
 
 def tell_path(part):
-    return PATH.get()
+    return PATH.get().compiles
 
 
-def test_work_for_other_processes_takes_the_path_along():
-    with compilation.on_path(INTERPRETED):
+@pytest.mark.parametrize("compiles", [True, False, None])
+def test_work_for_other_processes_takes_the_path_along(compiles):
+    path = Path(compiles, lambda: 7.0)
+    with compilation.on_path(path):
         work = Remote.of(lambda part: iter([tell_path(part)]))
-    assert work(0).results == [INTERPRETED]
-    with ThreadPoolExecutor(1) as pool, on_workers(pool), compilation.on_path(COMPILED):
-        from juncture.workers import map_runs
-
-        assert list(map_runs(tell_path, [0, 1])) == [COMPILED, COMPILED]
+    sent = pickle.loads(pickle.dumps(work))  # noqa: S301
+    assert sent(0).results == [compiles]
+    assert sent.path.predict() == (7.0 if compiles is None else 0.0)
+    with ThreadPoolExecutor(1) as pool, on_workers(pool), compilation.on_path(path):
+        assert list(map_runs(tell_path, [0, 1])) == [compiles, compiles]
 
 
 class Unread:

@@ -32,6 +32,7 @@ class Kernel:
         names = function.__code__.co_varnames
         self.factors = [names.index(name) for name in work if isinstance(name, str)]
         self.passes = math.prod(number for number in work if isinstance(number, int))
+        self.work_done = 0  # interpreted, where other kernels ran compiled
         self.run: Callable[..., Any] = self.choose
         KERNELS.add(self)
 
@@ -50,7 +51,11 @@ class Kernel:
     def follow_path(self, *args: Any) -> Any:
         """Run on the path of the public call; a call from outside of one is a public call of its own."""
         path = PATH.get() or choose_path(lambda: self.predict_work(args))
-        return self.compiled(*args) if path.compiles else self.interpret(*args)
+        if path.takes_machine_code(self):
+            return self.compiled(*args)
+        if path.compiles is None:
+            self.work_done += self.predict_work(args)
+        return self.interpret(*args)
 
     def interpret(self, *args: Any) -> Any:
         with np.errstate(all="ignore"):  # as in machine code
@@ -58,7 +63,11 @@ class Kernel:
 
     def outruns_numpy(self, num_values: int) -> bool:
         """Whether to call the kernel for so many values where NumPy would do: only compiled it is faster."""
-        return (PATH.get() or choose_path(lambda: num_values // NUMPY_SPEED)).compiles
+        return (PATH.get() or choose_path(lambda: num_values // NUMPY_SPEED)).takes_machine_code(self)
+
+    def has_machine_code(self) -> bool:
+        """Whether there is machine code of it, in this process or on disk."""
+        return self.compiled.is_at_hand()
 
     def predict_work(self, args: tuple[Any, ...]) -> int:
         """The product of the sizes of the arguments that `work` names, else the sum of all sizes."""
@@ -79,16 +88,15 @@ class Kernel:
 
         with _lock:  # threads that call at once share one
             if "compiled" not in vars(self):
-                code = MachineCode(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
-                vars(self)["compiled"] = code
+                vars(self)["compiled"] = MachineCode(self.function, rebind, reorders_sums=self.reorders_sums)
             return vars(self)["compiled"]
 
     @cached_property
     def callee(self) -> Any:
         """Machine code to be called from other machine code, of which it becomes part."""
-        from juncture.kernels.machine_code import make_callee
+        from juncture.kernels.machine_code import make_dispatcher
 
-        return make_callee(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
+        return make_dispatcher(rebind(self.function), None, reorders_sums=self.reorders_sums)
 
 
 KERNELS: WeakSet[Kernel] = WeakSet()
@@ -127,7 +135,7 @@ def size_of(value: Any) -> int:
     return sum(size_of(one) for one in value) if isinstance(value, tuple) else 1
 
 
-def rebind(function: Any, way: str) -> Any:
+def rebind(function: Any, way: str = "callee") -> Any:
     """The same function, which sees each kernel as its attribute `way`."""
     names = names_seen(function.__globals__, way)
     cells = tuple(CellType(seen(cell.cell_contents, way)) for cell in function.__closure__ or ())

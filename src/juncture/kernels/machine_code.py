@@ -22,7 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
@@ -39,7 +39,9 @@ LOG = logging.getLogger("juncture")
 SOURCES = Path(__file__).parent
 UNCOMPILED = {"compilation.py", "compiler.py", "machine_code.py"}  # on which no machine code depends
 OPTIONS = {"nogil": True, "error_model": "numpy"}  # without the interpreter's lock, and with divisions as in NumPy
+OF_SUMS: dict[str, Any] = {"forceinline": True}  # callees that add: part of their callers, faster if small
 REORDERING = {"reassoc", "contract"}  # so that several terms of a sum are added at once
+ALL_OPTIONS = repr((OPTIONS, sorted(REORDERING), OF_SUMS))
 NUMBAS = (".nbi", ".nbc")  # the files of Numba's cache
 MARK = b"juncture kernel 2\n"
 DIGEST_BYTES = 16
@@ -50,8 +52,9 @@ POLL_SECONDS = 0.05
 class MachineCode:
     """The machine code of a kernel, loaded or compiled for the arguments of its first call."""
 
-    def __init__(self, function: Any, *, reorders_sums: bool) -> None:
-        self.function, self.reorders_sums = function, reorders_sums
+    def __init__(self, function: Any, bind: Callable[[Any], Any], *, reorders_sums: bool) -> None:
+        """`bind` makes the function see the machine code of the kernels that it calls; it is called with the first."""
+        self.function, self.bind, self.reorders_sums = function, bind, reorders_sums
         self.name = f"{function.__module__.removeprefix('juncture.kernels.')}.{function.__qualname__}"
         is_here = Path(function.__code__.co_filename).is_relative_to(SOURCES)  # else no digest shows its changes
         self.file = f"{self.name}-{function.__code__.co_firstlineno}.kernel" if is_here else None
@@ -68,8 +71,10 @@ class MachineCode:
             self.load(args)
         return result
 
-    def is_kept(self) -> bool:
-        """Whether there is a file of it, in any folder."""
+    def is_at_hand(self) -> bool:
+        """Whether it is loaded, or there is a file of it in any folder."""
+        if self.dispatcher is not None:
+            return True
         return self.file is not None and any((folder / self.file).exists() for folder in folders())
 
     def load(self, args: tuple[Any, ...]) -> Any:
@@ -114,6 +119,8 @@ class MachineCode:
     def load_from(self, content: dict[str, bytes] | None, types: tuple[Any, ...], target: Path | None) -> Any:
         """Let Numba read what was kept, and keep what it compiles."""
         dispatcher = None
+        if content is None:
+            leave_out_unknown_options()
         try:
             with tempfile.TemporaryDirectory(prefix="juncture-kernel-", ignore_cleanup_errors=True) as place:
                 self.place = place
@@ -142,16 +149,11 @@ class MachineCode:
 
     def dispatch(self, place: Path | None) -> Any:
         """A function of Numba that caches in this folder, if any."""
-        return make_dispatcher(self.function, place, reorders_sums=self.reorders_sums)
-
-
-def make_callee(function: Any, *, reorders_sums: bool) -> Any:
-    """A function of Numba that only compiled code calls, of which it becomes part."""
-    return make_dispatcher(function, None, reorders_sums=reorders_sums)
+        return make_dispatcher(self.bind(self.function), place, reorders_sums=self.reorders_sums)
 
 
 def make_dispatcher(function: Any, place: Path | None, *, reorders_sums: bool) -> Any:
-    """A function of Numba; with a place, one whose cache is in it.
+    """A function of Numba: one with a cache in this place, or one that becomes part of the kernels that call it.
 
     Numba asks whether the source file has changed: it is shown one that never changes, since all sources together are
     part of the name of the folder.
@@ -160,7 +162,7 @@ def make_dispatcher(function: Any, place: Path | None, *, reorders_sums: bool) -
 
     options: dict[str, Any] = {**OPTIONS, "fastmath": REORDERING if reorders_sums else False}
     if place is None:
-        return numba.njit(**options)(function)
+        return numba.njit(**options, **(OF_SUMS if reorders_sums else {}))(function)
     source = place / "kernel.py"
     source.touch()
     os.utime(source, (0, 0))
@@ -172,6 +174,17 @@ def make_dispatcher(function: Any, place: Path | None, *, reorders_sums: bool) -
             return numba.njit(cache=True, **options)(function)
         finally:
             settings.CACHE_DIR = before
+
+
+@cache
+def leave_out_unknown_options() -> None:
+    """Do without the options of sums if this version of Numba, which is to compile some, does not know them."""
+    import numba
+
+    try:
+        numba.njit(**OF_SUMS)(lambda: 0).compile(())
+    except (KeyError, TypeError):
+        OF_SUMS.clear()
 
 
 _settings_lock = RLock()
@@ -193,7 +206,6 @@ def writable_folder() -> Path | None:
     if not found[-1].exists():
         with suppress(OSError):
             found[-1].mkdir(parents=True, exist_ok=True)
-            remove_old_folders(found[-1])
     return found[-1]
 
 
@@ -237,18 +249,18 @@ def can_write(folder: str) -> bool:
 @cache
 def sources_digest() -> str:
     """A digest of every source file of the kernels, and of the options with which they are compiled."""
-    digest = blake2b(repr((OPTIONS, sorted(REORDERING))).encode(), digest_size=DIGEST_BYTES)
+    digest = blake2b(ALL_OPTIONS.encode(), digest_size=DIGEST_BYTES)
     for path in sorted(path for path in SOURCES.rglob("*.py") if path.name not in UNCOMPILED):
         digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def remove_old_folders(folder: Path) -> None:
-    """Remove the code of older sources beside this folder, where only these sources keep theirs."""
-    if folder.parent == SOURCES / "__pycache__":
-        for old in folder.parent.glob(f"juncture-{sys.implementation.cache_tag}-*"):
-            if old != folder:
-                shutil.rmtree(old, ignore_errors=True)
+def remove_old_folders() -> None:
+    """Remove the code of older sources beside the sources; that in other places may be of other installations."""
+    kept = {folder.name for folder in folders()}
+    for old in (SOURCES / "__pycache__").glob(f"juncture-{sys.implementation.cache_tag}-*"):
+        if old.name not in kept:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 # --- the files -------------------------------------------------------------------------------------------------------
