@@ -6,18 +6,13 @@ failure prints its example and a decorator that repeats it; `--hypothesis-seed=N
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
 import shutil
-from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from _pytest.assertion import rewrite
-from _pytest.doctest import DoctestModule
-from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 
 from support.optional_packages import closing_line, curable, packages_named_in
@@ -42,33 +37,7 @@ IN_MEMORY = Path("/dev/shm")  # noqa: S108  where thousands of small files cost 
 if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > 2**31:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))  # of `tmp_path`, also of xdist's workers
 
-SECOND_WORKER = "gw1"
-
 gc.disable()  # until the tests are collected: modules and tests stay, and looking through them takes seconds
-
-
-def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and those below it, as pytest has them where it compiles asserts, in a fifth of the time."""
-    nodes = [node]
-    for each in nodes:
-        yield each
-        for child in each.__dict__.values():
-            if isinstance(child, list):
-                nodes += [part for part in child if isinstance(part, ast.AST) and part.__dict__]
-            elif isinstance(child, ast.AST) and child.__dict__:  # `Load` and operators have no place in the source
-                nodes.append(child)
-
-
-rewrite.traverse_node = nodes_below
-
-
-class FilesWithExamples:
-    """Doctests are looked for where there are some: not in tests, and in a quarter of the modules."""
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        found = yield
-        return [each for each in found if not isinstance(each, DoctestModule) or b">>> " in file_path.read_bytes()]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -78,10 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With `--extras`, only files that name an optional package are collected."""
-    if config.getoption("extras") and collection_path.suffix == ".py" and collection_path.name != "conftest.py":
-        return True if not packages_named_in(collection_path) else None
-    return None
+    """Of the package, modules that have examples, a quarter; with `--extras`, what names an optional package."""
+    if collection_path.suffix != ".py" or collection_path.name == "conftest.py":
+        return None
+    is_source = collection_path.is_relative_to(ROOT / "src")
+    has_tests = not is_source or b">>> " in collection_path.read_bytes()
+    is_wanted = has_tests and (not config.getoption("extras") or bool(packages_named_in(collection_path)))
+    return None if is_wanted else True
 
 
 def skip_reasons(reporter: pytest.TerminalReporter) -> list[str]:
@@ -104,33 +76,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line("skipped for want of a package that can be installed: this run fails", red=True)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """The second worker collects the folders in reverse: each of two compiles half of the files, for the other too."""
-    config.pluginmanager.register(FilesWithExamples())
-    if os.environ.get("PYTEST_XDIST_WORKER") == SECOND_WORKER and config.args_source is config.ArgsSource.TESTPATHS:
-        config.args[:] = [*sorted(map(str, (ROOT / "tests").glob("[a-z]*")), reverse=True), str(ROOT / "src")]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Bring the tests into one order, whatever that of the collection was; examples of docstrings come last."""
-    items.sort(key=lambda item: (isinstance(item, pytest.DoctestItem), str(item.path)))
-
-
 def pytest_collection_finish() -> None:
     """Look for garbage among what the tests make, not among the tests, and not as often as Python does."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker reports each test once, not also what was set up and torn down well: messages cost as much as a test."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return None
-    for report in runtestprotocol(item, nextitem=nextitem, log=False):
-        if report.when == "call" or not report.passed:
-            item.ihook.pytest_runtest_logreport(report=report)
-    return True
 
 
 @pytest.fixture(autouse=True)

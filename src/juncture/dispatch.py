@@ -1,14 +1,23 @@
-"""`lazy_dispatch`: dispatch on the class of a model; implementations are imported when the first such model comes."""
+"""`lazy_dispatch`: dispatch on the class of a model; implementations are imported when the first such model comes.
+
+A public call begins here: a verb, or another function under `one_path`. It predicts its operations and chooses whether
+its kernels run interpreted or compiled; what it calls takes the same path, public functions and threads too.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from functools import singledispatch, wraps
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, singledispatch, wraps
 from importlib import import_module
+from math import prod
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+import numpy as np
+
 from juncture.errors import Unsupported, hint
+from juncture.kernels.compilation import PATH, SMALL_WORK, WORK_TO_COMPILE, choose_path, is_automatic, on_path
+from juncture.values import Value
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -38,6 +47,9 @@ def lazy_dispatch(kinds: Kinds) -> Callable[[Callable[P, R_co]], Dispatched[P, R
                 if first not in options:
                     raise Unsupported(f"{verb.__name__} takes a {first} as its first argument")
                 arguments = (options.pop(first),)
+            if PATH.get() is None and is_automatic():
+                with on_path(choose_path(partial(predict_operations, verb.__name__, arguments, options))):
+                    return call(*arguments, **options)
             implementation = dispatcher.dispatch(type(arguments[0]))
             if implementation is verb:
                 implementation = load_implementation(dispatcher, arguments[0], kinds)
@@ -54,6 +66,19 @@ def lazy_dispatch(kinds: Kinds) -> Callable[[Callable[P, R_co]], Dispatched[P, R
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def one_path(function: Callable[P, R_co]) -> Callable[P, R_co]:
+    """Let all kernels of a public function that is no verb take one path, that of the call around it if any."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **options: P.kwargs) -> R_co:
+        if PATH.get() is not None or not is_automatic():
+            return function(*arguments, **options)
+        with on_path(choose_path(partial(predict_from_numbers, arguments, options))):
+            return function(*arguments, **options)
+
+    return call
 
 
 def register(verb: Any, kind: type, implementation: Callable[..., Any]) -> None:
@@ -104,3 +129,99 @@ def refuse_model(verb: str, model: Any) -> Unsupported:
     else:
         way = "it predicts a target and is no joint distribution: ask it with predict"
     return Unsupported(f"{verb} does not take a {name}; {way}")
+
+
+# --- predicted operations --------------------------------------------------------------------------------------------
+
+UNKNOWN = float("inf")  # rows that are not counted without reading them: files, queries and sources
+WORK_OF_A_NUMBER = 100  # operations, where nothing is known about a function but the numbers that it is given
+NODE_PAIR = 10  # operations of planning for each pair of variables of a network
+EACH_CELL = 4  # how often a table of a clique is passed: two messages, the beliefs, evidence
+STEPS = {"fit": 10}  # passes over the rows
+MANY = 10_000  # members of a list that are not looked at one by one
+DRAWS = 1000  # of a sampler or steps of another method that is named, at least
+EXACT = {"auto", "exact", "junction-tree", "variable-elimination", "forward-backward", "viterbi", "kalman", "em"}
+
+
+def predict_operations(verb: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> float:
+    """About how many steps the loops of a verb take: those of a row of this model, for each row, in each pass."""
+    model, *others = arguments
+    others += [options[name] for name in ("evidence", "data", "rows", "n", "given") if name in options]
+    rows = max((count_rows(data, is_number_of_rows=verb == "sample") for data in others), default=1.0)
+    method = options.get("method", "auto")
+    draws = 1 if isinstance(method, str) and method in EXACT else DRAWS
+    once, each = work_of_model(model)
+    return once + each * rows * draws * STEPS.get(verb, 1)
+
+
+def predict_from_numbers(arguments: Sequence[Any], options: Mapping[str, Any]) -> float:
+    """About how many steps the loops of a function take of which nothing is known but what it is given."""
+    return WORK_OF_A_NUMBER * sum(count_numbers(value) for value in [*arguments, *options.values()])
+
+
+def work_of_model(model: Any) -> tuple[float, float]:
+    """The operations of planning, and those of a row; kept with the model."""
+    if not isinstance(model, Value):
+        return 0.0, count_numbers(model)
+    kept = model.derived
+    if "operations" not in kept:
+        parts = getattr(model, "conditionals", None) or getattr(model, "factors", None)
+        if isinstance(parts, tuple) and all(hasattr(part, "scope") for part in parts):
+            kept["operations"] = work_of_network([part.scope for part in parts])
+        else:
+            kept["operations"] = 0.0, count_numbers(model)
+    return kept["operations"]
+
+
+def work_of_network(scopes: Sequence[Any]) -> tuple[float, float]:
+    """The operations of planning a network, and those of passing the tables of its cliques."""
+    sizes = {variable.name: len(variable.states or (0, 0)) for scope in scopes for variable in scope}
+    planning = NODE_PAIR * float(len(sizes)) ** 2
+    if planning > SMALL_WORK:
+        return planning, EACH_CELL * float(len(sizes))
+    neighbors = {name: {one.name for scope in scopes if name in scope.names for one in scope} for name in sizes}
+    cells = 0.0
+    while neighbors and cells < WORK_TO_COMPILE:  # in the order of fewest neighbors, as a rough plan
+        name = min(neighbors, key=lambda name: len(neighbors[name]))
+        clique = neighbors.pop(name)
+        cells += prod(sizes[one] for one in clique)
+        for one in clique - {name}:
+            neighbors[one] = (neighbors[one] | clique) - {name}
+    return planning, EACH_CELL * cells
+
+
+def count_rows(data: Any, *, is_number_of_rows: bool = False) -> float:
+    """The number of rows or steps in data of a user; `UNKNOWN` where they would have to be read."""
+    if is_number_of_rows:
+        numbers = data if isinstance(data, list | tuple) else [data]
+        return float(sum(number for number in numbers if isinstance(number, int | np.integer)))
+    if data is None or isinstance(data, float | int | np.number):
+        return 1.0
+    if isinstance(data, Mapping):
+        return max((count_cells(column) for column in data.values()), default=1.0)
+    if isinstance(data, list | tuple):
+        return float(sum(count_cells(row) for row in data)) if len(data) < MANY else UNKNOWN
+    if isinstance(data, Value):
+        return float(data.__dict__.get("num_rows") or count_numbers(data))
+    shape = getattr(data, "shape", None)
+    return float(shape[0]) if isinstance(shape, tuple) and shape and isinstance(shape[0], int) else UNKNOWN
+
+
+def count_cells(column: Any) -> float:
+    """The length of a column or of a sequence; a cell or a row is one."""
+    is_long = isinstance(column, list | tuple) or bool(getattr(column, "shape", None))
+    return float(len(column)) if is_long else 1.0
+
+
+def count_numbers(value: Any) -> float:
+    """How many numbers a value of any kind is made of."""
+    if isinstance(value, np.ndarray):
+        return float(value.size)
+    if isinstance(value, Value):
+        return sum(count_numbers(value.__dict__.get(name)) for name in value._fields)
+    if isinstance(value, Mapping):
+        return sum(count_numbers(part) for part in value.values())
+    if isinstance(value, list | tuple):
+        return sum(count_numbers(part) for part in value) if len(value) < MANY else float(len(value))
+    shape = getattr(value, "shape", None)
+    return float(prod(shape)) if isinstance(shape, tuple) and all(isinstance(one, int) for one in shape) else 1.0

@@ -46,6 +46,7 @@ from juncture.inference.sampling.markov_chains.metropolis import Metropolis
 from juncture.inference.sampling.markov_chains.pair_transition import MANY_NODES
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.kernels.compilation import compiling
+from juncture.kernels.machine_code import without_collection
 from juncture.kernels.messages.layout import SUM
 from juncture.kernels.messages.schedules import FLOODING
 from juncture.kernels.structure.state_counts import MANY
@@ -80,8 +81,6 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
 
     `begin` is called before each subject of `SUBJECTS`, or of those that are given, with its name.
     """
-    from juncture.kernels.kernel_cache import without_collection  # which imports Numba
-
     with compiling(), without_collection():
         chosen = list(SUBJECTS if subjects is None else subjects)
         for subject in chosen:

@@ -23,6 +23,7 @@ import numpy as np
 import juncture
 from juncture.checks import shown
 from juncture.errors import HeldWarning, InvalidData, JunctureError, MissingExtra, Unsupported, hold_warnings, warn_user
+from juncture.kernels.compilation import PATH, Path, on_path
 from juncture.parallel import within_one_thread
 
 Part = TypeVar("Part")
@@ -150,18 +151,19 @@ class Remote:
 
     versions: Versions
     content: bytes
+    path: Path | None  # of the public call that sends it: interpreted or compiled
 
     @classmethod
     def of(cls, function: Callable[..., Iterator[Any]], pickler: str = "cloudpickle") -> Remote:
         """`pickler` is the package that pickles functions by their content, here and on the workers."""
         try:
-            return cls(Versions.of_this_process(), import_module(pickler).dumps(function))
+            return cls(Versions.of_this_process(), import_module(pickler).dumps(function), PATH.get())
         except ModuleNotFoundError as error:
             raise MissingExtra.named(pickler, "dask") from error
 
     def __call__(self, *arguments: Any) -> Found:
         results: list[Any] = []
-        with hold_warnings() as held, within_one_thread():
+        with hold_warnings() as held, within_one_thread(), on_path(self.path):
             try:
                 self.versions.check()
                 for result in load(self.content)(*arguments):

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "control_groups", "memory", "files", "numerics", "iteration", "newton",
-        "options", "descent", "dispatch", "verbs", "pictures", "parallel", "workers", "kernels", "drawing", "intervals",
+        "options", "descent", "kernels", "dispatch", "verbs", "pictures", "parallel", "workers", "drawing", "intervals",
         "variables", "documents", "data", "evidence", "graphs", "quadrature", "families", "factors", "components",
         "information", "networks", "inference", "learning", "latent", "sequences", "supervised", "evaluation", "warmup",
         "estimators", "formats", "plotting", "cli", "__main__",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from juncture.kernels import cache_files, compiler, kernel_cache
+from juncture.kernels import compiler, machine_code
+from juncture.kernels.machine_code import seal, unseal
 from support.kernel_package import copy_makers
 
 CALLER = """
@@ -35,7 +36,7 @@ records = logging.handlers.BufferingHandler(100)
 logging.getLogger("juncture").addHandler(records)
 answer = outer(1)
 texts = [text for record in records.buffer if "warmup" not in (text := record.getMessage())]
-print(answer, sum(outer.compiled.stats.cache_hits.values()), texts)
+print(answer, int(not outer.compiled.was_compiled), texts)
 """
 
 
@@ -88,8 +89,8 @@ SILENT = {"the mark flipped", "other content"}  # nobody knows whose file it was
 
 def test_damage_is_told_once_and_mended(package, run):
     run()
-    for kind, damage in (("nbi", "truncated"), ("nbc", "a byte flipped")):
-        (file,) = (package / "cache").rglob(f"caller*.{kind}")
+    for damage in ("truncated", "a byte flipped"):
+        (file,) = (package / "cache").rglob("caller*.kernel")
         file.write_bytes(DAMAGES[damage](file.read_bytes()))
         answer, hits, warned = run()
         assert (answer, hits) == ("4", "0"), damage
@@ -99,63 +100,58 @@ def test_damage_is_told_once_and_mended(package, run):
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_every_damage_to_a_file_is_seen(tmp_path, damage, caplog):
-    file = cache_files.CheckedCacheFile(str(tmp_path), "f", "stamp")
-    file.save("first", [1, 2])
-    file.save("second", [3] * 100)
-    assert (file.load("first"), file.load("second"), file.load("third")) == ([1, 2], [3] * 100, None)
-    cache_files.warn_of_damaged_cache.cache_clear()
-    for path in tmp_path.iterdir():
-        whole = path.read_bytes()
-        path.write_bytes(DAMAGES[damage](whole))
-        cache_files.warn_of_damaged_cache.cache_clear()
-        caplog.clear()
-        assert None in (file.load("first"), file.load("second"))
-        assert [text.count("is damaged") for text in caplog.messages] == [1] * (damage not in SILENT)
-        path.write_bytes(whole)
-    cache_files.warn_of_damaged_cache.cache_clear()
+    content = {"types": b"", "index": bytes(100), "code": b"3" * 1000}
+    path = tmp_path / "one.kernel"
+    seal(path, "purpose", content)
+    assert unseal(path, "purpose") == content
+    assert [each.name for each in tmp_path.iterdir()] == ["one.kernel"]
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    machine_code.warn_of_damaged_cache.cache_clear()
+    assert unseal(path, "purpose") is None
+    assert [text.count("is damaged") for text in caplog.messages] == [1] * (damage not in SILENT)
+    machine_code.warn_of_damaged_cache.cache_clear()
 
 
 def test_any_flipped_bit_is_seen(tmp_path):
-    file = cache_files.CheckedCacheFile(str(tmp_path), "f", "stamp")
-    file.save("key", {"code": bytes(50)})
-    (path,) = tmp_path.glob("*.nbc")
+    path = tmp_path / "one.kernel"
+    seal(path, "purpose", {"code": bytes(50)})
     whole = path.read_bytes()
     for place in range(len(whole)):
         path.write_bytes(flip(whole, place))
-        assert file.load("key") is None
+        assert unseal(path, "purpose") is None
+    assert unseal(tmp_path / "another.kernel", "purpose") is None
 
 
-def test_code_of_other_sources_or_another_signature_is_not_run(tmp_path, caplog):
-    """As after a full disk: the index was written, and what it names is an old file."""
-    old = cache_files.CheckedCacheFile(str(tmp_path), "f", "old")
-    old.save("key", "old code")
-    code = next(tmp_path.glob("*.nbc")).read_bytes()
-    new = cache_files.CheckedCacheFile(str(tmp_path), "f", "new")
-    assert new.load("key") is None
-    new.save("key", "new code")
-    assert (new.load("key"), old.load("key")) == ("new code", None)
-    next(tmp_path.glob("*.nbc")).write_bytes(code)
-    assert new.load("key") is None
-    new.save("key", "new code")
-    new.save("other", "other code")
-    first, second = sorted(tmp_path.glob("*.nbc"))
-    shutil.copy(second, first)
-    assert (new.load("key"), new.load("other")) == (None, "other code")
+def test_code_of_another_version_or_another_kernel_is_not_run(tmp_path, caplog):
+    """As after files were renamed: what lies there was made for something else."""
+    path = tmp_path / "one.kernel"
+    seal(path, "old", {"code": b"old"})
+    assert unseal(path, "new") is None
+    seal(path, "new", {"code": b"new"})
+    assert (unseal(path, "new"), unseal(path, "old")) == ({"code": b"new"}, None)
     assert not caplog.records
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), PermissionError(13, "Permission denied")])
-def test_a_full_disk_is_told_once(monkeypatch, tmp_path, caplog, error):
-    def refuse(*arguments):
+@pytest.mark.parametrize("place", ["seal", "unpack", "pack", "tempfile.TemporaryDirectory"])
+def test_a_full_disk_is_told_once(monkeypatch, tmp_path, caplog, error, place):
+    """The folder of the cache, or that of temporary files."""
+
+    def refuse(*arguments, **options):
         raise error
 
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("numba.core.caching.os.replace", refuse)
-    cache_files.warn_of_missing_cache.cache_clear()
+    monkeypatch.setattr(machine_code, "find_folders", lambda chosen: ((tmp_path,), True))
+    monkeypatch.setattr(machine_code, "SOURCES", Path(__file__).parent)  # so that kernels of this test are kept
     double, triple = compiler.kernel(lambda x: 2 * x), compiler.kernel(lambda x: 3 * x)
-    kernel_cache.warn_of_compiling()
+    if place == "unpack":
+        double(3)
+        assert double.compiled.was_compiled
+        double = compiler.kernel(double.function)
+    monkeypatch.setattr(f"juncture.kernels.machine_code.{place}", refuse)
+    machine_code.warn_of_missing_cache.cache_clear()
+    machine_code.warn_of_compiling()
     caplog.clear()
-    assert (double(3), triple(3)) == (6, 9)
+    assert (double(3), triple(3) if place != "unpack" else 9) == (6, 9)
     assert ["cannot be kept on disk" in text for text in caplog.messages] == [True]
-    assert not list(tmp_path.rglob("*.tmp.*"))
-    cache_files.warn_of_missing_cache.cache_clear()
+    assert len(list(tmp_path.rglob("*"))) == (place == "unpack")
+    machine_code.warn_of_missing_cache.cache_clear()

@@ -137,20 +137,6 @@ def test_first_answers_do_not_import_numba():
     assert subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout.endswith("False\n")
 
 
-def test_much_work_is_compiled(monkeypatch):
-    """By the sizes of the arguments of all calls together, never by what a cache holds."""
-    monkeypatch.setattr("juncture.kernels.compiler.compilation", lambda: "auto")
-    total = kernel(lambda values: values.sum())
-    few, many = np.ones(10), np.ones(compilation.WORK_TO_COMPILE)
-    assert [total.is_worth_compiling((values,)) for values in (few, few, many, few)] == [False, False, True, True]
-
-
-def test_many_small_calls_are_compiled():
-    double = kernel(lambda value: 2 * value)
-    calls = [double.is_worth_compiling((1,)) for _ in range(compilation.WORK_TO_COMPILE // compilation.LEAST_WORK + 1)]
-    assert calls == [False] * (len(calls) - 1) + [True]
-
-
 @pytest.mark.parametrize("mode", ["sometimes", 1, True])
 def test_another_mode_is_refused(mode):
     with pytest.raises(jt.InvalidData, match="the compilation is one of auto, always, never; got"):

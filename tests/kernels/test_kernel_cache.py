@@ -6,12 +6,13 @@ import logging
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
-from juncture.kernels import compiler, kernel_cache
+from juncture.kernels import compiler, machine_code
 from support.kernel_package import copy_makers
 from support.kernel_processes import KernelProcesses
 
@@ -99,10 +100,33 @@ def test_a_warm_cache_that_is_read_only_is_used(package):
 def test_what_a_read_only_cache_lacks_is_kept_in_the_folder_of_the_user(package):
     package.ask([1])
     image = files(package.folder / "image")
-    assert package.ask([1, 0.5], read_only=("image",))[:2] == ("4 3.0", 1)
+    assert package.ask([0.5], read_only=("image",))[:2] == ("3.0", 1)
     assert package.ask([1, 0.5], read_only=("image",)) == ("4 3.0", 0, "")
     assert files(package.folder / "image") == image
-    assert len([name for name in files(package.folder / "home") if name.endswith(".nbc")]) == 1
+    assert len([name for name in files(package.folder / "home") if name.endswith(".kernel")]) == 1
+
+
+def test_code_for_further_types_of_arguments_is_kept_too(package):
+    """Numba compiles for types that it meets later without asking; the next process finds the code of all of them."""
+    assert package.ask([1, 0.5])[0] == "4 3.0"
+    assert package.ask([0.5, 1]) == ("3.0 4", 0, "")
+    assert len(files(package.folder / "image")) == len(files(package.folder / "image" / "juncture")), (
+        "nothing beside it"
+    )
+
+
+def test_machine_code_of_older_sources_is_removed_when_all_is_compiled(tmp_path, monkeypatch):
+    """Not before: another process may run the older sources."""
+    monkeypatch.setattr(machine_code, "SOURCES", tmp_path)
+    monkeypatch.setattr(machine_code, "sources_digest", lambda: "new")
+    machine_code.find_folders.cache_clear()
+    tag = f"juncture-{sys.implementation.cache_tag}"
+    names = [f"{tag}-old", f"{tag}-new", "juncture-of-another-python", "module.pyc"]
+    for name in names:
+        (tmp_path / "__pycache__" / name).mkdir(parents=True)
+    machine_code.remove_old_folders()
+    machine_code.find_folders.cache_clear()
+    assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == sorted(names[1:])
 
 
 def test_where_nothing_can_be_written_kernels_are_compiled_and_one_line_says_so(package):
@@ -112,7 +136,7 @@ def test_where_nothing_can_be_written_kernels_are_compiled_and_one_line_says_so(
     assert "\n" not in warned
 
 
-@pytest.mark.skipif(kernel_cache.fcntl is None, reason="no locks of files")
+@pytest.mark.skipif(machine_code.fcntl is None, reason="no locks of files")
 def test_of_many_processes_on_an_empty_cache_one_compiles(package):
     runs = package.ask_at_once(4, [1])
     assert [answers for answers, _, _ in runs] == ["4"] * 4
@@ -125,11 +149,11 @@ def test_a_lock_that_is_not_to_be_had_is_not_waited_for(tmp_path, monkeypatch, e
     def refuse(*arguments):
         raise error
 
-    monkeypatch.setattr(kernel_cache, "LOCK_SECONDS", 0.0)
-    monkeypatch.setattr(kernel_cache, "POLL_SECONDS", 0.0)
-    monkeypatch.setattr("juncture.kernels.kernel_cache.fcntl.lockf", refuse)
+    monkeypatch.setattr(machine_code, "LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(machine_code, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr("juncture.kernels.machine_code.fcntl.lockf", refuse)
     entered = False
-    with kernel_cache.hold_lock(tmp_path / "lock"):
+    with machine_code.hold_lock(tmp_path / "lock"):
         entered = True
     assert entered
 
@@ -143,8 +167,8 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_anew(tmp_path,
             path.unlink()
         return True
 
-    monkeypatch.setattr(kernel_cache, "wait_for_lock", remove_first)
-    with kernel_cache.hold_lock(path):
+    monkeypatch.setattr(machine_code, "wait_for_lock", remove_first)
+    with machine_code.hold_lock(path):
         assert path.exists()
     assert not path.exists()
     assert len(waited) == 2
@@ -155,30 +179,28 @@ def test_a_lock_that_cannot_be_removed_stays(tmp_path, monkeypatch):
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "unlink", refuse)
-    with kernel_cache.hold_lock(tmp_path / "lock"):
+    with machine_code.hold_lock(tmp_path / "lock"):
         pass
-    assert (tmp_path / "lock").exists() == (kernel_cache.fcntl is not None)
+    assert (tmp_path / "lock").exists() == (machine_code.fcntl is not None)
 
 
-def test_every_compilation_is_logged_with_its_name_and_time(caplog, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "can_write", lambda folder: False)
-    kernel_cache.find_folders.cache_clear()
+def test_every_compilation_is_logged_with_its_name_and_time(caplog):
     callee = compiler.kernel(lambda x: x + 1)
     caller = compiler.kernel(lambda x: 2 * callee(x))
     with caplog.at_level(logging.DEBUG, logger="juncture"):
         assert caller(1) == 4
         assert caller(1) == 4
-    kernel_cache.find_folders.cache_clear()
     told = [(record.levelname, record.getMessage()) for record in caplog.records if record.levelname != "WARNING"]
     assert [level for level, _ in told] == ["INFO"]
     assert re.fullmatch(r"compiled the kernel \S*test_kernel_cache\.\S+ in \d+\.\d s", told[0][1])
 
 
 def test_a_change_of_the_cache_itself_compiles_nothing_anew(package):
+    """But another option of the compiler does."""
     package.ask([1])
-    with (package.folder / "image" / "juncture" / "kernels" / "kernel_cache.py").open("a") as file:
-        file.write("# a comment\n")
+    path = package.folder / "image" / "juncture" / "kernels" / "machine_code.py"
+    text = path.read_text()
+    path.write_text(text + "# a comment\n")
     assert package.ask([1]) == ("4", 0, "")
-    with (package.folder / "image" / "juncture" / "kernels" / "machine_code.py").open("a") as file:
-        file.write("# a comment\n")
+    path.write_text(text.replace('"error_model": "numpy"', '"error_model": "python"'))
     assert package.ask([1])[:2] == ("4", 1)

@@ -10,8 +10,7 @@ import juncture
 SOURCES = Path(juncture.__file__).parent
 MAKERS = (
     "errors.py", "values.py", "checks.py", "kernels/__init__.py", "kernels/compilation.py", "kernels/compiler.py",
-    "kernels/machine_code.py", "kernels/passes.py", "kernels/lowering.py", "kernels/cache_files.py",
-    "kernels/kernel_cache.py",
+    "kernels/machine_code.py",
 )  # fmt: skip
 
 

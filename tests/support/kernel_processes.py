@@ -75,14 +75,14 @@ def read_again(file: IO[bytes]) -> str:
 
 
 def run_and_exit(script: str, environment: dict[str, str]) -> None:
-    from numba.core import config
+    import numba
 
     code = 1
     try:
         os.environ.clear()
         os.environ.update(environment)
-        settings: Any = config
-        settings.reload_config()
+        settings: Any = numba.config
+        settings.CACHE_DIR = environment.get("NUMBA_CACHE_DIR", "")
         sys.path.insert(0, environment["PYTHONPATH"])
         exec(compile(script, "script", "exec"), {"__name__": "__main__"})  # noqa: S102
         code = 0

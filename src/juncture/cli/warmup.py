@@ -15,6 +15,7 @@ def warmup() -> None:
     Example: juncture warmup
     """
     from juncture.kernels.compilation import can_compile
+    from juncture.kernels.machine_code import remove_old_folders
     from juncture.parallel import num_threads
     from juncture.warmup import warm_up, warm_up_in_two_processes
 
@@ -30,6 +31,7 @@ def warmup() -> None:
         show_bar(out, run)
     else:
         run(out.print)  # a line for each subject, for logs
+    remove_old_folders()
     out.print(f"done in {time.perf_counter() - started:.1f} s")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from juncture.checks import shown
 from juncture.data.findings import Findings
+from juncture.dispatch import one_path
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -26,6 +27,7 @@ from juncture.options import as_generator, as_names
 VERBS = ("infer", "most_probable")
 
 
+@one_path
 def cost(
     model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, verb: str = "infer"
 ) -> Cost:
@@ -78,6 +80,7 @@ def mode_cost(model: Any, observed: Sequence[str], targets: Sequence[str]) -> Co
     return plan_targets(scopes_of(lowered), lowered.scope.shape, seen, free).cost
 
 
+@one_path
 def compile(  # noqa: A001  the verb of every engine
     model: Any,
     *,

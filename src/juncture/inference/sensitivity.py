@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from juncture.dispatch import one_path
 from juncture.errors import Unsupported
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.gaussian.sensitivity import gaussian_sensitivity
@@ -12,6 +13,7 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import State
 
 
+@one_path
 def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] | None = None) -> dict[Any, Any]:
     """The derivative of an answer by each number of the model; without a target, of log p(evidence).
 

@@ -18,13 +18,13 @@ from weakref import WeakSet
 
 import numpy as np
 
-from juncture.kernels.compilation import LEAST_WORK, WORK_TO_COMPILE, compilation, follow
+from juncture.kernels.compilation import PATH, choose_path, compilation, follow
 
 NUMPY_SPEED = 50  # values that NumPy passes while an interpreted loop passes one
 
 
 class Kernel:
-    """A function of flat arrays and numbers that is compiled once that is worth while."""
+    """A function of flat arrays and numbers that runs interpreted or compiled."""
 
     def __init__(self, function: Any, work: tuple[str | int, ...], *, reorders_sums: bool) -> None:
         update_wrapper(self, function)
@@ -32,7 +32,7 @@ class Kernel:
         names = function.__code__.co_varnames
         self.factors = [names.index(name) for name in work if isinstance(name, str)]
         self.passes = math.prod(number for number in work if isinstance(number, int))
-        self.work_done = 0
+        self.work_done = 0  # interpreted, where other kernels ran compiled
         self.run: Callable[..., Any] = self.choose
         KERNELS.add(self)
 
@@ -40,26 +40,34 @@ class Kernel:
         return self.run(*args)
 
     def choose(self, *args: Any) -> Any:
-        """Run as the mode of the process says; from the call on that passes `WORK_TO_COMPILE`, compiled."""
+        """Run as the mode of the process says, also from now on; with "auto" on the path of the public call."""
         mode = compilation()
-        if mode == "always" or (mode == "auto" and self.is_worth_compiling(args)):
-            with _lock:  # threads that call at once share one
-                self.run = self.compiled
-            return self.run(*args)
+        if mode == "auto":
+            self.run = self.follow_path
+        else:
+            self.run = self.compiled if mode == "always" else self.interpret
+        return self.run(*args)
+
+    def follow_path(self, *args: Any) -> Any:
+        """Run on the path of the public call; a call from outside of one is a public call of its own."""
+        path = PATH.get() or choose_path(lambda: self.predict_work(args))
+        if path.takes_machine_code(self):
+            return self.compiled(*args)
+        if path.compiles is None:
+            self.work_done += self.predict_work(args)
+        return self.interpret(*args)
+
+    def interpret(self, *args: Any) -> Any:
         with np.errstate(all="ignore"):  # as in machine code
             return self.interpreted(*args)
 
-    def is_worth_compiling(self, args: tuple[Any, ...]) -> bool:
-        """Whether the work so far, with that of this call, passes what compiling costs, or it is compiled already."""
-        self.work_done += max(self.predict_work(args), LEAST_WORK)
-        return self.work_done > WORK_TO_COMPILE or bool(self.signatures)
-
     def outruns_numpy(self, num_values: int) -> bool:
         """Whether to call the kernel for so many values where NumPy would do: only compiled it is faster."""
-        mode = compilation()
-        if mode == "auto":
-            self.work_done += num_values // NUMPY_SPEED
-        return mode == "always" or (mode == "auto" and (self.work_done > WORK_TO_COMPILE or bool(self.signatures)))
+        return (PATH.get() or choose_path(lambda: num_values // NUMPY_SPEED)).takes_machine_code(self)
+
+    def has_machine_code(self) -> bool:
+        """Whether there is machine code of it, in this process or on disk."""
+        return self.compiled.is_at_hand()
 
     def predict_work(self, args: tuple[Any, ...]) -> int:
         """The product of the sizes of the arguments that `work` names, else the sum of all sizes."""
@@ -75,22 +83,20 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """Machine code to be called from Python, which Numba makes at the first call and keeps on disk."""
-        from juncture.kernels.machine_code import compile_for_python
+        """Machine code to be called from Python, which is loaded or compiled at the first call and kept on disk."""
+        from juncture.kernels.machine_code import MachineCode
 
-        return compile_for_python(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
+        with _lock:  # threads that call at once share one
+            if "compiled" not in vars(self):
+                vars(self)["compiled"] = MachineCode(self.function, rebind, reorders_sums=self.reorders_sums)
+            return vars(self)["compiled"]
 
     @cached_property
     def callee(self) -> Any:
         """Machine code to be called from other machine code, of which it becomes part."""
-        from juncture.kernels.machine_code import compile_for_kernels
+        from juncture.kernels.machine_code import make_dispatcher
 
-        return compile_for_kernels(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
-
-    @property
-    def signatures(self) -> list[Any]:
-        """The types of arguments for which there is machine code in this process."""
-        return list(getattr(vars(self).get("compiled"), "signatures", []))
+        return make_dispatcher(rebind(self.function), None, reorders_sums=self.reorders_sums)
 
 
 KERNELS: WeakSet[Kernel] = WeakSet()
@@ -129,7 +135,7 @@ def size_of(value: Any) -> int:
     return sum(size_of(one) for one in value) if isinstance(value, tuple) else 1
 
 
-def rebind(function: Any, way: str) -> Any:
+def rebind(function: Any, way: str = "callee") -> Any:
     """The same function, which sees each kernel as its attribute `way`."""
     names = names_seen(function.__globals__, way)
     cells = tuple(CellType(seen(cell.cell_contents, way)) for cell in function.__closure__ or ())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_count
+from juncture.dispatch import one_path
 from juncture.drawing.diagram import Diagram
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, warn_user
@@ -99,6 +100,7 @@ class EdgePosteriors(Value):
         return diagram_html(repr(self), self.to_diagram())
 
 
+@one_path
 def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
     data: Any,
     *,

@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import warn_identifiers
+from juncture.dispatch import one_path
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
@@ -42,6 +43,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
 }
 
 
+@one_path
 def learn_structure(
     data: Any,
     method: Any = "auto",

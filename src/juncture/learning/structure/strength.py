@@ -12,6 +12,7 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.data.dataset import Dataset
 from juncture.data.sources.entries import as_lazy_source
+from juncture.dispatch import one_path
 from juncture.drawing.diagram import Diagram, Node, Stroke
 from juncture.drawing.diagram import Edge as Line
 from juncture.drawing.notebook import diagram_html
@@ -137,6 +138,7 @@ class EdgeStrengths(Value):
         return sorted(found, key=lambda edge: (-edge[2], edge[:2]))
 
 
+@one_path
 def edge_strengths(
     data: Any,
     method: Any = "auto",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.checks import check_array, check_choice, check_count, check_flag, check_number
+from juncture.dispatch import one_path
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.options import as_generator
 from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
@@ -60,6 +61,7 @@ class PerceptronFit(LinearDiscriminant):
         return f"PerceptronFit({number_of(len(self.weights), 'weight')}, {how} after {updates})"
 
 
+@one_path
 def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
     points: Any,
     labels: Any,

@@ -10,6 +10,7 @@ import numpy as np
 from juncture import parallel
 from juncture.checks import check_choice, check_count, check_flag, check_iterable, check_kind, check_number, is_one_of
 from juncture.data.tables.labels import label_array
+from juncture.dispatch import one_path
 from juncture.errors import InvalidModel, Unsupported
 from juncture.options import as_generator
 from juncture.supervised.trees.columns import TrainingRows, read_training
@@ -107,6 +108,7 @@ def count_votes(tree: DecisionTree, table: np.ndarray, vote: str) -> np.ndarray:
     return (np.arange(values.shape[1]) == values.argmax(axis=1)[:, np.newaxis]).astype(np.float64)
 
 
+@one_path
 def learn_forest(  # noqa: PLR0913 (options of one algorithm)
     rows: Any,
     y: Any,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice
+from juncture.dispatch import one_path
 from juncture.options import as_generator
 from juncture.supervised.trees.columns import TrainingRows, read_training
 from juncture.supervised.trees.growth import Growth, grow
@@ -15,6 +16,7 @@ from juncture.supervised.trees.tree import DecisionTree
 TARGETS = ("class", "number")
 
 
+@one_path
 def learn_tree(  # noqa: PLR0913 (options of one algorithm)
     rows: Any,
     y: Any,

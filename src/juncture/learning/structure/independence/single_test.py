@@ -7,6 +7,7 @@ from typing import Any
 
 from juncture.checks import check_iterable, check_kind
 from juncture.data.sources.entries import as_lazy_source
+from juncture.dispatch import one_path
 from juncture.errors import InvalidData
 from juncture.learning.structure.constraints import index_of
 from juncture.learning.structure.data import Rows, as_dataset, as_rows, settle
@@ -14,6 +15,7 @@ from juncture.learning.structure.independence.tests import as_tester
 from juncture.options import as_generator
 
 
+@one_path
 def independence_test(
     data: Any,
     a: str,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_number
+from juncture.dispatch import one_path
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu, check_pseudo_count
@@ -174,6 +175,7 @@ def takes_holes(score: Any) -> bool:
     return takes_holes(wanted.score) if isinstance(wanted, EdgePrior) else isinstance(wanted, NodeAverage)
 
 
+@one_path
 def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
     """The score of a graph: the sum of the scores of its families.
 
