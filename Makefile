@@ -100,10 +100,9 @@ $(VENV)-extras/.ready: $(SOURCES) | $(BIN)/python
 	$(BIN)/uv pip install --quiet --python $(VENV)-extras/bin/python -e ".[test-extras]"
 	@touch $@
 
-# Of Numba the newest version: its kernels are compiled by names that change between versions.
 $(VENV)-lowest/.ready: $(SOURCES) | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --resolution lowest-direct --python $(VENV)-lowest/bin/python -e ".[test,duckdb,jax]" "numba>=0.68.1"
+	$(BIN)/uv pip install --quiet --resolution lowest-direct --python $(VENV)-lowest/bin/python -e ".[test,duckdb,jax]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo
