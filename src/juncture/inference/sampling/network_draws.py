@@ -123,7 +123,7 @@ def count_relations(model: Any, columns: Columns, observed: Mapping[str, Any]) -
     """
     parts = {part.child.name: part for part in getattr(model, "conditionals", ()) if part.child.is_real}
     lines = [parts[name] for name in observed if isinstance(parts.get(name), LinearGaussian)]
-    if not any((part.variance == 0).any() for part in lines):  # type: ignore[attr-defined]
+    if not any((part.variance == 0).any() for part in lines):
         return Relations(None, None)
     points: dict[str, Any] = {}
     counts: Any = 0
