@@ -1,6 +1,6 @@
 """Gaussian networks: all marginal variances beside SciPy's sparse LU with a selected inverse, and repeated queries.
 
-    python benchmarks/gaussian.py [--tasks chain grid tree repeat] [--side 100] [--length 100000] [--folder FOLDER]
+    python benchmarks/gaussian.py [--tasks chain grid tree repeat holes] [--side 100] [--length N] [--folder FOLDER]
 
 The chain and the grid are given as networks of linear Gaussian conditionals and, with the same numbers, as precision
 matrices. SciPy factorises the precision by `splu` with minimum degree on AᵀA + A, and a compiled recursion (Takahashi,
@@ -11,6 +11,10 @@ SciPy's factorisation and selected inverse. "first" is the first call of ours, w
 `repeat` asks a network of seven variables, and the published `ecoli70` and `magic-niab` where a FOLDER has them, with
 one row of evidence after the other in the same columns, and with all rows at once; pyAgrum's `CLGVariableElimination`,
 made once, answers the same, to 1e-6.
+
+`holes` asks for `log_prob` of 3,000 rows of networks of 12 to 250 variables, and of one of four switches and eight
+numbers, in which two cells of five are missing, so that most rows have holes of their own; beside it a NumPy loop over
+the rows, with a Cholesky factor of the covariances of what is known in each. Both agree to 1e-9.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -275,7 +280,79 @@ def as_clg(model: jt.BayesianNetwork) -> Any:
     return copy
 
 
-TASKS: dict[str, Callable[..., None]] = {"chain": chain, "grid": grid, "tree": tree, "repeat": repeat}
+def holes(num_rows: int) -> None:
+    """`log_prob` of rows that each have holes of their own, beside a loop of NumPy over the rows."""
+    rng = np.random.default_rng(0)
+    for size, num_switches in ((12, 0), (40, 0), (120, 0), (250, 0), (8, 4)):
+        model = random_lines(rng, size, num_switches)
+        frame = jt.sample(model, num_rows, rng=1).to_pandas().astype(float)
+        frame = frame.mask(rng.random(frame.shape) < 0.4)
+        peer = RowLoop(model)
+        difference = np.abs(jt.log_prob(model, frame) - peer.run(frame)).max()
+        assert difference < 1e-9, difference
+        ours, theirs = median_of(lambda: jt.log_prob(model, frame)), median_of(lambda: peer.run(frame))  # noqa: B023
+        title = f"holes, {size} numbers, {num_switches} switches"
+        print(f"{title:<32} ours {1e3 * ours:8.1f} ms   NumPy {1e3 * theirs:8.1f} ms   {theirs / ours:5.2f} ×")
+
+
+def random_lines(rng: np.random.Generator, size: int, num_switches: int) -> jt.BayesianNetwork:
+    """Lines with about three earlier numbers each, whose parameters depend on up to two of some switches."""
+    switches = [jt.Variable(f"s{at}", 2) for at in range(num_switches)]
+    numbers = [jt.Variable(f"x{at}") for at in range(size)]
+    parts: list[Any] = [jt.Conditional(switch, [], [0.3, 0.7]) for switch in switches]
+    for at, number in enumerate(numbers):
+        some = [switches[place] for place in rng.permutation(num_switches)[: rng.integers(0, 3)]]
+        real = [numbers[place] for place in range(at) if rng.random() < 3 / max(at, 3)]
+        shape = [2] * len(some)
+        slopes, levels = 0.4 * rng.normal(size=(*shape, len(real))), rng.normal(size=shape)
+        parts.append(jt.LinearGaussian(number, [*some, *real], slopes, levels, 0.5 + rng.random(shape)))
+    return jt.BayesianNetwork(parts)
+
+
+class RowLoop:
+    """A Gaussian for each joint state of the switches, and the density of one row after the other."""
+
+    def __init__(self, model: jt.BayesianNetwork) -> None:
+        self.switches = [variable for variable in model.variables if not variable.is_real]
+        self.numbers = [name for name in model.graph.topological_order() if model.variable(name).is_real]
+        self.codes = np.array(list(product(*(range(each.num_states) for each in self.switches))), float)
+        known = [dict(zip([each.name for each in self.switches], row, strict=True)) for row in self.codes.astype(int)]
+        tables = [model[each.name].values for each in self.switches]
+        weights = [sum(np.log(table[code]) for table, code in zip(tables, row.values(), strict=True)) for row in known]
+        self.weights = np.array(weights, float)
+        moments = [self.moments(model, states) for states in known]
+        self.means, self.covariances = (np.array(part) for part in zip(*moments, strict=True))
+
+    def moments(self, model: jt.BayesianNetwork, states: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
+        size = len(self.numbers)
+        mean, covariance = np.zeros(size), np.zeros((size, size))
+        for at, name in enumerate(self.numbers):
+            part: Any = model[name]
+            index = tuple(states[parent.name] for parent in part.parents if not parent.is_real)
+            slopes = np.zeros(size)
+            places = [self.numbers.index(parent.name) for parent in part.parents if parent.is_real]
+            slopes[places] = part.coefficients[index]
+            mean[at] = part.intercept[index] + slopes @ mean
+            shared = covariance @ slopes
+            covariance[at], covariance[:, at] = shared, shared
+            covariance[at, at] = part.variance[index] + slopes @ shared
+        return mean, covariance
+
+    def run(self, frame: Any) -> np.ndarray:
+        states, values = frame[[each.name for each in self.switches]].to_numpy(), frame[self.numbers].to_numpy()
+        logs = np.empty(len(values))
+        for row, (codes, numbers) in enumerate(zip(states, values, strict=True)):
+            case = ((self.codes == codes) | np.isnan(codes)).all(axis=1)
+            seen = ~np.isnan(numbers)
+            factors = np.linalg.cholesky(self.covariances[case][:, seen][:, :, seen])
+            errors = np.linalg.solve(factors, (numbers[seen] - self.means[case][:, seen])[..., None])[..., 0]
+            joint = self.weights[case] - 0.5 * ((errors**2).sum(axis=1) + seen.sum() * np.log(2 * np.pi))
+            joint -= np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+            logs[row] = joint.max() + np.log(np.exp(joint - joint.max()).sum())
+        return logs
+
+
+TASKS: dict[str, Callable[..., None]] = {"chain": chain, "grid": grid, "tree": tree, "repeat": repeat, "holes": holes}
 
 
 def main() -> None:
@@ -291,7 +368,7 @@ def main() -> None:
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     print(f"{versions}; splu(permc_spec='MMD_AT_PLUS_A', SymmetricMode); median of {RUNS}")
     for task in options.tasks:
-        TASKS[task]({"grid": options.side, "repeat": options.folder}.get(task, options.length))
+        TASKS[task]({"grid": options.side, "repeat": options.folder, "holes": 3000}.get(task, options.length))
 
 
 if __name__ == "__main__":

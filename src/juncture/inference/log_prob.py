@@ -16,13 +16,12 @@ from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
-from juncture.inference.engines.contract import Engine, Question
+from juncture.inference.engines.contract import DENSITIES, Engine
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
-LOG_EVIDENCE = frozenset({Question.LOG_EVIDENCE})
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
 
@@ -32,16 +31,24 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
         return log_prob_blocks(model, source, method, extra)
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
-    engine = engine_for(method, questions=LOG_EVIDENCE, model=model)
+    engine = engine_for(method, questions=DENSITIES, model=model)
     values = np.empty(len(dataset))
     known = find_known(dataset)
     if is_gaussian(model) or (is_discrete(model) and len(number_patterns(known)[0]) > MANY_PATTERNS):
         findings = as_findings(dataset, model.variables)
-        values[:] = run_engine(engine, model, findings, questions=LOG_EVIDENCE).log_evidence
+        values[:] = run_engine(engine, model, findings, questions=DENSITIES).log_evidence
     else:
+        summed = [np.empty(0, np.int64)]
         for observed, indices in group_by_observed(dataset, known):
-            part = relevant_part(model, observed)
-            values[indices] = log_evidence(engine, model, part, dataset.take(indices), observed)
+            if is_discrete(model) or is_closed(model, observed):
+                part = relevant_part(model, observed)
+                values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
+            else:
+                summed.append(indices)
+        rows = np.sort(np.concatenate(summed))
+        if len(rows):
+            findings = as_findings(dataset.take(rows), model.variables)
+            values[rows] = run_engine(engine, model, findings, questions=DENSITIES).log_evidence
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
 
@@ -72,14 +79,17 @@ def group_by_observed(dataset: Dataset, known: np.ndarray) -> list[tuple[frozens
     return [(frozenset(compress(dataset.columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
 
 
-def log_evidence(engine: Engine, model: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
-    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum.
+def is_closed(model: Any, observed: frozenset[str]) -> bool:
+    """Whether the probability of these variables is a product: no other is summed out."""
+    if not isinstance(model, BayesianNetwork):
+        return len(observed) == len(model.variables)
+    return model.graph.ancestors(observed) <= observed
 
-    The sum is over the part that is needed; an engine for real variables finds it and keeps it with the model.
-    """
+
+def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
+    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)
-    part = part if is_discrete(model) else model
     return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
 
 

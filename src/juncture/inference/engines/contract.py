@@ -32,6 +32,7 @@ class Question(StrEnum):
 ALL_QUESTIONS = frozenset(Question)
 WHOLE = 2.0**53  # below it, a double holds every whole number
 BELIEFS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE})
+DENSITIES = frozenset({Question.LOG_EVIDENCE})
 Request: TypeAlias = AnyConditional | Factor  # a conditional or a factor of the model
 
 

@@ -17,7 +17,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 EXACT = 1e-12
 
 
-def random_hybrid(rng):
+def random_hybrid(rng, variances=(0.0, 0.0, 0.0, 0.25, 1.0, 4.0)):
     """A small network: tables with some zeros, linear Gaussians of which many have no noise, edges at random."""
     parts, names = [], []
     for number in range(rng.choice([1, 2, 3, 4, 5, 6, 6])):
@@ -32,7 +32,7 @@ def random_hybrid(rng):
             num_real = sum(each.is_real for each in parents)
             coefficients = rng.choice([-1.5, 0.0, 0.0, 0.5, 2.0], (*shape, num_real))
             intercept = rng.choice([0.0, 0.0, 0.0, -1.0, 0.5], shape)
-            variance = rng.choice([0.0, 0.0, 0.0, 0.25, 1.0, 4.0], shape)
+            variance = rng.choice(variances, shape)
             parts.append(jt.LinearGaussian(variable, parents, coefficients, intercept, variance))
         else:
             table = rng.random((*shape, variable.num_states)) * rng.choice(
@@ -220,7 +220,22 @@ def test_the_best_states_and_draws_are_those_that_can_occur(seed):
 def test_the_density_of_rows(seed):
     """`log_prob` of a table with holes, some of whose rows are impossible, and some without holes."""
     rng = np.random.default_rng(seed)
-    model = random_hybrid(rng)
+    check_density_of_rows(rng, random_hybrid(rng))
+
+
+@given(seed=SEEDS)
+def test_the_density_of_rows_where_all_have_noise(seed):
+    """Rows that share no holes are summed over all configurations at once; others, and precise ones, are not."""
+    rng = np.random.default_rng(seed)
+    model = random_hybrid(rng, variances=(0.25, 1.0, 4.0) if seed % 3 else (0.25, 1e-10))
+    check_density_of_rows(rng, model)
+    rows = jt.Dataset([random_findings(model, rng, soft=False) for _ in range(5)], variables=model.variables)
+    assert jt.log_prob(model, rows) == near(jt.infer(model, rows).log_evidence)
+    many = rows.take(np.repeat(np.arange(5), 2000))
+    assert jt.log_prob(model, many)[::2000] == near(jt.log_prob(model, rows))
+
+
+def check_density_of_rows(rng, model):
     rows = [random_findings(model, rng, soft=False) for _ in range(3)]
     rows += [
         {name: model.variable(name).labels[x] if type(x) is int else x for name, x in draw_row(model, rng).items()}

@@ -21,7 +21,7 @@ from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern, number_patterns
 from juncture.errors import InvalidModel, UnknownVariable
-from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
@@ -44,7 +44,6 @@ TARGET_LISTS, NAMES = frozenset({type(None), list, tuple}), frozenset({str})  # 
 MANY_VARIABLES = 2**12  # beside which what a single row costs besides is little
 System: TypeAlias = LinearSystem | PrecisionSystem
 KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
-DENSITIES = frozenset({Question.LOG_EVIDENCE})
 
 
 @dataclass(frozen=True)

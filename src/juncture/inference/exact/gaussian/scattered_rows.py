@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,8 +91,8 @@ class DenseRows(NamedTuple):
                 free = np.nonzero(hidden[row])[1].reshape(len(row), count)
                 columns = [self.columns(free, case), self.errors(values[row], known[row], case)[:, None]]
                 tall = (np.concatenate(columns, axis=1) * needed[row, None]).transpose(0, 2, 1)
-                upper: Any = np.linalg.qr(tall, mode="r")
-                found = np.abs(upper.diagonal(axis1=1, axis2=2))
+                triangles = np.asarray(np.linalg.qr(tall, mode="r"))
+                found = np.abs(triangles.diagonal(axis1=1, axis2=2))
                 units = np.log(self.scales[case[:, None], free]) - np.log(found[:, :count])
                 noise = (self.log_noise[case] * needed[row]).sum(axis=1)
                 squares = found[:, count] ** 2 + num_known[row] * LOG_TWO_PI

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +21,7 @@ from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.modes import best_states
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.hybrid.run import Rows, Run
+from juncture.inference.exact.hybrid.scattered_rows import configurations_of
 from juncture.memory import advise_fewer, check_memory
 from juncture.values import few, number_of
 from juncture.variables import Scope
@@ -99,6 +100,18 @@ class HybridAnswers:
         for pattern in self.patterns:
             values[pattern.indices] = pattern.log_evidence
         return values
+
+    def find_densities(self) -> None:
+        """Find `log_evidence`: of rows that few others share their holes with by a sum over all configurations."""
+        found = configurations_of(self.model)
+        if found is None:
+            return
+        rows = found.find_scattered(self.findings)
+        rest = np.setdiff1d(np.arange(self.findings.num_rows), rows)
+        values = np.empty(self.findings.num_rows)
+        values[rows] = found.log_densities(self.findings, rows)
+        values[rest] = replace(self, findings=take_findings(self.findings, rest)).log_evidence
+        self.__dict__["log_evidence"] = values
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         scope = Scope(self.model.variable(name) for name in names)
@@ -188,12 +201,17 @@ def split_rows(findings: Findings) -> Iterator[tuple[np.ndarray, Findings]]:
         else np.zeros((findings.num_rows, 0), bool)
     )
     for _, rows in group_by_pattern(known):
-        codes, reals, likelihoods = (
-            {name: array[rows] for name, array in part.items()}
-            for part in (findings.codes, findings.reals, findings.likelihoods)
-        )
-        parts = drop_unobserved(codes), drop_unobserved(reals), drop_uninformative(likelihoods)
-        yield rows, Findings(findings.variables, *parts, num_rows=len(rows))
+        yield rows, take_findings(findings, rows)
+
+
+def take_findings(findings: Findings, rows: np.ndarray) -> Findings:
+    """The findings of some rows, without what says nothing in them."""
+    codes, reals, likelihoods = (
+        {name: array[rows] for name, array in part.items()}
+        for part in (findings.codes, findings.reals, findings.likelihoods)
+    )
+    parts = drop_unobserved(codes), drop_unobserved(reals), drop_uninformative(likelihoods)
+    return Findings(findings.variables, *parts, num_rows=len(rows))
 
 
 def with_observed(table: np.ndarray, scope: Scope, pattern: Pattern) -> np.ndarray:

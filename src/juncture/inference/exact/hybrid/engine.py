@@ -20,7 +20,7 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
 from juncture.inference.engines.real_variables import has_real_variables
 from juncture.inference.exact.hybrid.answers import HybridAnswers
 from juncture.inference.exact.hybrid.learning_plans import LearningPlans
@@ -101,6 +101,9 @@ class StrongPlan:
         if Question.EXPECTED in questions:
             return HybridAnswers(model, findings, self.targets, *options, self.plans)
         answers = HybridAnswers(model, findings, self.targets, *options)
+        if questions == DENSITIES and not findings.is_single and not findings.likelihoods:
+            answers.find_densities()
+            return answers
         for pattern in answers.patterns[:1]:
             pattern.planner.common(self.targets)  # which refuses conditionals that it cannot take
         return answers
