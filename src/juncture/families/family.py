@@ -33,7 +33,7 @@ CHECKED = ("mean", "variance", "mode", "entropy", "cross_entropy", "kl_divergenc
 
 def with_check(member: Any, name: str) -> Any:
     """A property or a method of a family that refuses to answer with what is no number."""
-    function = member.fget if isinstance(member, property) else member
+    function: Any = member.fget if isinstance(member, property) else member
 
     @wraps(function)
     def checked(self: Any, *arguments: Any) -> Any:
