@@ -21,7 +21,7 @@ def test_no_draw_is_denser_than_the_mode(family, data):
     member = data.draw(members(family))
     try:
         mode = asked(member, "mode")
-        if mode is None:
+        if mode is None or (isinstance(mode, float) and np.isinf(mode)):  # beyond doubles, where no density is known
             return
         top = float(np.asarray(member.log_prob(mode)))
         found = np.asarray(member.log_prob(member.sample(30, rng=0)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.observations import as_values, check_no_missing
+from juncture.families.observations import as_values, check_answer, check_no_missing
 from juncture.numerics import Real, plain
 from juncture.values import Value
 
@@ -24,19 +25,19 @@ class Cumulative(Value):
 
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x)."""
-        return plain(np.clip(self._cdf(self._check_values(x, "cdf")), 0.0, 1.0))
+        return self._answer(self._cdf, self._check_values(x, "cdf"), "cdf", (0.0, 1.0))
 
     def sf(self, x: Any) -> Real:
         """P(X > x), the survival function: exact to rounding also where P(X ≤ x) is rounded to 1."""
-        return plain(np.clip(self._sf(self._check_values(x, "sf")), 0.0, 1.0))
+        return self._answer(self._sf, self._check_values(x, "sf"), "sf", (0.0, 1.0))
 
     def log_cdf(self, x: Any) -> Real:
         """log P(X ≤ x)."""
-        return plain(np.minimum(self._log_cdf(self._check_values(x, "log_cdf")), 0.0))
+        return self._answer(self._log_cdf, self._check_values(x, "log_cdf"), "log_cdf", (-np.inf, 0.0))
 
     def log_sf(self, x: Any) -> Real:
         """log P(X > x)."""
-        return plain(np.minimum(self._log_sf(self._check_values(x, "log_sf")), 0.0))
+        return self._answer(self._log_sf, self._check_values(x, "log_sf"), "log_sf", (-np.inf, 0.0))
 
     def interval_prob(self, low: Any, high: Any) -> Real:
         """P(low < X ≤ high), from the tail on whose side the interval lies."""
@@ -54,11 +55,19 @@ class Cumulative(Value):
         wanted = as_values(probability, (), name=name, batch_shape=self.batch_shape).astype(np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
-        return plain(self._quantile(wanted))
+        return self._answer(self._quantile, wanted, "quantile", (-np.inf, np.inf))
 
     @property
     def median(self) -> Real:
         return self.quantile(0.5)
+
+    def _answer(
+        self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray, name: str, ends: tuple[float, float]
+    ) -> Real:
+        """function(values) between these ends; infinite parts are ordinary, and what is no number is refused."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = function(values)
+        return plain(check_answer(np.clip(found, *ends), self, name))
 
     def _check_values(self, x: Any, method: str) -> np.ndarray:
         values = as_values(x, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)

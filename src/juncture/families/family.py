@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import wraps
+from types import FunctionType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +14,7 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import Constraint
 from juncture.families.cumulative import Cumulative
 from juncture.families.expectation import expectation, expected_log_ratio, map_members
-from juncture.families.observations import as_values, check_inside, check_no_missing
+from juncture.families.observations import as_values, check_answer, check_inside, check_no_missing
 from juncture.families.statistics.compiled import Fill, fill_log_prob
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.repeated import table_fill
@@ -24,6 +26,21 @@ from juncture.options import as_generator, as_sizes
 from juncture.parallel import block_rows
 
 __all__ = ["Family", "Parameter", "Real", "plain"]
+
+
+CHECKED = ("mean", "variance", "mode", "entropy", "cross_entropy", "kl_divergence")  # of which no answer has a NaN
+
+
+def with_check(member: Any, name: str) -> Any:
+    """A property or a method of a family that refuses to answer with what is no number."""
+    function: Any = member.fget if isinstance(member, property) else member
+
+    @wraps(function)
+    def checked(self: Any, *arguments: Any) -> Any:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return check_answer(function(self, *arguments), self, name)
+
+    return property(checked) if isinstance(member, property) else checked
 
 
 class Family(Cumulative):
@@ -46,6 +63,9 @@ class Family(Cumulative):
     def __init_subclass__(cls) -> None:
         for name, constraint in cls.__dict__.get("parameters", {}).items():
             setattr(cls, name, Parameter(name, constraint))
+        for name in CHECKED:
+            if isinstance(cls.__dict__.get(name), property | FunctionType):  # and no parameter of this name
+                setattr(cls, name, with_check(cls.__dict__[name], name))
 
     def _declare(self, **values: Any) -> None:
         """Check the parameters against their constraints, and keep them."""
@@ -105,9 +125,13 @@ class Family(Cumulative):
         values = as_values(x, self.event_shape, name=type(self).__name__, batch_shape=self.batch_shape)
         rows_shape = values.shape[: values.ndim - len(self.event_shape)]
         num_batch, size = len(self.batch_shape), block_rows(values.shape[1:], self.batch_shape)
-        if not rows_shape or rows_shape[0] <= size or (num_batch and len(rows_shape) <= num_batch):
-            return plain(self._log_prob_inside(values))
-        return fill_log_prob(self, values, np.empty(np.broadcast_shapes(rows_shape, self.batch_shape)), size)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if not rows_shape or rows_shape[0] <= size or (num_batch and len(rows_shape) <= num_batch):
+                found = self._log_prob_inside(values)
+            else:
+                found = np.empty(np.broadcast_shapes(rows_shape, self.batch_shape))
+                fill_log_prob(self, values, found, size)
+        return plain(check_answer(found, self, "log_prob"))
 
     def prob(self, x: Any) -> Real:
         """p(x), density or mass."""
@@ -133,7 +157,9 @@ class Family(Cumulative):
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as (*size, *batch, *event); without a size, one. `rng` is a NumPy generator or a seed."""
-        return plain(self._draw_inside(as_sizes(size) + self.batch_shape, as_generator(rng)))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            draws = self._draw_inside(as_sizes(size) + self.batch_shape, as_generator(rng))
+        return plain(check_answer(draws, self, "a draw"))
 
     def _draw_inside(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws that log_prob and statistics take: one that rounding puts on an edge becomes the nearest inside."""

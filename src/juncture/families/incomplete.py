@@ -11,13 +11,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betaincc, gammainc, gammaincc
+from scipy.special import betainc, betaincc, betaln, gammainc, gammaincc
 
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.log_factorial import stirling_error
 from juncture.families.saddle_point import deviance, poisson_log_mass
 from juncture.numerics import LOG_TWO_PI, log
 
+LARGE = 100.0  # from this shape on, the parts of a log-density cancel each other
+SMALL = 1e-100  # below this shape, Γ(shape) is 1 / shape, to more digits than doubles have
 FAR = 1e-280  # below this, a tail loses its digits to underflow
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 NOTHING = 1e-18
@@ -53,7 +55,7 @@ def log_gamma_below(shape: Any, x: Any) -> np.ndarray:
 
     shape, x = np.broadcast_arrays(np.asarray(shape, float), np.asarray(x, float))
     below = gammainc(shape, x)
-    return _with_far(log_of_smaller(below, gammaincc(shape, x)), (below < FAR) & (x > 0), far, shape, x)
+    return log_with_far(log_of_smaller(below, gammaincc(shape, x)), (below < FAR) & (x > 0), far, shape, x)
 
 
 def log_gamma_above(shape: Any, x: Any) -> np.ndarray:
@@ -66,7 +68,7 @@ def log_gamma_above(shape: Any, x: Any) -> np.ndarray:
 
     shape, x = np.broadcast_arrays(np.asarray(shape, float), np.asarray(x, float))
     above = gammaincc(shape, x)
-    return _with_far(log_of_smaller(above, gammainc(shape, x)), (above < FAR) & np.isfinite(x), far, shape, x)
+    return log_with_far(log_of_smaller(above, gammainc(shape, x)), (above < FAR) & np.isfinite(x), far, shape, x)
 
 
 def beta_parts(a: Any, b: Any, x: Any, rest: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +91,19 @@ def log_beta_below(a: Any, b: Any, x: Any, rest: Any) -> np.ndarray:
 
     a, b, x, rest = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, x, rest)))
     below, above = beta_parts(a, b, x, rest)
-    return _with_far(log_of_smaller(below, above), (below < FAR) & (x > 0) & (rest > 0), far, a, b, x, rest)
+    return log_with_far(log_of_smaller(below, above), (below < FAR) & (x > 0) & (rest > 0), far, a, b, x, rest)
+
+
+def log_beta(a: Any, b: Any) -> np.ndarray:
+    """log B(a, b), also where Γ of a shape is beyond doubles: of a tiny a it is 1/a, or 1/a + 1/b."""
+    smaller, larger = np.minimum(a, b), np.maximum(a, b)
+    tiny = np.where(larger < SMALL, np.log1p(smaller / larger), 0.0) - np.log(smaller)
+    return np.where(smaller < SMALL, tiny, betaln(a, b))
+
+
+def log_beta_density(a: np.ndarray, b: np.ndarray, x: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """log x^(a-1) (1-x)^(b-1) / B(a, b) for 0 < x < 1, as a distance from the mean; `rest` is 1 - x."""
+    return np.asarray(_log_beta_height(a, b, x, rest) - np.log(x))
 
 
 def _log_beta_height(a: np.ndarray, b: np.ndarray, x: np.ndarray, rest: np.ndarray) -> np.ndarray:
@@ -100,7 +114,9 @@ def _log_beta_height(a: np.ndarray, b: np.ndarray, x: np.ndarray, rest: np.ndarr
     return np.asarray(errors + log_width - deviance(a, total * x) - deviance(b, total * rest) - np.log(rest))
 
 
-def _with_far(found: np.ndarray, is_far: np.ndarray, far: Callable[..., np.ndarray], *values: np.ndarray) -> np.ndarray:
+def log_with_far(
+    found: np.ndarray, is_far: np.ndarray, far: Callable[..., np.ndarray], *values: np.ndarray
+) -> np.ndarray:
     """What was found, with the far tails computed their own way."""
     if is_far.any():
         found = np.array(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 
 
 def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: tuple[int, ...] = ()) -> np.ndarray:
@@ -48,6 +48,18 @@ def as_rows(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
 def check_no_missing(values: np.ndarray, *, name: str) -> None:
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidData(f"{name} was given a missing value (NaN); a hole has no probability, leave it out")
+
+
+def check_answer(answer: Any, member: object, what: str) -> Any:
+    """The answer of a distribution; where its numbers leave the range of doubles and nothing is left, one sentence."""
+    for part in answer if isinstance(answer, tuple) else (answer,):
+        numbers = np.asarray(part)
+        if numbers.dtype.kind == "f" and np.isnan(numbers).any():
+            raise Unsupported(
+                f"{what} of {member!r} cannot be found in doubles: its parameters or values are too near their ends,"
+                " 5e-324 and 1.8e308; take other units"
+            )
+    return answer
 
 
 def check_inside(values: np.ndarray, inside: np.ndarray, *, name: str, support: object, first_row: int = 0) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 
 from juncture import numerics
 from juncture.families.log_factorial import stirling_error
@@ -42,7 +41,9 @@ def deviance(x: np.ndarray, mean: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shift = (x - mean) / mean
         near = mean * ((1 + shift) * np.log1p(shift) - shift)
-        far = xlogy(x, x / mean) + mean - x
+        ratio = x / mean
+        is_held = (ratio > 0) & (ratio < np.inf)  # else the logarithms are subtracted
+        far = x * np.where(is_held, np.log(ratio), np.log(x) - np.log(mean)) + mean - x
     return np.where(np.abs(shift) < 0.5, near, far)
 
 

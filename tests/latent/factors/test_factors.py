@@ -240,3 +240,29 @@ def test_factor_analysis_does_not_depend_on_units(share):
     shift = (~np.isnan(rows)).sum(axis=0) @ np.log(scales)
     assert scaled.log_likelihood + shift == pytest.approx(plain.log_likelihood, abs=1e-4)
     assert scaled.model.noise / scales**2 == pytest.approx(plain.model.noise, rel=1e-2)
+
+
+KINDS_OF_NOISE = [(jt.FactorAnalysis, lambda noise: [noise, noise]), (jt.ProbabilisticPCA, lambda noise: noise)]
+
+
+@pytest.mark.parametrize(("kind", "noise_of"), KINDS_OF_NOISE, ids=["factor analysis", "probabilistic PCA"])
+def test_noise_at_the_ends_of_doubles_gives_numbers_or_a_sentence(kind, noise_of):
+    """The same model in other units is the same: rows and loadings by u, noise by u², log p less 2 log u."""
+    plain, row = kind([[0.5], [0.3]], [0.1, 0.2], noise_of(0.75)), np.array([1.0, -2.0])
+    for unit in (2.0**-500, 2.0**-535, 2.0**500):
+        scaled = kind(np.array([[0.5], [0.3]]) * unit, np.array([0.1, 0.2]) * unit, noise_of(0.75 * unit * unit))
+        assert jt.infer(scaled, row * unit).mean == pytest.approx(jt.infer(plain, row).mean, rel=1e-12)
+        found = jt.log_prob(scaled, row * unit) + 2 * np.log(unit)
+        assert found == pytest.approx(jt.log_prob(plain, row), rel=1e-12)  # 3/4 u² is exact
+    for noise in (5e-324, 1e-310):
+        with pytest.raises(
+            jt.InvalidModel, match=r"squares of the loadings over the noise add up to \S+; at most 1e\+300"
+        ):
+            kind([[0.5], [0.3]], [0.0, 0.0], noise_of(noise))
+        nothing = kind([[0.0], [0.0]], [0.0, 0.0], noise_of(noise))
+        assert jt.log_prob(nothing, row) == -np.inf
+        assert jt.infer(nothing, row).mean == 0.0
+    small = kind([[1.0], [2.0]], [0.0, 0.0], noise_of(1e-290))
+    assert jt.infer(small, [1.0, 2.0]).mean == pytest.approx(1.0)
+    with pytest.raises(jt.InvalidData, match=r"a row lies 1e\+345|a row lies inf deviations of the noise"):
+        jt.infer(small, [1e200, 1e200])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betaincinv, loggamma
+from scipy.special import betaincinv, loggamma, xlog1py, xlogy
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
@@ -21,7 +21,7 @@ from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
-from juncture.families.incomplete import beta_parts, log_beta_below
+from juncture.families.incomplete import LARGE, beta_parts, log_beta, log_beta_below, log_beta_density, log_with_far
 from juncture.families.matching import log_means, match_log_means
 from juncture.families.observations import as_values
 from juncture.families.statistics.known import Known
@@ -99,6 +99,13 @@ class Beta(ExponentialFamily, ConjugatePrior):
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         return columns(log(x), log1p(-x))
 
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:
+        """Not from η = (a - 1, b - 1), which loses small shapes; of large ones as a distance from the mean."""
+        a, b, x = np.broadcast_arrays(self._given["a"], self._given["b"], x)
+        direct = xlogy(a - 1, x) + xlog1py(b - 1, -x) - log_beta(a, b)
+        is_far = (np.maximum(a, b) > LARGE) & (x > 0) & (x < 1)
+        return log_with_far(direct, is_far, log_beta_density, a, b, x, 1 - x)
+
     def kl_divergence(self, other: Any) -> Real:
         """The divergence of the two as Dirichlet distributions."""
         if type(other) is not Beta:
@@ -111,13 +118,19 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     @property
     def mean(self) -> Real:
-        a, b = self._given["a"], self._given["b"]
-        return plain(a / (a + b))
+        share, _ = self._shares()
+        return plain(share)
 
     @property
     def variance(self) -> Real:
-        a, b = self._given["a"], self._given["b"]
-        return plain(a * b / ((a + b) ** 2 * (a + b + 1)))
+        share, rest = self._shares()
+        return plain(share * rest / (self._given["a"] + self._given["b"] + 1))
+
+    def _shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """a / (a + b) and b / (a + b), from multiples of the larger: a + b may be beyond doubles."""
+        larger = np.maximum(self._given["a"], self._given["b"])
+        a, b = self._given["a"] / larger, self._given["b"] / larger
+        return a / (a + b), b / (a + b)
 
     @property
     def mode(self) -> Real:

@@ -12,7 +12,7 @@ from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.exponential import Exponential
-from juncture.families.continuous.gamma_form import divergence_of, log_normalizer, means, shape_from
+from juncture.families.continuous.gamma_form import divergence_of, log_density, log_normalizer, means, shape_from
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.continuous.lomax import Lomax
@@ -93,8 +93,9 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         return columns(log(x), x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # the log-partition not from η, as above
-        fit = dot(self._natural(), self._sufficient(x, {}))
-        return np.asarray(fit - log_normalizer(self._given["shape"], self._given["rate"]))
+        shape, rate = self._given["shape"], self._given["rate"]
+        fit = dot(self._natural(), self._sufficient(x, {})) - log_normalizer(shape, rate)
+        return log_density(shape, rate, x, log(x), fit)
 
     def kl_divergence(self, other: Any) -> Real:
         """The deviance of the other shape from shape · rate'/rate, and what the gamma functions add to it."""

@@ -11,7 +11,10 @@ from juncture.errors import InvalidData
 from juncture.families.batches import common_shape
 from juncture.families.exponential_family import columns
 from juncture.families.gamma_divergence import gamma_divergence
+from juncture.families.incomplete import LARGE, log_with_far
 from juncture.families.matching import match_shape
+from juncture.families.saddle_point import poisson_log_mass
+from juncture.numerics import SMALLEST
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 
@@ -26,6 +29,19 @@ def divergence_of(member: Any, other: Any, scale: str) -> np.ndarray:
 def log_normalizer(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """log ∫ x^(shape-1) exp(-rate x) dx = log Γ(shape) - shape log rate."""
     return np.asarray(loggamma(shape) - shape * np.log(rate))
+
+
+def log_density(shape: np.ndarray, rate: np.ndarray, x: np.ndarray, log_value: np.ndarray, direct: Any) -> np.ndarray:
+    """log p of a Gamma or its inverse, from Poisson's mass where the parts of what is found directly would cancel.
+
+    (rate x)^shape exp(-rate x) / Γ(shape) is `shape` times the mass at `shape` of a Poisson with the mean rate x; the
+    density of the value, x or 1/x, is this over the value.
+    """
+    shape, mean, log_value, direct = np.broadcast_arrays(shape, rate * x, log_value, direct)
+    is_far = (shape > LARGE) & (mean >= SMALLEST) & (mean < np.inf)
+    return log_with_far(
+        direct, is_far, lambda a, m, log_v: np.log(a) + poisson_log_mass(a, m) - log_v, shape, mean, log_value
+    )
 
 
 def means(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:

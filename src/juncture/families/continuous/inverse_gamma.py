@@ -12,7 +12,7 @@ from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.exponential import Exponential
-from juncture.families.continuous.gamma_form import divergence_of, log_normalizer, means, shape_from
+from juncture.families.continuous.gamma_form import divergence_of, log_density, log_normalizer, means, shape_from
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.laplace import Laplace
 from juncture.families.continuous.lomax import Lomax
@@ -88,8 +88,9 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
         return columns(log(x), 1 / x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # the log-partition not from η, as above
-        fit = dot(self._natural(), self._sufficient(x, {}))
-        return np.asarray(fit - log_normalizer(self._given["shape"], self._given["scale"]))
+        shape, scale = self._given["shape"], self._given["scale"]
+        fit = dot(self._natural(), self._sufficient(x, {})) - log_normalizer(shape, scale)
+        return log_density(shape, scale, 1 / x, log(x), fit)
 
     def kl_divergence(self, other: Any) -> Real:
         """The divergence of the Gamma distributions of the inverses."""

@@ -74,6 +74,9 @@ class Laplace(PartlyExponential):
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         return np.asarray(np.abs(x - known["location"]))[..., None]
 
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:  # not from η = -1/scale, which may be beyond doubles
+        return np.asarray(-np.abs(self._apart(x)) - np.log(2.0) - np.log(self._given["scale"]))
+
     def entropy(self) -> Real:
         """1 + log 2 scale."""
         return plain(np.broadcast_to(1 + np.log(2 * self._given["scale"]), self.batch_shape))

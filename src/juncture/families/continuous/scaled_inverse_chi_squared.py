@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.checks import check_kind
+from juncture.errors import InvalidModel
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
@@ -45,6 +46,16 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
 
     def __init__(self, degrees: Any, scale: Any = 1.0) -> None:
         self._declare(degrees=degrees, scale=scale)
+
+    def _check(self) -> None:
+        half = 0.5 * self._given["degrees"]
+        with np.errstate(over="ignore"):
+            sums = half * self._given["scale"]  # what it has for a scale as an inverse gamma
+        if not ((half > 0) & (sums > 0) & np.isfinite(sums)).all():
+            raise InvalidModel(
+                f"half of the degrees of {self!r}, and this times its scale, must be positive finite numbers, and leave"
+                " the range of doubles"
+            )
 
     def to_inverse_gamma(self) -> InverseGamma:
         """The same distribution, by shape and scale."""

@@ -13,10 +13,13 @@ from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.summed import sum_cdf, sum_log_cdf
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Family, Real, plain
-from juncture.families.incomplete import FAR, log_integral
+from juncture.families.incomplete import FAR, LARGE, log_beta_density, log_integral, log_with_far
 from juncture.families.log_factorial import log_weight, look_up
+from juncture.families.saddle_point import binomial_log_mass
 from juncture.families.supports import Integers
+from juncture.numerics import SMALLEST
 
+SMALL = 1e-3  # of a shape: 1 + shape loses its digits
 SUMMED, BLOCK = 4096, 1024
 REACH, LOG_LARGEST = 60.0, 690.0
 FIRST = 2000  # counts in the table
@@ -143,9 +146,26 @@ class BetaNegativeBinomial(Family):
 
 
 def log_mass(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """log Γ(x+r) / (x! Γ(r)) B(a+r, b+x) / B(a, b), for real x ≥ 0."""
+    """log Γ(x+r) / (x! Γ(r)) B(a+r, b+x) / B(a, b), for real x ≥ 0; large and small shapes by Bayes' rule.
+
+    For any p it is log NegativeBinomial(x | r, p) + log Beta(p | a, b) - log Beta(p | a+r, b+x). At the mean of the
+    posterior no part cancels another.
+    """
     log_betas = log_weight(a, b) + np.log(a) - log_weight(a + r, b + x) - np.log(a + r)  # 1/B(a, b), B(a+r, b+x)
-    return np.asarray(log_weight(x, r) + log_betas)
+    direct = np.asarray(log_weight(x, r) + log_betas)
+    x, r, a, b, direct = np.broadcast_arrays(x, r, a, b, direct)
+    is_far = (np.maximum(x, r) > LARGE) | (np.minimum(np.minimum(a, b), r) < SMALL)
+    is_held = (x + b < np.inf) & ((a + r) / (a + r + b + x) >= SMALLEST)  # the mean, in doubles
+    return log_with_far(direct, is_far & is_held, log_by_bayes, x, r, a, b)
+
+
+def log_by_bayes(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    total = a + r + b + x
+    p, rest = (a + r) / total, (b + x) / total
+    swapped = p < 0.5  # of p and 1 - p, the smaller has the more digits
+    log_ways = binomial_log_mass(np.where(swapped, r, x), x + r, np.where(swapped, p, rest))
+    prior, posterior = log_beta_density(a, b, p, rest), log_beta_density(a + r, b + x, p, rest)
+    return np.asarray(np.log(r / (x + r)) + log_ways + prior - posterior)
 
 
 def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:

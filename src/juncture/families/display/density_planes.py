@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.families.display.density_points import NUM_DRAWS
+from juncture.families.display.density_points import NUM_DRAWS, check_range
 from juncture.families.supports import Simplex, Vectors
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def density_loops(family: Family, shares: Sequence[float] = SHARES, num: int = 7
     """
     _check_support(family, Vectors(2))
     draws = family.sample(NUM_DRAWS, rng=0)
+    check_range(family, *draws.T)
     levels = np.quantile(family.log_prob(draws), 1 - np.sort(shares)[::-1])
     angles = np.linspace(0, 2 * np.pi, num, endpoint=False)
     _, lengths, axes = np.linalg.svd(draws - draws.mean(axis=0), full_matrices=False)

@@ -19,7 +19,7 @@ NEAR = 0.25  # an end of the support this near, as a part of the width, is shown
 MAX_STATES = 30  # a support of up to this many whole numbers is shown from end to end
 MAX_BARS = 60  # more whole numbers than this are drawn as a curve
 NUM_DRAWS = 2000  # what stands in for quantiles that a family does not have, or not cheaply
-LARGEST = 1e300
+LARGEST, SMALLEST = 1e300, 1e-300
 ROUNDING, SPIKE = 1e-12, 1e-6  # relative
 
 
@@ -39,7 +39,17 @@ def density_points(family: Family, num: int = 200) -> tuple[np.ndarray, np.ndarr
     x = _whole_numbers(family, num) if family.support.is_discrete else _real_numbers(family, num)
     density = np.asarray(family.prob(x))
     finite = density[np.isfinite(density)]
-    return x, np.minimum(density, finite.max(initial=0.0) or 1.0)
+    density = np.minimum(density, finite.max(initial=0.0) or 1.0)
+    check_range(family, x, density)
+    return x, density
+
+
+def check_range(family: Family, *points: np.ndarray) -> None:
+    """Refuse points so near each other or so far apart that a picture cannot measure them in doubles."""
+    for axis in points:
+        largest = float(np.abs(axis).max()) if np.isfinite(axis).all() else np.inf
+        if largest > LARGEST or 0 < np.ptp(axis) < SMALLEST:
+            raise Unsupported(f"{family!r} has no picture: its numbers are too near the ends of doubles")
 
 
 def is_bars(family: Family, x: np.ndarray) -> bool:

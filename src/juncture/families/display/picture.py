@@ -11,9 +11,9 @@ import numpy as np
 from juncture.drawing.chart import Series, chart_svg
 from juncture.drawing.html import Markup, html_table
 from juncture.drawing.palette import SERIES
-from juncture.errors import Unsupported
+from juncture.errors import TooLarge, Unsupported
 from juncture.families.display.density_planes import density_loops
-from juncture.families.display.density_points import density_points, first_members, is_bars
+from juncture.families.display.density_points import check_range, density_points, first_members, is_bars
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -55,15 +55,18 @@ def _cell(value: Any) -> str:
 def _picture(members: Sequence[Family], name: str) -> str:
     """Curves, bars or loops; nothing for a family that has no picture."""
     try:
-        series = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
-    except Unsupported:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            series = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
+    except (TooLarge, Unsupported):
         return ""
     return chart_svg(series, title=f"the density of {name}") if series else ""
 
 
 def _series(member: Family, colour: str) -> list[Series]:
     if member.event_shape == (2,):
-        return [Series(_pairs(loop), "loop", colour) for loop in density_loops(member)]
+        loops = density_loops(member)
+        check_range(member, *np.concatenate(loops).T)
+        return [Series(_pairs(loop), "loop", colour) for loop in loops]
     x, density = density_points(member)
     return [Series(_pairs(np.stack([x, density], axis=-1)), "bars" if is_bars(member, x) else "curve", colour)]
 

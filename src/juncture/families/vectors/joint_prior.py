@@ -17,7 +17,7 @@ from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.families.gamma_divergence import ratio_excess
-from juncture.families.observations import as_values
+from juncture.families.observations import as_values, check_answer
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.statistics_method import StatisticsMethod
@@ -126,7 +126,7 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         scale = self._log_precision(second) + self._dimension() * (np.log(strength) - LOG_TWO_PI)
         return np.asarray(0.5 * (scale - squares))
 
-    @np.errstate(divide="ignore", over="ignore")  # a draw may be beyond all numbers
+    @np.errstate(divide="ignore", over="ignore", invalid="ignore")  # a draw may be beyond all numbers
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as a pair of arrays (*size, *batch, *event)."""
         shape, generator = as_sizes(size) + self.batch_shape, as_generator(rng)
@@ -134,7 +134,7 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         noise = self._color(generator.standard_normal(shape + self.event_shape), second)
         strength = self._given["strength"][(...,) + (None,) * self.mean_axes]
         mean = Interval().clip_inside(self._given["mean"] + noise / np.sqrt(strength))
-        return self.pair_type(plain(mean), plain(second))
+        return check_answer(self.pair_type(plain(mean), plain(second)), self, "a draw")
 
     def sufficient_statistics(self, x: Any) -> np.ndarray:
         """u of the pair, along a new last axis."""

@@ -19,6 +19,8 @@ from juncture.errors import InvalidModel
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.values import number_of, read_only
 
+MOST_SIGNAL = 1e300  # of the variance by all factors, in units of that of the noise
+
 
 class LinearFactors(NamedFeatures):
     """What factor analysis and probabilistic PCA share: loadings (column, factor), a mean, and variances of noise."""
@@ -42,6 +44,13 @@ class LinearFactors(NamedFeatures):
             raise InvalidModel("loadings, mean and noise must be finite numbers")
         if not (np.asarray(variances) > 0).all():
             raise InvalidModel(f"the noise is of positive variances; the smallest is {np.min(variances)}")
+        with np.errstate(over="ignore"):
+            signal = float(((table / np.sqrt(np.broadcast_to(variances, len(table)))[:, None]) ** 2).sum())
+        if not signal <= MOST_SIGNAL:
+            raise InvalidModel(
+                f"the squares of the loadings over the noise add up to {signal:g}; at most {MOST_SIGNAL:g} lets sums of"
+                " them stay among the doubles: the noise is too small for these loadings"
+            )
         self._set(loadings=read_only(table, np.float64), mean=read_only(center, np.float64), noise=variances)
 
     @classmethod

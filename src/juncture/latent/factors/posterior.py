@@ -1,7 +1,8 @@
 """The factors of rows with holes: p(z | seen) is Gaussian, and its covariance depends only on which entries are seen.
 
 With G = I + Σ_seen w wᵀ / variance over the seen entries' rows w of the loadings, the covariance is G⁻¹ and the mean
-G⁻¹ Σ_seen w (x - mean) / variance. The matrices have the size of the factors, not of the columns (Woodbury).
+G⁻¹ Σ_seen w (x - mean) / variance. The matrices have the size of the factors, not of the columns (Woodbury). Loadings
+and rows are first divided by the deviation of the noise, since the inverse of its variance may be beyond doubles.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from juncture.errors import InvalidData
 from juncture.latent.factors.model import LinearFactors
 from juncture.numerics import LOG_TWO_PI
 
@@ -44,17 +46,23 @@ class Posterior(NamedTuple):
 
 def posterior_of(model: LinearFactors, data: Patterns) -> Posterior:
     """The factors given what is seen of each row."""
-    loadings, variances = model.loadings, model.variances
-    factors = model.num_factors
-    scaled = loadings / variances[:, None]
-    products = (scaled[:, :, None] * loadings[:, None, :]).reshape(len(loadings), -1)
+    deviations, factors = np.sqrt(model.variances), model.num_factors
+    loadings = model.loadings / deviations[:, None]
+    products = (loadings[:, :, None] * loadings[:, None, :]).reshape(len(loadings), -1)
     precisions = (data.seen @ products).reshape(-1, factors, factors) + np.eye(factors)
     covariances = np.linalg.inv(precisions)
     covariances = 0.5 * (covariances + np.swapaxes(covariances, 1, 2))
-    log_sizes = np.linalg.slogdet(precisions)[1] + data.seen @ (np.log(variances) + LOG_TWO_PI)
-    centered = (data.rows - model.mean) * data.seen[data.codes]
-    sums = centered @ scaled
-    means = (covariances[data.codes] @ sums[:, :, None])[:, :, 0]
-    residuals = (centered - means @ loadings.T) * data.seen[data.codes]
-    squares = (residuals**2) @ (1 / variances) + (means**2).sum(axis=1)  # = xᵀ C⁻¹ x, a sum that cancels nothing
+    log_sizes = np.linalg.slogdet(precisions)[1] + data.seen @ (np.log(model.variances) + LOG_TWO_PI)
+    with np.errstate(over="ignore", invalid="ignore"):
+        centered = (data.rows - model.mean) / deviations * data.seen[data.codes]
+        means = (covariances[data.codes] @ (centered @ loadings)[:, :, None])[:, :, 0]
+        residuals = (centered - means @ loadings.T) * data.seen[data.codes]
+        squares = (residuals**2).sum(axis=1) + (means**2).sum(axis=1)  # = xᵀ C⁻¹ x, a sum that cancels nothing
+    if not np.isfinite(means).all():
+        row = int(np.argmin(np.isfinite(means).all(axis=1)))
+        far = float(np.abs(centered[row]).max())
+        raise InvalidData(
+            f"a row lies {far:g} deviations of the noise from the mean, so far that its factors are beyond doubles: the"
+            " noise is too small for such rows, or the row is wrong"
+        )
     return Posterior(means, covariances, data.codes, -0.5 * (log_sizes[data.codes] + squares))
