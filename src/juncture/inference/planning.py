@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from juncture.checks import shown
@@ -23,6 +23,7 @@ from juncture.inference.exact.lowering import check_factors, determined_nodes, l
 from juncture.inference.infer import as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_generator, as_names
+from juncture.values import SameContent
 
 VERBS = ("infer", "most_probable")
 
@@ -127,11 +128,14 @@ def compile(  # noqa: A001  the verb of every engine
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """A compiled query: the engine, its plan, and the variables that the query needs."""
+class Plan(SameContent):
+    """A compiled query: the engine, its plan, and the variables that the query needs.
+
+    It is equal to another of the same engine, for the same part of the same model, and the same targets.
+    """
 
     engine: Engine
-    plan: EnginePlan
+    plan: EnginePlan = field(compare=False)
     model: Any  # that the plan was compiled for
     part: Any  # of the model: what the targets and the observed variables need
     targets: tuple[str, ...]

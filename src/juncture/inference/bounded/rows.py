@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class RowAnswer:
 
     log_evidence: float
     beliefs: Sequence[np.ndarray] = ()  # (state,) of each free node
-    joint: Callable[[Sequence[int]], np.ndarray] = lambda nodes: np.ones(())  # of free nodes that share a factor
+    joint: Callable[[Sequence[int]], np.ndarray] | None = None  # of free nodes that share a factor
     lower: float | None = None
     upper: float | None = None
     exact: bool = False
@@ -87,7 +88,7 @@ def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, 
         np.stack([node_beliefs(arrays, *pair) for pair in pairs])[which],
         np.array([row.log_evidence for row in found])[which],
         join_diagnostics(found, which, findings.is_single, repeating),
-        lambda factor: np.stack([factor_belief(arrays, *pair, factor) for pair in pairs])[which],
+        partial(factor_beliefs, arrays, pairs, which),
         engine.name,
     )
 
@@ -121,7 +122,14 @@ def factor_belief(arrays: FactorArrays, reduced: ReducedFactors, answer: RowAnsw
     if answer.log_evidence == -np.inf:
         return np.full(shape, np.nan)
     free = [reduced.position[node] for node in nodes if node in reduced.position]
-    return reduced.widen(nodes, answer.joint(free) if free else np.ones(()), shape)
+    return reduced.widen(nodes, answer.joint(free) if free and answer.joint else np.ones(()), shape)
+
+
+def factor_beliefs(
+    arrays: FactorArrays, pairs: Sequence[tuple[ReducedFactors, RowAnswer]], which: np.ndarray, factor: int
+) -> np.ndarray:
+    """The belief of a factor for all rows, from those of the different rows."""
+    return np.stack([factor_belief(arrays, *pair, factor) for pair in pairs])[which]
 
 
 def join_diagnostics(found: Sequence[RowAnswer], which: np.ndarray, is_single: bool, engine: Any) -> Diagnostics:

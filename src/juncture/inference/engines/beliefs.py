@@ -23,7 +23,7 @@ from juncture.inference.engines.row_factors import RowFactors, join_frames, marg
 from juncture.memory import check_memory
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_generator
-from juncture.values import number_of
+from juncture.values import has_same_content, number_of
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
@@ -77,6 +77,28 @@ class Beliefs:
         """The beliefs from a run of an engine."""
         answers = run_engine(engine, model, findings, targets, questions, budget, rng)
         return cls(model, engine, targets, answers, findings.is_single)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the question, the engine and all numbers are the same, to the last bit."""
+        if not isinstance(other, Beliefs):
+            return NotImplemented
+        return self is other or (
+            (self.targets, self.is_single, self.engine) == (other.targets, other.is_single, other.engine)
+            and self.findings == other.findings
+            and self.model == other.model
+            and has_same_content(self.diagnostics, other.diagnostics)
+            and has_same_content(self.log_evidence, other.log_evidence)
+            and all(has_same_content(self.numbers_of(name), other.numbers_of(name)) for name in self.targets)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.targets, self.is_single, self.findings.names))
+
+    def numbers_of(self, name: str) -> Any:
+        """The marginal of a variable as the engine has it."""
+        if self.model.variable(name).is_real:
+            return cast(RealAnswers, self.answers).distribution((name,), self.is_single)
+        return self.answers.marginal((name,))
 
     @property
     def diagnostics(self) -> Diagnostics:

@@ -15,7 +15,7 @@ from juncture.errors import TooLarge, UnknownVariable
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.memory import format_bytes
-from juncture.values import format_count
+from juncture.values import SameContent, format_count
 from juncture.variables import Scope
 
 
@@ -82,8 +82,8 @@ def format_entries(count: float) -> str:
     return "more than 1e308" if count == math.inf else format_count(int(count))
 
 
-@dataclass(frozen=True, repr=False)
-class Diagnostics:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnostics(SameContent):
     """How far the answers of a run can be trusted.
 
     Attributes

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from juncture.errors import UnknownVariable
 from juncture.inference.engines.contract import Diagnostics
+from juncture.values import SameContent
 
 
-class Diagnosed:
-    """An answer that says by its diagnostics how far it can be trusted."""
+class Diagnosed(SameContent):
+    """An answer that says by its diagnostics how far it can be trusted; equal to another by content."""
 
     diagnostics: Diagnostics
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,17 +68,21 @@ def make_answers(
         diagnostics = replace(diagnostics, exact=diagnostics.exact and not has_hidden)
     is_possible = log_evidence > -np.inf
     beliefs[~is_possible] = np.nan
-
-    def belief_of(factor: int) -> np.ndarray:
-        if graph.is_single[factor]:
-            (node,) = graph.factors.scope(factor)
-            return beliefs[:, graph.factors.state_starts[node] : graph.factors.state_starts[node + 1]]
-        return factor_belief(graph, run.sums, int(graph.numbers[factor]), is_possible)
-
+    belief = partial(belief_of, graph, run.sums, beliefs, is_possible)
     return LoopyAnswers(
-        graph.factors, model.variables, findings, beliefs, log_evidence, diagnostics, belief_of, engine_name, False,
+        graph.factors, model.variables, findings, beliefs, log_evidence, diagnostics, belief, engine_name, False,
         codes, log_joint, find_unsettled(run, len(log_scales)),
     )  # fmt: skip
+
+
+def belief_of(
+    graph: MessageGraph, groups: Sequence[RowGroup], beliefs: np.ndarray, is_possible: np.ndarray, factor: int
+) -> np.ndarray:
+    """The belief of a factor of the model, for all rows."""
+    if graph.is_single[factor]:
+        (node,) = graph.factors.scope(factor)
+        return beliefs[:, graph.factors.state_starts[node] : graph.factors.state_starts[node + 1]]
+    return factor_belief(graph, groups, int(graph.numbers[factor]), is_possible)
 
 
 def collect_sums(graph: MessageGraph, run: MessageRun, log_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -225,11 +225,6 @@ def as_answers(
     is_impossible = np.isneginf(course.bounds)
     beliefs = np.where(is_impossible[:, np.newaxis], np.nan, course.beliefs) if is_impossible.any() else course.beliefs
     lower = float(course.bounds[0]) if findings.is_single else course.bounds
-
-    def factor_belief(factor: int) -> np.ndarray:
-        starts = arrays.state_starts
-        return outer_product([beliefs[:, starts[node] : starts[node + 1]] for node in arrays.scope(factor)])
-
     return FactorAnswers(
         arrays,
         scope,
@@ -237,7 +232,13 @@ def as_answers(
         beliefs,
         course.bounds,
         replace(diagnostics, lower=lower),
-        factor_belief,
+        partial(product_belief, arrays, beliefs),
         MeanField.name,
         is_product=True,
     )
+
+
+def product_belief(arrays: FactorArrays, beliefs: np.ndarray, factor: int) -> np.ndarray:
+    """The belief of a factor whose nodes are independent."""
+    starts = arrays.state_starts
+    return outer_product([beliefs[:, starts[node] : starts[node + 1]] for node in arrays.scope(factor)])

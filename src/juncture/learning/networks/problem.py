@@ -188,8 +188,7 @@ class NetworkProblem:
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
-        seeds: Any = self.rng.bit_generator.seed_seq
-        return NetworkExpectation.of(self.template, self.engine, seeds.spawn(1)[0])
+        return NetworkExpectation.of(self.template, self.engine, self.rng.spawn(1)[0].bit_generator.seed_seq)
 
     @property
     def is_random(self) -> bool:

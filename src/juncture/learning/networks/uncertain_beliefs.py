@@ -29,6 +29,7 @@ from juncture.inference.infer import as_targets
 from juncture.inference.sampling.importance_weights import effective_sample_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
+from juncture.values import SameContent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ BLOCK = 64  # draws of one generator: fixed, so that answers do not depend on th
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UncertainBeliefs:
+class UncertainBeliefs(SameContent):
     """Beliefs given data and one row of evidence, with the uncertainty of the tables.
 
     Attributes

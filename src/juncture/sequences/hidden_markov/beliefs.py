@@ -29,7 +29,7 @@ from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import run_pass, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.online_filter import log_likelihoods_of
-from juncture.values import number_of
+from juncture.values import SameContent, number_of
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SHOWN = 4  # steps and states
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainForecast:
+class ChainForecast(SameContent):
     """Distributions of the future states and observations of a sequence, given what was observed.
 
     Attributes

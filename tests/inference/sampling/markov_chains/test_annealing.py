@@ -93,3 +93,12 @@ def test_the_energy_of_the_ising_model(coupling):
     if coupling == 0.3:
         quick = bond_energies(jt.sample(model, 240, method=jt.Gibbs(warmup=100, chains=2), rng=0), model)
         assert abs(quick.mean() - onsager_energy(coupling)) < 6 * error
+
+
+def test_thinning_of_a_random_walk_keeps_the_last_step_of_each_draw():
+    """Every third state of the chain that keeps all of them, from the third on, to the last bit."""
+    options = {"start": [0.5, 0.0], "chains": 2, "warmup": 30, "rng": 4}
+    every = jt.random_walk(lambda x: -0.5 * float(x @ x), draws=60, **options)["z"]
+    thinned = jt.random_walk(lambda x: -0.5 * float(x @ x), draws=20, thin=3, **options)["z"]
+    assert np.array_equal(thinned, every[:, 2::3])
+    assert not np.array_equal(thinned, every[:, 1::3])

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.inference.factor_arrays import factor_arrays
 from juncture.inference.sampling.diagnostics import effective_sample_size, r_hat
 from juncture.inference.sampling.markov_chains import chains, gibbs
+from juncture.inference.sampling.markov_chains.block_layout import make_block, tabulate
 from juncture.inference.sampling.markov_chains.chain_diagnostics import indicator_r_hat, standard_errors
+from juncture.inference.sampling.markov_chains.targets import Target
 from support.approximate_engines import MODELS
 
 ENGINES = {
@@ -246,3 +249,32 @@ def test_a_trace_of_a_slow_variable_counts_in_the_errors_of_others():
     assert np.sqrt(np.mean(squares)) == pytest.approx(truth, rel=0.15)
     alone = [standard_errors(codes, 2)[1] ** 2 for codes in y]
     assert np.sqrt(np.mean(alone)) < 0.8 * truth
+
+
+@pytest.mark.parametrize("name", ["gibbs", "metropolis", "swendsen-wang", "parallel-tempering"])
+def test_thinning_keeps_the_last_sweep_of_each_draw(name):
+    model = jt.ising((2, 3), coupling=0.3, field=0.1)
+    engine = {"gibbs": jt.Gibbs, "metropolis": jt.Metropolis, "swendsen-wang": jt.SwendsenWang}.get(
+        name, jt.ParallelTempering
+    )
+    every = jt.sample(model, 120, method=engine(chains=2, warmup=10), rng=1)
+    thinned = jt.sample(model, 40, method=engine(chains=2, warmup=10, thin=3), rng=1)
+    for one in model.names:
+        assert np.array_equal(thinned[one], every[one][:, 2::3])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("engine", [jt.Gibbs(draws=50, warmup=5), jt.Metropolis(draws=50, warmup=5)])
+def test_factors_beyond_doubles_leave_the_draws_as_they_are(engine, scale):
+    """A factor's scale changes nothing: the weights of a node's states, products of its factors, leave the doubles."""
+    rng = np.random.default_rng(0)
+    x = [jt.Variable(f"x{place}", 3) for place in range(4)]
+    tables = [([x[a], x[b]], rng.random((3, 3)) + 0.1) for a in range(4) for b in range(a)]
+    plain, scaled = (jt.MarkovNetwork([jt.Factor(scope, table * by) for scope, table in tables]) for by in (1.0, scale))
+    targets = [Target(arrays, np.zeros(12)) for arrays in (factor_arrays(plain), factor_arrays(scaled))]
+    sums = [tabulate(target, make_block(target, (0,))).cumulative for target in targets]
+    assert sums[1] == pytest.approx(sums[0], rel=1e-11)
+    found = [jt.sample(model, 200, method=engine, rng=2) for model in (plain, scaled)]
+    for one in x:
+        assert np.array_equal(found[0][one.name], found[1][one.name])
+        assert len(np.unique(found[0][one.name])) == 3

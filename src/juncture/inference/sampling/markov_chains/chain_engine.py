@@ -28,6 +28,7 @@ from juncture.inference.sampling.markov_chains.chains import ChainSet, Transitio
 from juncture.inference.sampling.markov_chains.held_states import MOST_NODES, stuck_nodes
 from juncture.inference.sampling.markov_chains.start_states import importance_starts, is_refuted
 from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.inference.sampling.weighted_run import Streams
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.options import as_generator
 from juncture.values import number_of
@@ -109,14 +110,14 @@ class ChainEvidence:
 
     model: Any
     targets: Sequence[Target]
-    generators: Sequence[np.random.Generator]
+    streams: Streams
 
     def estimate(self, row: int) -> float:
         from juncture.inference.sampling.markov_chains.annealed import PARTICLES, anneal
 
         num_nodes = self.targets[row].arrays.num_nodes
         num_particles = int(np.clip(EVIDENCE_WORK / max(1, num_nodes), 4, PARTICLES))
-        return anneal(self.model, self.targets[row], self.generators[row], num_particles).log_evidence
+        return anneal(self.model, self.targets[row], self.streams.generator(row), num_particles).log_evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +203,7 @@ class ChainPlan:
             diagnostics = without_stuck(diagnostics, is_stuck)
         if chains.transitions:
             warn_of_chains(diagnostics, started.is_irreducible, engine.name)
-        evidence = ChainEvidence(model, targets, generator.spawn(findings.num_rows))
+        evidence = ChainEvidence(model, targets, Streams.of(generator))
         return ChainAnswers(
             arrays, node_scope(model), findings, nodes, draws, started.is_possible, diagnostics, engine.name, evidence
         )

@@ -16,6 +16,7 @@ from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.particles.state_space import StateSpace, as_states
 from juncture.options import as_generator
 from juncture.parallel import blocks_of
+from juncture.values import SameContent
 
 BLOCK = 2**21  # pairs of particles that are looked at together
 
@@ -72,7 +73,7 @@ class FilterRun:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParticleBeliefs:
+class ParticleBeliefs(SameContent):
     """What particle filters know about the states. Every filter counts in proportion to its evidence.
 
     Attributes
