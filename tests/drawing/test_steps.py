@@ -159,6 +159,12 @@ def test_tables_have_room_for_their_texts(heads, seed):
     check_picture(Grid(tuple(heads), tuple(rows), (LONG,)))
 
 
+def test_heads_stand_above_the_middle_of_their_cells():
+    grid = Grid(("a", "a long head"), ((GridCell("a cell that is wide"), GridCell("1")),))
+    places = {mark.text: float(mark.get("x")) for mark in parse(grid).iter(f"{SVG}text")}
+    assert places["a"] == places["a cell that is wide"] < places["a long head"] == places["1"]
+
+
 def test_texts_are_cut_but_not_where_they_differ():
     bins = ["26171.4 – 34488.5", "26171.4 – 45194.2", "≥ 61032.4"]
     assert shorten_texts(bins, 11, 84, 250) == bins

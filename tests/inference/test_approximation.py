@@ -121,6 +121,20 @@ def test_a_longer_budget_is_a_longer_part_of_the_same_order_and_no_bound_loosens
     assert uppers[-1] < uppers[0]
 
 
+def test_a_run_has_the_engine_that_repeats_it_and_its_seconds(monkeypatch):
+    grid, clock = make_grid(0, side=3), CountedClock()
+    query = Query(grid, as_findings(None, grid.variables), grid.names)
+    whole = query.run(jt.LoopyBP())
+    assert whole.engine == jt.LoopyBP()
+    monkeypatch.setattr(message_run, "WORK_IN_TIME", 1)
+    monkeypatch.setattr(time, "monotonic", clock)
+    clock()
+    started = clock.seconds
+    short = query.run(jt.LoopyBP(), 0.0)
+    assert short.engine == jt.LoopyBP(max_steps=1)
+    assert short.seconds == pytest.approx(clock.seconds - started - 1e-3, abs=1e-9)  # the first look is where it starts
+
+
 def test_planning_counts_as_time():
     """What is planned is kept: the same question after it was planned is answered exactly."""
     model = dense_model()

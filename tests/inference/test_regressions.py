@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.inference import log_prob
 
 P, Q, R = (jt.Variable(name, 2) for name in "pqr")
 WEATHER = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
@@ -136,3 +137,28 @@ def test_an_engine_may_be_given_as_a_class():
 def test_labels_that_differ_in_their_text_only():
     variable = jt.Variable("x", ["1", "1.0"])
     assert [variable.code(value) for value in (1, 1.0, "1", "1.0")] == [0, 1, 0, 1]
+
+
+def test_rows_with_many_patterns_of_holes_go_through_one_run(monkeypatch):
+    """Of few patterns each is a run of what it needs; a network of real variables takes all rows at once."""
+    asia, names = jt.example("asia"), jt.example("asia").variables.names
+    a, b = jt.Variable("a"), jt.Variable("b")
+    line = jt.BayesianNetwork([jt.LinearGaussian(a, [], [], 0.0, 1.0), jt.LinearGaussian(b, [a], [2.0], 0.0, 1.0)])
+    rows = [
+        {name: "yes" for place, name in enumerate(names) if code >> place & 1}
+        for code in range(1, 2 * log_prob.MANY_PATTERNS + 1)
+    ]
+    numbers = [{"a": 0.5}, {"b": 1.0}, {"a": 0.1, "b": 0.2}]
+    known = [[jt.log_prob(model, [row])[0] for row in some] for model, some in ((asia, rows), (line, numbers))]
+    runs, run_engine = [], log_prob.run_engine
+    monkeypatch.setattr(log_prob, "run_engine", lambda *asked: runs.append(asked) or run_engine(*asked))
+    for model, some, values, num_runs in (
+        (asia, rows[: log_prob.MANY_PATTERNS + 1], known[0], 1),
+        (asia, [{"xray": "yes"}, {"dysp": "no"}, {"either": "no"}], None, 3),
+        (line, numbers, known[1], 1),
+    ):
+        runs.clear()
+        found = jt.log_prob(model, some)
+        assert len(runs) == num_runs
+        if values is not None:
+            assert found == pytest.approx(values[: len(some)], abs=1e-12)

@@ -10,13 +10,14 @@ from hypothesis import given as forall
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.errors import InvalidModel, Unsupported
+from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.edge_information import edge_information
+from juncture.networks import markov_properties
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.networks.markov_properties import factorizes, faithfulness_violations, markov_violations
@@ -116,6 +117,17 @@ def test_a_table_that_breaks_a_property_says_where():
         factorizes(joint, UndirectedGraph.parse("a -- b"))
     with pytest.raises(Unsupported, match="a directed or undirected graph"):
         factorizes(joint, DirectedGraph([], list("abcd")).essential_graph())
+
+
+def test_a_table_that_is_too_large_to_decide_is_refused(monkeypatch):
+    """The columns of a clique of two binary variables, and the entries of the table, are four each."""
+    joint = Factor([Variable(name, 2) for name in "ab"], [[0.1, 0.2], [0.3, 0.4]])
+    graph = UndirectedGraph.parse("a -- b")
+    monkeypatch.setattr(markov_properties, "MAX_TABLE_CELLS", 16)
+    assert factorizes(joint, graph)
+    monkeypatch.setattr(markov_properties, "MAX_TABLE_CELLS", 15)
+    with pytest.raises(TooLarge, match="a table of 4 entries factorises over the graph would take more than 15"):
+        factorizes(joint, graph)
 
 
 # --- Hammersley and Clifford -----------------------------------------------------------------------------------------

@@ -102,6 +102,13 @@ def test_only_the_markov_blanket_is_read_of_complete_rows():
         assert set(relevant_evidence(alarm.graph, target, others, lambda _: True)) == alarm.graph.markov_blanket(target)
 
 
+def test_evidence_beyond_a_variable_is_read_where_that_has_holes():
+    graph = jt.DirectedGraph([("target", "hidden"), ("hidden", "near"), ("near", "far"), ("far", "last")])
+    observed = {"near", "far", "last"}
+    for holes, relevant in (({}, ("near",)), ({"near"}, ("near", "far")), ({"near", "far"}, ("near", "far", "last"))):
+        assert relevant_evidence(graph, "target", observed, lambda name, holes=holes: name not in holes) == relevant
+
+
 def test_every_kind_of_rows_gives_the_same(asia):
     expected = asia.predict_proba(QUERY)
     coded = jt.Dataset(QUERY, variables=asia.model_.variables)

@@ -221,6 +221,15 @@ def test_expectation_maximization_by_loopy_beliefs():
     assert mine.trace.values == pytest.approx(exact.trace.values, abs=1e-6)
 
 
+def test_the_width_of_a_run_is_that_of_its_largest_factor():
+    assert [jt.LoopyBP().compile(MODELS[name].model).cost.width for name in ("grid", "tree", "wide_factors")] == [
+        1,
+        2,
+        3,
+    ]
+    assert jt.LoopyBP().compile(jt.MarkovNetwork([], [jt.Variable("a", 2)])).cost.width == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

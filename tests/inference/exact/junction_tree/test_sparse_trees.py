@@ -17,7 +17,9 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
 from juncture.inference.exact.lowering import lower
-from support.zeros import any_evidence, field_with_zeros, network_with_zeros
+from juncture.kernels.junction_tree.layout import CONSTANT, GATHER, MOVE, PARENT, STRIP
+from support.builders import joint_table
+from support.zeros import PossibleCells, any_evidence, field_with_zeros, model_with_zeros, network_with_zeros
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -186,6 +188,32 @@ def test_cost_counts_what_is_kept_and_the_plan_says_so():
     assert beliefs.log_evidence == pytest.approx(np.log(0.75))
     with pytest.raises(jt.ImpossibleEvidence, match="copy7"):
         jt.infer(model, {"copy7": 1, "copy28": 0})
+
+
+def test_cells_read_the_entries_of_their_separators():
+    """Cells are all possible joint states of a clique in order, and entries those of a separator."""
+    moves, rng = set(), np.random.default_rng(0)
+    a, b, c = (jt.Variable(name, 9) for name in "abc")
+    wide = [(a, b, c), *((variable, jt.Variable(f"of {variable.name}", 2)) for variable in (a, b, c))]
+    tables = [rng.random([variable.num_states for variable in scope]) for scope in wide]
+    tables[0][3, 4, 5] = tables[0][7, 0, 2] = 0.0
+    models = [jt.MarkovNetwork([jt.Factor(scope, table) for scope, table in zip(wide, tables, strict=True)])]
+    for model in (*models, *(model_with_zeros(np.random.default_rng(seed)) for seed in range(30))):
+        plan = PossibleCells().sparse_plan(model)
+        possible = np.argwhere(joint_table(model) > 0.0)
+        if plan is None or not len(possible):
+            continue
+        for clique, (parent, shared) in enumerate(zip(plan.table[:, PARENT], plan.shared, strict=True)):
+            if parent < 0:
+                continue
+            above = plan.nodes[plan.starts[parent] : plan.starts[parent + 1]].tolist()
+            separator = [above.index(node) for node in plan.nodes[plan.starts[clique] :][:shared]]
+            cells = np.unique(possible[:, above], axis=0)
+            entries = np.unique(cells[:, separator], axis=0)
+            reads = plan.reads(clique)
+            assert np.array_equal(entries[reads], cells[:, separator]), clique
+            moves.add(int(plan.table[clique, MOVE]))
+    assert moves == {CONSTANT, STRIP, GATHER}
 
 
 def test_parity_of_a_chain():
