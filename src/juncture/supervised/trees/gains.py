@@ -11,7 +11,6 @@ from juncture.data.tables.holes import unmask
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
-from juncture.kernels.trees.scores import ENTROPY, add_missing
 from juncture.supervised.trees.columns import class_variable, declare_input, encode_target
 from juncture.supervised.trees.growth import MISSING, midpoints
 from juncture.supervised.trees.impurity import node_impurities
@@ -137,7 +136,7 @@ def candidate_thresholds(values: Any, y: Any) -> np.ndarray:
 
 def split_table(values: Any, y: Any, threshold: float | None, weights: Any, missing: str) -> np.ndarray:
     """(child, class): the weight of the rows."""
-    how = MISSING[check_choice(missing, MISSING, "missing")]
+    how = check_choice(missing, MISSING, "missing")
     column = as_column(unmask(values), "values")
     if not len(column):
         raise InvalidData("a split needs at least one row")
@@ -153,8 +152,13 @@ def split_table(values: Any, y: Any, threshold: float | None, weights: Any, miss
     table = np.array([child for child in children if child.any()])
     if not len(table):
         raise InvalidData("the rows whose value is known have no weight; some must count")
-    if holes.any():
-        add_missing(table, len(table), holes, ENTROPY, how)
+    sizes, labels = table.sum(axis=1), np.arange(len(holes))
+    if how == "fractions":
+        return np.asarray(table + np.outer(sizes / sizes.sum(), holes))
+    chosen = np.full(len(holes), sizes.argmax())
+    if how == "class_mode":
+        chosen = np.where(table.max(axis=0) > 0, table.argmax(axis=0), chosen)
+    table[chosen, labels] += holes
     return table
 
 
