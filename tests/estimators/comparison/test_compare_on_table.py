@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, time
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import accuracy_score, log_loss
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 import juncture as jt
 from juncture.errors import InvalidData, JunctureError
@@ -76,10 +78,54 @@ def test_the_pairs_are_those_of_compare_learners(by_class):
     assert [name for name, _ in expected.means] == [one.name for one in by_class.finished]
 
 
+def test_intervals_end_where_the_score_does():
+    """All learners are right in almost all folds: the interval of the t distribution would go beyond 1."""
+    rng = np.random.default_rng(3)
+    rows = {"x": rng.normal(size=60).tolist(), "kind": []}
+    rows["kind"] = [("in" if x + 0.15 * rng.normal() > 0 else "out") for x in rows["x"]]
+    found = compare_on_table(rows, "kind", learners=["logistic", "k-nn", "decision-tree"], folds=4, repeats=1)
+    learner = found.finished[0]
+    validation = found.validation(learner)
+    assert validation.mean < 1 < validation.mean + 3 * validation.corrected_error
+    for one in found.finished:
+        for name in one.scores:
+            other = replace(found, metric=name)
+            low, high = other.interval(one)
+            assert METRICS["classes"][name].lowest <= low <= other.validation(one).mean <= high
+            assert high <= METRICS["classes"][name].highest, name
+
+
+@pytest.mark.parametrize(
+    ("better", "p_value", "equivalent", "expected"),
+    [
+        (0.97, 0.14, 0.01, "undecided"),
+        (0.97, 0.04, 0.01, "worse"),
+        (0.3, 0.9, 0.96, "equivalent"),
+        (0.9, 0.01, 0.0, "undecided"),
+    ],
+)
+def test_worse_takes_the_probability_and_the_p_value(by_class, better, p_value, equivalent, expected):
+    pairs = tuple(
+        replace(one, first_better=better, p_value=p_value, equivalent=equivalent) for one in by_class.comparison.pairs
+    )
+    found = replace(by_class, comparison=replace(by_class.comparison, pairs=pairs))
+    assert {found.verdict(one) for one in found.finished[1:]} == {expected}
+
+
+def test_the_neural_network_is_scikit_learns_own():
+    """It is judged with the settings that its users have: nothing but the seed is set."""
+    for learners, kind in ((CLASSIFIERS, MLPClassifier), (REGRESSIONS, MLPRegressor)):
+        made = learners["mlp"].make(7)
+        inner = getattr(made, "regressor", made)
+        assert inner.get_params() == kind(random_state=7).get_params()
+
+
 def test_intervals_are_corrected_for_shared_training_rows(by_class):
     best = by_class.best.scores["accuracy"].reshape(-1)
     error = best.std(ddof=1) * np.sqrt(1 / 6 + 1 / 2)
-    assert np.diff(by_class.interval(by_class.best))[0] == pytest.approx(2 * 2.5705818 * error, rel=1e-6)
+    assert by_class.best.scores["accuracy"].mean() - by_class.interval(by_class.best)[0] == pytest.approx(
+        2.5705818 * error, rel=1e-6
+    )
 
 
 def test_the_learner_has_not_seen_the_rows_it_is_scored_on():

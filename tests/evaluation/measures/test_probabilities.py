@@ -32,12 +32,14 @@ def test_the_score_is_the_sum_of_its_parts(pairs):
     theirs = IsotonicRegression().fit(predicted, truth).predict(predicted[order])
     assert found.recalibrated == pytest.approx(theirs)
     assert found.bins[:, 4].sum() == len(truth)
+    assert found.error <= found.root_error + 1e-12  # a mean is at most the root of the mean square
+    assert 0 <= found.debiased_error <= found.root_error
 
 
 def test_calibrated_predictions_stay_in_the_band_and_have_no_debiased_error():
     """The plain error of bins is positive by chance; without its bias it vanishes on average."""
     rng = np.random.default_rng(0)
-    squared, plain, inside = [], [], []
+    squared, plain, inside, zeros = [], [], [], 0
     for repeat in range(40):
         predicted = rng.uniform(size=400)
         truth = rng.random(400) < predicted
@@ -45,9 +47,12 @@ def test_calibrated_predictions_stay_in_the_band_and_have_no_debiased_error():
         means, shares, counts = found.bins[:, 0], found.bins[:, 1], found.bins[:, 4]
         squared.append(np.average((means - shares) ** 2 - shares * (1 - shares) / (counts - 1), weights=counts))
         plain.append(found.error)
+        assert found.debiased_error == pytest.approx(np.sqrt(max(squared[-1], 0.0)))
+        zeros += found.debiased_error == 0
         inside.append(np.mean((found.recalibrated >= found.band_low) & (found.recalibrated <= found.band_high)))
     assert abs(np.mean(squared)) < 4 * np.std(squared) / np.sqrt(40)
     assert np.mean(plain) > 0.02
+    assert 0 < zeros < 40  # it is above 0 by chance as well
     assert np.mean(inside) == pytest.approx(0.9, abs=0.05)
 
 

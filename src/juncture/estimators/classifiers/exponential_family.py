@@ -69,3 +69,8 @@ class ExponentialFamilyClassifier(GenerativeEstimator):
             return equal_classes(rows, [family] * rows.shape[1], num_classes)
         cell = ColumnFamily(family.name, family.family or BY_CELL[family.name])
         return RepeatedEmissions(column_density(rows.reshape(-1), cell, num_classes, 0), rows.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = bool(self.tied)  # a row counts by the sums of its cells only
+        return tags

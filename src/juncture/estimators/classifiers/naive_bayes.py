@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from juncture.checks import check_kind
+from juncture.checks import check_kind, shown
 from juncture.components.contract import Emissions
 from juncture.data.entries import as_table
 from juncture.data.tables.columns import Column
@@ -123,8 +124,18 @@ class NaiveBayes(GenerativeEstimator):
             names = list(getattr(self, "feature_names_in_", default_names(rows.shape[1])))
             given = families_by_name(self.families, names) if not is_auto(self.families) else {}
             families = {name: as_column_family(given.get(name, "multinomial")) for name in names}
+            if not self._takes_sparse(families.values()):
+                raise InvalidData(
+                    "a sparse matrix has counts of words, or zeros and ones: all columns are multinomial, or all "
+                    f"Bernoulli; got families={shown(self.families)}"
+                )
             self._adopt_columns(families, {name: Variable(name) for name in names})
         return rows
+
+    @staticmethod
+    def _takes_sparse(families: Iterable[ColumnFamily]) -> bool:
+        names = {family.name for family in families}
+        return names in ({"multinomial"}, {"bernoulli"})
 
     def _read_named(self, table: Table, *, reset: bool) -> np.ndarray:
         if reset:
@@ -176,5 +187,7 @@ class NaiveBayes(GenerativeEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        one = isinstance(self.families, str) and not is_auto(self.families)  # a mapping is read with the columns
+        tags.input_tags.sparse = not one or self.families in {"multinomial", "bernoulli"}
         return tags

@@ -22,6 +22,7 @@ from juncture.estimators.classifiers.prediction import probabilities
 from juncture.estimators.classifiers.structures import (
     NAIVE,
     check_class,
+    check_rows_of_classes,
     declared_variables,
     find_structure,
     is_given,
@@ -155,6 +156,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         structure = find_structure(self.structure, target, (name for name in rows.cells if name != target))
         table = rows.only(name for name in nodes_of(structure) if name in rows.cells)
         reading, data = read_table(table, declared, target, self.discretize, weights)
+        if not is_given(self.structure):
+            check_rows_of_classes(data, target, self.prior)
         structure = self._refine(structure, data, target)
         latent = [
             variable

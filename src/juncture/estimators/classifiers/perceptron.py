@@ -117,6 +117,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         keep = heavy > 0
         rate = check_number(self.learning_rate, "learning_rate", above=0, finite=True)
         is_shuffled = check_flag(self.shuffle, "shuffle")
+        generator = np.random.default_rng(draw_seed(self.random_state))
         return apply_rule(
             signed[keep],
             rate * heavy[keep],
@@ -124,5 +125,5 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             least=check_number(self.margin, "margin", least=0, finite=True),
             max_epochs=check_count(self.max_iter, "max_iter", least=1),
             is_batch=check_choice(self.method, ("stochastic", "batch"), "method") == "batch",
-            generator=np.random.default_rng(draw_seed(self.random_state)) if is_shuffled else None,
+            generator=generator if is_shuffled else None,
         )

@@ -6,7 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from juncture.data.dataset import Dataset
+from juncture.data.missingness import has_hole
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import SEARCHES, learn_structure
@@ -97,6 +100,23 @@ def declared_variables(structure: Any, variables: Iterable[Variable] | None) -> 
     """The variables whose states are known before the rows; a network's are."""
     model = structure.variables if isinstance(structure, BayesianNetwork) else ()
     return {variable.name: variable for variable in (*model, *Scope(() if variables is None else variables))}
+
+
+def check_rows_of_classes(data: Dataset, target: str, prior: Any) -> None:
+    """Refuse classes without rows from which columns of numbers could be learned, unless a prior stands for them."""
+    codes, numbers = data.columns[target], [variable.name for variable in data.variables if variable.is_real]
+    if not numbers or isinstance(prior, Mapping) or has_hole(codes).any():
+        return
+    if len(data) == 1:
+        raise InvalidData(f"there is one sample: the column {numbers[0]!r} of numbers needs several rows of each class")
+    counted = codes if data.weights is None else codes[data.weights > 0]
+    missing = np.flatnonzero(np.bincount(counted, minlength=data.variable(target).num_states) == 0)
+    if len(missing):
+        label = data.variable(target).labels[missing[0]]
+        raise InvalidData(
+            f"the class {label!r} has no row that counts, so nothing is known of the column {numbers[0]!r} of numbers "
+            "in it; leave the class out, or cut numbers into intervals with discretize=5"
+        )
 
 
 def check_class(variable: Variable) -> None:

@@ -108,7 +108,8 @@ def draw_classes(found: TableComparison) -> Iterator[PageFigure]:
     reliability = calibration(event, given, draws=100)
     text = (
         f"Does the class {name} happen as often as {best.name} says? Expected calibration error"
-        f" {reliability.error:.3f}, without its bias {reliability.debiased_error:.3f}."
+        f" {reliability.error:.3f}; root mean square {reliability.root_error:.3f}, without its bias"
+        f" {reliability.debiased_error:.3f}."
     )
     yield draw("Calibration", text, lambda axes: plot(reliability, ax=axes))
     if len(task.labels) <= MAX_CLASSES:

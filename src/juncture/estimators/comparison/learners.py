@@ -34,10 +34,6 @@ from juncture.estimators.trees.trees import DecisionTree, RegressionTree
 
 BASELINE = "baseline"
 OURS, THEIRS = "Juncture", "scikit-learn"
-NETWORK: dict[str, Any] = {"hidden_layer_sizes": (32,), "alpha": 0.01, "learning_rate_init": 0.01} | {
-    "early_stopping": True,
-    "n_iter_no_change": 20,
-}
 
 
 class Learner(NamedTuple):
@@ -68,7 +64,7 @@ CLASSIFIERS: dict[str, Learner] = {
     "svm": Learner(THEIRS, as_numbers, lambda seed: CalibratedClassifierCV(SVC(), cv=3, ensemble=False)),
     "sklearn-forest": Learner(THEIRS, as_numbers, lambda seed: RandomForestClassifier(random_state=seed)),
     "boosting": Learner(THEIRS, as_numbers, lambda seed: HistGradientBoostingClassifier(random_state=seed)),
-    "mlp": Learner(THEIRS, as_numbers, lambda seed: MLPClassifier(random_state=seed, **NETWORK)),
+    "mlp": Learner(THEIRS, as_numbers, lambda seed: MLPClassifier(random_state=seed)),
 }
 REGRESSIONS: dict[str, Learner] = {
     BASELINE: Learner(THEIRS, as_numbers, lambda seed: DummyRegressor()),
@@ -81,7 +77,7 @@ REGRESSIONS: dict[str, Learner] = {
         THEIRS, as_numbers, lambda seed: RandomForestRegressor(max_features=1 / 3, random_state=seed)
     ),
     "boosting": Learner(THEIRS, as_numbers, lambda seed: HistGradientBoostingRegressor(random_state=seed)),
-    "mlp": Learner(THEIRS, as_numbers, lambda seed: scaled(MLPRegressor(random_state=seed, **NETWORK))),
+    "mlp": Learner(THEIRS, as_numbers, lambda seed: scaled(MLPRegressor(random_state=seed))),
 }
 
 

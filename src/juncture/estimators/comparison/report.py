@@ -96,8 +96,9 @@ def explain_table(found: TableComparison) -> str:
         f"{found.measure.title}: {way} is better. Intervals of 95 % and the p-values, adjusted for all pairs, are"
         " those of the corrected t-test, as folds share training rows. “better” is the posterior probability that the"
         f" best learner is better{rope}, “equivalent” that they differ by less (Bayesian correlated t). A verdict needs"
-        " a probability of 0.95. “seconds” is processor time for all test parts. The best learner was chosen by"
-        " these same scores, so its own mean is somewhat too good."
+        " a probability of 0.95, “worse” a p-value of at most 0.05 too."
+        " Intervals end where the score does. “seconds” is processor time for all test parts. The best learner was"
+        " chosen by these same scores, so its own mean is somewhat too good."
     )
 
 

@@ -23,7 +23,7 @@ from juncture.pictures import plot
 if TYPE_CHECKING:
     import pandas as pd
 
-SURE = 0.95  # the posterior probability from which a difference, or an equivalence, is taken as settled
+SURE = 0.95  # the probability from which a difference, or an equivalence, is taken as settled
 HEADS = ("learner", "of", "mean", "low", "high", "difference", "p_value", "better", "equivalent", "verdict", "seconds")
 
 
@@ -129,10 +129,13 @@ class TableComparison:
         return CrossValidation(learner.scores[self.metric], 1 / self.folds, self.metric)
 
     def interval(self, learner: LearnerResult, confidence: float = 0.95) -> tuple[float, float]:
-        """The interval of the mean score by the t distribution, with the correction for shared training rows."""
+        """The interval of the mean score by the t distribution, with the correction for shared training rows.
+
+        What lies beyond the possible values of the score, such as an accuracy above 1, is cut off.
+        """
         found = self.validation(learner)
         margin = found.corrected_error * float(special.stdtrit(found.scores.size - 1, (1 + confidence) / 2))
-        return found.mean - margin, found.mean + margin
+        return max(found.mean - margin, self.measure.lowest), min(found.mean + margin, self.measure.highest)
 
     def pair(self, learner: LearnerResult) -> LearnerPair | None:
         """The best learner compared with this one."""
@@ -140,13 +143,18 @@ class TableComparison:
         return next((one for one in pairs if (one.first, one.second) == (self.best.name, learner.name)), None)
 
     def verdict(self, learner: LearnerResult) -> str:
-        """How a learner compares with the best: "best", "worse", "equivalent" or "undecided"; or "failed"."""
+        """How a learner compares with the best: "best", "worse", "equivalent" or "undecided"; or "failed".
+
+        "worse" takes both a posterior probability of 0.95 and a p-value, adjusted for all pairs, of at most 0.05.
+        """
         if learner.failure is not None:
             return "failed"
         pair = self.pair(learner)
         if pair is None:
             return "best"
-        return "worse" if pair.first_better >= SURE else "equivalent" if pair.equivalent >= SURE else "undecided"
+        if pair.first_better >= SURE and pair.p_value <= 1 - SURE:
+            return "worse"
+        return "equivalent" if pair.equivalent >= SURE else "undecided"
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each learner, with None where there is no number."""

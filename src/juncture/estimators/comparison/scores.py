@@ -14,12 +14,14 @@ from juncture.estimators.comparison.task import PredictionTask
 
 
 class Metric(NamedTuple):
-    """A score of true and predicted values, whether higher is better, and which difference of it does not matter."""
+    """A score of true and predicted values: whether higher is better, which difference does not matter, its range."""
 
     title: str
     score: Callable[[np.ndarray, np.ndarray], float]
     higher_is_better: bool
     rope: float
+    lowest: float
+    highest: float
     is_in_units: bool = False  # of the target: the rope is a share of its standard deviation
 
 
@@ -51,20 +53,22 @@ def root_mean_squared(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 METRICS: dict[str, dict[str, Metric]] = {
     "classes": {
-        "accuracy": Metric("accuracy", accuracy, True, 0.01),
-        "balanced-accuracy": Metric("balanced accuracy", balanced_accuracy, True, 0.01),
-        "log-loss": Metric("log loss", log_loss, False, 0.01),
-        "brier": Metric("Brier score", brier, False, 0.01),
-        "roc-auc": Metric("area under the ROC curve", roc_area, True, 0.01),
+        "accuracy": Metric("accuracy", accuracy, True, 0.01, 0.0, 1.0),
+        "balanced-accuracy": Metric("balanced accuracy", balanced_accuracy, True, 0.01, 0.0, 1.0),
+        "log-loss": Metric("log loss", log_loss, False, 0.01, 0.0, np.inf),
+        "brier": Metric("Brier score", brier, False, 0.01, 0.0, 2.0),
+        "roc-auc": Metric("area under the ROC curve", roc_area, True, 0.01, 0.0, 1.0),
     },
     "numbers": {
-        "r2": Metric("R²", lambda truth, found: float(metrics.r2_score(truth, found)), True, 0.01),
-        "rmse": Metric("root mean squared error", root_mean_squared, False, 0.01, True),
+        "r2": Metric("R²", lambda truth, found: float(metrics.r2_score(truth, found)), True, 0.01, -np.inf, 1.0),
+        "rmse": Metric("root mean squared error", root_mean_squared, False, 0.01, 0.0, np.inf, True),
         "mae": Metric(
             "mean absolute error",
             lambda truth, found: float(metrics.mean_absolute_error(truth, found)),
             False,
             0.01,
+            0.0,
+            np.inf,
             True,
         ),
     },

@@ -39,8 +39,11 @@ class Calibration:
         The mean squared error and its parts: score = miscalibration - discrimination + uncertainty.
     error
         The expected calibration error: the mean distance of share and prediction over the bins, too large by chance.
+    root_error
+        The root of the mean squared distance over the bins, too large by chance as well, and never below `error`.
     debiased_error
-        The root of the mean squared distance over the bins, less its bias; 0 where the bias is larger.
+        `root_error` with the bias of the squares taken off; 0 where that is larger. For calibrated predictions the
+        squares less their bias are 0 on average, so that about half of all samples have 0 here.
     confidence
         Of band and intervals.
     """
@@ -55,6 +58,7 @@ class Calibration:
     discrimination: float
     uncertainty: float
     error: float
+    root_error: float
     debiased_error: float
     confidence: float
 
@@ -70,9 +74,8 @@ class Calibration:
 
     def __repr__(self) -> str:
         parts = f"{self.miscalibration:.3g} - {self.discrimination:.3g} + {self.uncertainty:.3g}"
-        return (
-            f"Calibration(score {self.score:.4g} = {parts}; error {self.error:.3g}, debiased {self.debiased_error:.3g})"
-        )
+        errors = f"error {self.error:.3g}, root mean square {self.root_error:.3g}, debiased {self.debiased_error:.3g}"
+        return f"Calibration(score {self.score:.4g} = {parts}; {errors})"
 
 
 def calibration(
@@ -178,10 +181,10 @@ def wilson_interval(shares: np.ndarray, counts: np.ndarray, confidence: float) -
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-def bin_errors(table: np.ndarray) -> tuple[float, float]:
-    """The mean distance of shares and predictions, and the root of the mean squared distance less its bias."""
+def bin_errors(table: np.ndarray) -> tuple[float, float, float]:
+    """The mean distance of shares and predictions, the root of the mean squared one, and this without its bias."""
     means, shares, counts = table[:, 0], table[:, 1], table[:, 4]
     weights = counts / counts.sum()
     noise = np.divide(shares * (1 - shares), counts - 1, out=np.zeros(len(counts)), where=counts > 1)
-    squared = float(weights @ ((means - shares) ** 2 - noise))
-    return float(weights @ np.abs(means - shares)), float(np.sqrt(max(squared, 0.0)))
+    squared, bias = float(weights @ (means - shares) ** 2), float(weights @ noise)
+    return float(weights @ np.abs(means - shares)), float(np.sqrt(squared)), float(np.sqrt(max(squared - bias, 0.0)))
