@@ -69,7 +69,7 @@ CALLS: dict[str, tuple[str, str]] = {
     ),
     "log_prob, 1,000 rows of alarm": (ROWS.format(name="alarm", rows=1_000), "jt.log_prob(alarm, rows)"),
     "sample alarm, 10,000": (ALARM, "jt.sample(alarm, 10_000, rng=0)"),
-    "importance sampling, alarm": (ALARM, "jt.infer(alarm, {'HISTORY': 'TRUE'}, method='importance-sampling', rng=0)"),
+    "importance sampling, alarm": (ALARM, "jt.infer(alarm, {'HISTORY': 'TRUE'}, method='importance', rng=0)"),
     "likelihood weighting, asia": (
         "asia = jt.example('asia')", "jt.infer(asia, {'xray': 'yes'}, method='likelihood-weighting', rng=0)",
     ),
