@@ -91,7 +91,7 @@ def is_between_classes(rows, column, y, threshold):
     return len({y[row] for row, _ in rows if column[row] in (lower, upper)}) > 1
 
 
-def best_ratio(rows, columns, y, missing):
+def best_ratio(rows, columns, y, missing, total):
     """The best gain ratio of columns with at least the average gain, each at its best cut by gain, as C4.5 has it."""
     found = {}
     for position in range(len(columns)):
@@ -102,7 +102,7 @@ def best_ratio(rows, columns, y, missing):
     many = {
         place for place in found
         if any(isinstance(cell, str) for cell in columns[place])
-        and len({cell for cell in columns[place] if cell is not None}) >= 0.3 * len(y)
+        and len({cell for cell in columns[place] if cell is not None}) >= 0.3 * total
     }  # fmt: skip
     counted = [gain for place, (gain, _, _) in found.items() if place not in many or many == set(found)]
     if not counted:
@@ -114,10 +114,10 @@ def best_ratio(rows, columns, y, missing):
     return chosen, best
 
 
-def best_split(rows, columns, y, criterion, missing):
+def best_split(rows, columns, y, criterion, missing, total=None):
     """The best split, or None; where rows have holes, thresholds are candidates between classes only."""
     if criterion == "gain_ratio":
-        return best_ratio(rows, columns, y, missing)
+        return best_ratio(rows, columns, y, missing, total)
     best, found = -1.0, None
     for position, threshold, children in all_splits(rows, columns, y, missing):
         has_hole = any(columns[position][row] is None for row, _ in rows)
@@ -138,7 +138,7 @@ def grow(columns, y, weights, criterion, missing):
         below = []
         for rows in level:
             is_pure = len({y[row] for row, _ in rows}) == 1
-            found, value = (None, -1.0) if is_pure else best_split(rows, columns, y, criterion, missing)
+            found, value = (None, -1.0) if is_pure else best_split(rows, columns, y, criterion, missing, sum(weights))
             nodes.append((rows, found, weight_of(rows), impurity(summary(rows, y, kind), kind), value))
             below += [] if found is None else list(found[2].values())
         level = below

@@ -22,7 +22,6 @@ from juncture.kernels.trees.scores import (
     weight_of,
 )
 
-MANY_VALUES = 0.3  # of the rows: categories with more values have a gain that says nothing of others
 TIE = 1e-12  # scores that differ by less are equal: the first column and the lowest threshold win
 
 
@@ -34,8 +33,9 @@ def find_splits(
 
     `order` lists for each node the columns in which the search goes through them, or has one row for all nodes.
     `options` are the criterion, the rule for holes and the number of columns to look at; the search goes on until one
-    of them can be split. `limits` are the least weight of a node that is split and of two of its children, and the
-    least gain. `critical` has the least χ² for each number of degrees of freedom, or is empty.
+    of them can be split. `limits` are the least weight of a node that is split and of two of its children, the least
+    gain, and the number of categories that are many. `critical` has the least χ² for each number of degrees of freedom,
+    or is empty.
 
     By gain ratio a column has the threshold of the largest gain, and only columns whose gain is at least the average
     are candidates: a cut that splits off few rows has a large ratio, and tells nothing.
@@ -91,7 +91,7 @@ def find_splits(
             is_possible = is_possible or gain >= 0.0
         least = 0.0
         if options[0] == GAIN_RATIO:
-            least = average_gain(gains, order[node % len(order)], looked, num_values, is_real, len(target))
+            least = average_gain(gains, order[node % len(order)], looked, num_values, is_real, limits[3])
         best = -1.0
         for position in range(looked):
             if gains[position] >= max(least - TIE, 0.0) and scores[position] > best + TIE:
@@ -102,16 +102,16 @@ def find_splits(
 
 
 @kernel
-def average_gain(gains, order, looked, num_values, is_real, num_rows):
-    """The mean gain of the columns that can be split, without categories of nearly as many values as rows.
+def average_gain(gains, order, looked, num_values, is_real, many):
+    """The mean gain of the columns that can be split, without columns of many categories.
 
-    Where there are no other columns, these count too (Quinlan's C4.5).
+    Where there are no others, these count too (Quinlan's C4.5).
     """
     for is_strict in (True, False):
         total, number = 0.0, 0
         for position in range(looked):
             column = order[position]
-            is_few = is_real[column] or num_values[column] < MANY_VALUES * num_rows
+            is_few = is_real[column] or num_values[column] < many
             if gains[position] >= 0.0 and (is_few or not is_strict):
                 total += gains[position]
                 number += 1

@@ -15,6 +15,7 @@ from juncture.supervised.trees.columns import TrainingRows
 
 CRITERIA = {"gain": ENTROPY, "gain_ratio": GAIN_RATIO, "gini": GINI}
 MISSING = {"fractions": FRACTIONS, "mode": MODE, "class_mode": CLASS_MODE}
+MANY_VALUES = 0.3  # of the rows: the gain of so many categories is large, and says nothing of what is usual
 ORDERS = 4_000_000  # entries of the table of columns to look at, (node, column)
 
 
@@ -87,7 +88,7 @@ def grow(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> Nodes:
     criterion = VARIANCE if rows.output.is_real else CRITERIA[growth.criterion]
     num_drawn = min(growth.max_features or len(rows.inputs), len(rows.inputs))
     options = np.array([criterion, MISSING[growth.missing], num_drawn, rows.num_statistics], np.int64)
-    critical, limits = growth.critical_values(rows), growth.limits
+    critical, limits = growth.critical_values(rows), np.append(growth.limits, MANY_VALUES * rows.weights.sum())
     level = Level(np.zeros(1, np.int64), np.array([0, len(rows.target)]), np.arange(len(rows.target)), rows.weights)
     levels: list[Nodes] = []
     while len(level.branches):
