@@ -151,7 +151,7 @@ def test_rows_with_many_patterns_of_holes_go_through_one_run(monkeypatch):
     numbers = [{"a": 0.5}, {"b": 1.0}, {"a": 0.1, "b": 0.2}]
     known = [[jt.log_prob(model, [row])[0] for row in some] for model, some in ((asia, rows), (line, numbers))]
     runs, run_engine = [], log_prob.run_engine
-    monkeypatch.setattr(log_prob, "run_engine", lambda *asked: runs.append(asked) or run_engine(*asked))
+    monkeypatch.setattr(log_prob, "run_engine", lambda *asked, **more: runs.append(asked) or run_engine(*asked, **more))
     for model, some, values, num_runs in (
         (asia, rows[: log_prob.MANY_PATTERNS + 1], known[0], 1),
         (asia, [{"xray": "yes"}, {"dysp": "no"}, {"either": "no"}], None, 3),

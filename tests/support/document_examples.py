@@ -101,7 +101,7 @@ def linear_factors() -> list[Any]:
     loadings, mean = rng.normal(size=(4, 2)), [0.0, -1.0, 1e300, SMALLEST]
     return [
         jt.FactorAnalysis(loadings, mean, rng.gamma(2.0, size=4)),
-        jt.ProbabilisticPCA(loadings, mean, SMALLEST),
+        jt.ProbabilisticPCA(loadings, mean, 1e-290),
         jt.FactorAnalysis([[0.0]], [1.0], [2.0]),
         jt.FactorAnalysis([[0.0]], [1.0], [2.0]).with_feature_names(["größe"]),
     ]

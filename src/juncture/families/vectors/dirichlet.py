@@ -82,8 +82,7 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        counts = natural + 1
-        return np.asarray(loggamma(counts).sum(axis=-1) - loggamma(counts.sum(axis=-1)))
+        return log_normalizer(natural + 1)
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
@@ -97,7 +96,7 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
             with np.errstate(invalid="ignore"):
                 infinite = ((powers != 0) & (powers * logs == np.inf)).any(axis=-1)
             total = np.where(infinite, np.inf, total)
-        return np.asarray(total - self._log_partition_of(powers, {}))
+        return np.asarray(total - log_normalizer(self.concentration))
 
     def kl_divergence(self, other: Any) -> Real:
         """The deviances of the other counts from these, scaled to their sum, and what the gamma functions add."""
@@ -171,3 +170,8 @@ Dirichlet.pairs = (
         closed_form_predictive=lambda posterior, known: DirichletMultinomial(known["trials"], posterior.concentration),
     ),
 )  # fmt: skip
+
+
+def log_normalizer(concentration: np.ndarray) -> np.ndarray:
+    """log B(concentration), the multivariate beta function, also where 1 + the natural parameter rounds to 0."""
+    return np.asarray(loggamma(concentration).sum(axis=-1) - loggamma(concentration.sum(axis=-1)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
@@ -71,9 +72,9 @@ class JunctionTree:
 
     def with_budget(self, seconds: float) -> JunctionTree:
         """The same engine, whose planning has to end within a share of this time from now on."""
-        return replace(self, deadline=time.monotonic() + PLANNING * seconds)
+        return replace(self, deadline=time.monotonic() + PLANNING * check_number(seconds, "seconds"))
 
-    def time_left(self, budget: float) -> float:
+    def _time_left(self, budget: float) -> float:
         """What planning has left of a budget."""
         return budget if self.deadline is None else self.deadline - time.monotonic() + (1.0 - PLANNING) * budget
 

@@ -50,7 +50,7 @@ class JunctionTreePlan:
     ) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
         if budget is not None:
             cost = self.cost
-            check_budget(cost, self.engine.time_left(budget))
+            check_budget(cost, self.engine._time_left(budget))
         if model is self.model and findings.is_single and self.engine.should_slice(self.part, findings):
             return self.engine.answer_sliced(self.part, findings, self.targets)
         packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)

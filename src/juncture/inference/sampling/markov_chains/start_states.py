@@ -77,8 +77,8 @@ def find_start(
     for _ in range(ATTEMPTS):
         for penalty in PENALTIES:
             logs = np.where(np.isneginf(target.arrays.log_values), -penalty, target.arrays.log_values)
-            uniforms = rng.random((SWEEPS, num_blocks))
-            sweep_blocks(of_blocks, of_entries, logs, cumulative, orders, ONE, uniforms, codes, nobody, nothing, GIBBS)
+            drawn = rng.random((SWEEPS, num_blocks))
+            sweep_blocks(of_blocks, of_entries, logs, cumulative, orders, ONE, drawn, codes, nobody, nothing, GIBBS)
             if target.log_joint(codes) > -np.inf:
                 return codes
         codes = random_codes(target, rng.random(len(uniforms)))
