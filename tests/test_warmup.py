@@ -47,7 +47,7 @@ from juncture.warmup import warm_up
 warm_up()
 for module, names in {(CALLED | OF_SEQUENCES | OF_TREES | OF_MESSAGES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
-    print(*(name for name in names if not getattr(kernels, name).signatures), end="")
+    print(*(name for name in names if not getattr(kernels, name).compiled.num_kept), end="")
 """
 WIDE = f"""
 import numpy as np
@@ -58,7 +58,7 @@ from juncture.variables import Variable
 
 def compiled():
     kernels = ((import_module(f"juncture.kernels.{{module}}"), names) for module, names in {CALLED!r}.items())
-    return {{name: len(getattr(module, name).signatures) for module, names in kernels for name in names}}
+    return {{name: getattr(module, name).compiled.num_kept for module, names in kernels for name in names}}
 
 before, rng = compiled(), np.random.default_rng(0)
 for size in (2, 130, 40_000):

@@ -33,6 +33,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.inference.engines.contract import Question
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
+from juncture.inference.exact.gaussian.plan import find_order
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
@@ -251,9 +252,8 @@ def ask_gaussian_network() -> None:
     infer(model).joint("x", "y")
     sample(model, 2, given={"z": 1.0}, rng=0)
     infer(MarkovNetwork([GaussianFactor([x, y], [0.0, 0.0], [[2.0, 1.0], [1.0, 2.0]])]))
-    walk = [Variable(f"x{index}") for index in range(DENSE_GAUSSIAN + 2)]
-    steps = [LinearGaussian(after, [before], [1.0]) for before, after in pairwise(walk)]
-    infer(BayesianNetwork([LinearGaussian(walk[0], [], []), *steps]), {"x0": 1.0})
+    size = DENSE_GAUSSIAN + 1
+    find_order(size, np.arange(0, 2 * size - 1, 2), np.repeat(np.arange(size), 2)[1:-1])  # of a chain
 
 
 def warm_up_families() -> None:

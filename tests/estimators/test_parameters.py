@@ -98,6 +98,7 @@ OWN = {  # what differs from these for an estimator
     "BernoulliMixture": STARTS,
     "CategoricalHMM": {name: case[:2] for name, case in HIDDEN.items()},
     "DecisionTree": {"random_state": ({"max_features": 1}, 5)},
+    "GeneralizedLinearModel": {"tol": ({"family": jt.Poisson}, 0.1, (NUMBERS, COUNTS[:, 0]))},
     "ExponentialFamilyClassifier": {**CLOSED, "alpha": ({"family": "poisson"}, 9.0, (COUNTS, CLASSES))},
     "FactorAnalysis": LOADINGS,
     "GaussianHMM": HIDDEN,

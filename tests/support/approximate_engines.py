@@ -77,7 +77,7 @@ ENGINES = {
     "rejection": ApproximateEngine(jt.RejectionSampling(draws=300, max_tries=30_000), takes=is_directed, draws=True),
     "gibbs": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20), draws=True),
     "gibbs random scan": ApproximateEngine(Gibbs(draws=400, chains=2, warmup=40, scan="random"), draws=True),
-    "gibbs chromatic": ApproximateEngine(Gibbs(draws=50, chains=2, warmup=20, scan="chromatic"), draws=True),
+    "gibbs chromatic": ApproximateEngine(Gibbs(draws=200, chains=2, warmup=50, scan="chromatic"), draws=True),
     "metropolis": ApproximateEngine(jt.Metropolis(draws=100, chains=2, warmup=20), draws=True),
     "swendsen-wang": ApproximateEngine(
         jt.SwendsenWang(draws=50, chains=2, warmup=20),

@@ -71,7 +71,7 @@ class GaussianMixture(ImputingMixture, LikelihoodMixture):
     --------
     >>> rows = [[0.0, 0.1], [0.2, float("nan")], [0.1, -0.2], [9.0, 9.2], [float("nan"), 8.9], [9.1, 9.0]]
     >>> GaussianMixture(2, covariance_type="spherical").fit(rows).predict(rows).tolist()
-    [0, 0, 0, 1, 1, 1]
+    [1, 1, 1, 0, 0, 0]
     """
 
     covariance_type: str = "full"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_function, check_number
+from juncture.checks import check_count, check_flag, check_function, check_number
 from juncture.errors import InvalidModel, Unsupported
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.particles.state_space import StateSpace, as_states
@@ -167,6 +167,7 @@ class ParticleBeliefs(SameContent):
         low, high
             Both (time, …).
         """
+        check_flag(smoothed, "smoothed")
         quantile = self.student_quantile(level)
         means, errors = self.smoothed(function) if smoothed else self.filtered(function)
         return means - quantile * np.asarray(errors), means + quantile * np.asarray(errors)
