@@ -13,7 +13,7 @@ from juncture.components.contract import Emissions
 from juncture.data.tables.columns import Column
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.weights import as_weights
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, UnknownState, Unsupported
 from juncture.estimators.classifiers.accuracy import accuracy
 from juncture.estimators.tables import class_column, class_variable, row_weights
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
@@ -52,7 +52,8 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: their statistics are added to those of all rows before.
 
-        The first call takes the classes, by default those of `y`, and what the columns are. Labels may not be missing.
+        The first call takes the classes, by default those of `y`, and what the columns are: a class that comes later
+        must be among its `classes`. Labels may not be missing.
         """
         column = self._class_column(X, y)
         is_first = not hasattr(self, "statistics_")
@@ -60,7 +61,12 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             known = class_column(y if classes is None else classes, CLASS)
             self._classes = sorted_classes(class_variable(known, CLASS))
         rows = self._read(X, reset=is_first)
-        data = labelled(rows, column, self._classes, row_weights(sample_weight, X))
+        try:
+            data = labelled(rows, column, self._classes, row_weights(sample_weight, X))
+        except UnknownState as error:
+            raise UnknownState(
+                f"{error}; give all classes to the first call of partial_fit, as classes=[…], and start anew"
+            ) from None
         template = self._template(rows, self._classes) if is_first else self._start
         check_data(template, data)
         if needs_em(template, data):
