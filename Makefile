@@ -36,7 +36,7 @@ test-extras: $(VENV)-extras/.ready  ## run the tests that need optional packages
 	PATH="$(CURDIR)/$(VENV)-extras/bin:$$PATH" OPENBLAS_NUM_THREADS=1 $(VENV)-extras/bin/python -m pytest -q -n 2 --dist loadfile --durations=20 --hypothesis-seed=$(SEED) -m "not fuzz and not slow" --extras
 
 test-lowest: $(VENV)-lowest/.ready  ## run the tests of what touches other packages, with the oldest versions of them that are allowed
-	OPENBLAS_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED) -m "not fuzz and not slow" -W ignore::DeprecationWarning $(TOUCHING) $(NEWEST)
+	OPENBLAS_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED) -m "not fuzz and not slow" -W ignore::DeprecationWarning -W "ignore:It looks like .register_random" $(TOUCHING) $(NEWEST)
 
 check: $(VENV)/.demo  ## format, lint, types; meanwhile the kernels of the tests are compiled
 	@$(MAKE) --no-print-directory --jobs=3 kernels types lint
