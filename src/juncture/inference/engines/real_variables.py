@@ -33,7 +33,7 @@ def is_gaussian(model: Any) -> bool:
 
 
 def has_real_variables(model: Any) -> bool:
-    """Whether a model of factors has some; found once and kept with it."""
+    """Whether a model of factors has real-valued variables; found once and kept with it."""
     derived = getattr(model, "derived", None)
     if type(derived) is not dict:  # a class, or no value
         return False
