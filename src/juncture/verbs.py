@@ -12,10 +12,11 @@ from typing import Any
 from juncture.dispatch import lazy_dispatch, refuse_model
 from juncture.errors import Unsupported
 
-# class → the modules that register what the verbs do with it
+INFERENCE = tuple(f"juncture.inference.{verb}" for verb in ("infer", "log_prob", "most_probable", "sample"))
+# class → the modules that register what the verbs do with it, imported in turn until one has the verb
 KINDS: dict[str, tuple[str, ...]] = {
-    "BayesianNetwork": ("juncture.inference.verbs", "juncture.learning.verbs"),
-    "FactorProduct": ("juncture.inference.verbs", "juncture.learning.verbs"),
+    "BayesianNetwork": (*INFERENCE, "juncture.learning.verbs"),
+    "FactorProduct": (*INFERENCE, "juncture.learning.verbs"),
     "DirectedGraph": ("juncture.learning.verbs",),
     "UndirectedGraph": ("juncture.learning.verbs",),
     "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),

@@ -87,9 +87,9 @@ def is_real(beliefs: Beliefs, name: str) -> bool:
 
 def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
     """The lines of one variable: its states with their probabilities, or what is known of a number."""
-    from juncture.cli.printing.real_answers import numbers_of
-
     if is_real(beliefs, name):
+        from juncture.cli.printing.real_answers import numbers_of
+
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
     errors = errors_of(beliefs, name)
     shares = beliefs[name].to_dict().items()

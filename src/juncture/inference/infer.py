@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture import verbs
 from juncture.checks import shown
 from juncture.data.dataset import Extra
+from juncture.dispatch import register
 from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -19,6 +21,8 @@ from juncture.inference.engines.real_variables import has_real_variables, is_gau
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.source_answers import SourceAnswers, as_evidence_source
 from juncture.memory import check_memory_limit
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import ImportedTable, as_generator, as_names, resolve
 
@@ -161,3 +165,7 @@ def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
         names: tuple[str, ...] = model.variables.names
         return names
     return tuple(model.variable(name).name for name in as_names(targets, "targets"))
+
+
+register(verbs.infer, BayesianNetwork, infer_factors)
+register(verbs.infer, FactorProduct, infer_factors)

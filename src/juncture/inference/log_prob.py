@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from juncture import verbs
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole, number_patterns
 from juncture.data.sources.contract import RowSource, check_extra
 from juncture.data.sources.entries import as_lazy_source
+from juncture.dispatch import register
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
@@ -21,6 +23,7 @@ from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
@@ -105,3 +108,7 @@ def log_normalizer(model: Any, engine: Engine) -> float:
 @log_normalizer.register
 def _(model: BayesianNetwork, engine: Engine) -> float:
     return 0.0
+
+
+register(verbs.log_prob, BayesianNetwork, log_prob_factors)
+register(verbs.log_prob, FactorProduct, log_prob_factors)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture import verbs
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
+from juncture.dispatch import register
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -23,6 +25,8 @@ from juncture.inference.engines.options import as_budget, check_policy, time_lef
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import absorb_array, as_targets, engine_for
 from juncture.memory import check_memory
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_generator
 from juncture.values import few, format_count, number_of
@@ -290,3 +294,7 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
         np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)
+
+
+register(verbs.most_probable, BayesianNetwork, most_probable_factors)
+register(verbs.most_probable, FactorProduct, most_probable_factors)

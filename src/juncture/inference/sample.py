@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture import verbs
 from juncture.data.dataset import Dataset
+from juncture.dispatch import register
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
@@ -18,6 +20,7 @@ from juncture.inference.engines.contract import Question
 from juncture.inference.engines.draws import BYTES_PER_CELL, DRAWS, check_num_rows
 from juncture.inference.infer import absorb_array, engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_generator
 
 if TYPE_CHECKING:
@@ -71,3 +74,7 @@ def sample_posterior(
     check_possible(beliefs)
     columns = beliefs.answers.sample(check_num_rows(n, BYTES_PER_CELL * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)
+
+
+register(verbs.sample, BayesianNetwork, sample_network)
+register(verbs.sample, FactorProduct, sample_posterior)

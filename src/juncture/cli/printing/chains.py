@@ -21,9 +21,13 @@ HALF_WIDTH = 1.645  # standard errors from the middle of an interval of 90 % to 
 def watched_engine(model: Any, targets: list[str] | None, method: Any, budget: float | None) -> Iterator[Any]:
     """The method; of Markov chains the engine, which shows how far it is, and draws until the budget ends."""
     from juncture.inference.infer import SAMPLING_METHODS
+
+    if method not in SAMPLING_METHODS:
+        yield method
+        return
     from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 
-    engine = SAMPLING_METHODS[method]() if method in SAMPLING_METHODS else None
+    engine = SAMPLING_METHODS[method]()
     if not isinstance(engine, ChainEngine):
         yield method
         return

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture.drawing.curves import curve_svg
-from juncture.drawing.diagram import Drawing
 from juncture.drawing.html import Markup, html_table
-from juncture.drawing.svg import to_svg
 from juncture.errors import TooLarge
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 from juncture.inference.engines.real_marginals import summarize
-from juncture.networks.densities import density_heights
 from juncture.values import number_of
 
 if TYPE_CHECKING:
+    from juncture.drawing.diagram import Drawing
     from juncture.inference.engines.beliefs import Beliefs
 
 MAX_VARIABLES = 20
@@ -106,6 +103,9 @@ def variable_html(beliefs: Beliefs, name: str) -> str:
         return f'<tr><th>{escape(name)}</th><td colspan="3">{TOO_LARGE}</td></tr>'
     marginal = summarize(found)
     if beliefs.model.variable(name).is_real:
+        from juncture.drawing.curves import curve_svg
+        from juncture.networks.densities import density_heights
+
         moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"
         heights = density_heights(found)
         curve = f"<td>{curve_svg(heights)}</td>" if heights else ""
@@ -148,7 +148,12 @@ def steps_html(
 
 def picture_html(words: str, picture: Drawing | None, num_steps: int) -> str:
     """The words, and the picture where there is one that has some steps."""
-    return f"<p><code>{escape(words)}</code></p>" + ("" if picture is None or not num_steps else to_svg(picture))
+    shown_words = f"<p><code>{escape(words)}</code></p>"
+    if picture is None or not num_steps:
+        return shown_words
+    from juncture.drawing.svg import to_svg
+
+    return shown_words + to_svg(picture)
 
 
 def share_html(share: float) -> Markup:
