@@ -18,7 +18,6 @@ from juncture.inference.engines.real_variables import has_real_variables
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.lowering import check_factors, determined_nodes, lower
 from juncture.inference.infer import as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
@@ -78,7 +77,7 @@ def mode_cost(model: Any, observed: Sequence[str], targets: Sequence[str]) -> Co
     free = frozenset(nodes[name] for name in targets) - seen
     if len(targets) == 1 or len(free | seen | determined_nodes(lowered.scope.names)) == len(nodes):
         return NO_COST
-    return plan_targets(scopes_of(lowered), lowered.scope.shape, seen, free).cost
+    return plan_targets(lowered.scopes, lowered.scope.shape, seen, free).cost
 
 
 @one_path
@@ -189,7 +188,7 @@ def has_same_structure(one: Any, other: Any) -> bool:
     if has_real_variables(one) or has_real_variables(other):
         return families_of(one) == families_of(other)
     mine, theirs = lower(one), lower(other)
-    return mine.scope.shape == theirs.scope.shape and scopes_of(mine) == scopes_of(theirs)
+    return mine.scope.shape == theirs.scope.shape and mine.scopes == theirs.scopes
 
 
 def families_of(model: Any) -> list[tuple[str, ...]]:

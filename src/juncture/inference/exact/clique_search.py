@@ -187,10 +187,14 @@ def breadth_first_order(graph: np.ndarray) -> np.ndarray:
 
 def restrict(graph: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     """The graph among these nodes, numbered in their order, as bitsets."""
-    bits = np.unpackbits(graph[nodes].view(np.uint8), axis=1, bitorder="little")
-    inside = np.zeros((len(nodes), -(-len(nodes) // 64) * 64), dtype=np.uint8)
-    inside[:, : len(nodes)] = bits[:, nodes]
-    return np.packbits(inside, axis=1, bitorder="little").view(np.uint64)
+    starts, neighbours = as_lists(graph[nodes])
+    number = np.full(64 * graph.shape[1], -1)
+    number[nodes] = np.arange(len(nodes))
+    rows, columns = np.repeat(np.arange(len(nodes)), np.diff(starts)), number[neighbours]
+    rows, columns = rows[columns >= 0], columns[columns >= 0]
+    inside = np.zeros((len(nodes), -(-len(nodes) // 64)), dtype=np.uint64)
+    np.bitwise_or.at(inside, (rows, columns // 64), np.uint64(1) << (columns % 64).astype(np.uint64))
+    return inside
 
 
 def try_more(graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray, best: Order) -> Order:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,9 +41,15 @@ class Lowered:
     factors: tuple[Factor, ...]
     groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         return Scope((*self.variables, *self.hidden))
+
+    @cached_property
+    def scopes(self) -> list[list[int]]:
+        """Each factor's variables by number."""
+        nodes = {name: node for node, name in enumerate(self.scope.names)}
+        return [[nodes[name] for name in factor.scope.names] for factor in self.factors]
 
     def condition(self, states: Mapping[str, State]) -> Lowered:
         """The factors reduced by the states of some variables."""
@@ -88,6 +94,15 @@ def _(model: FactorProduct, observed: Mapping[str, State] | None = None) -> Lowe
 
 @lower.register
 def _(model: BayesianNetwork, observed: Mapping[str, State] | None = None) -> Lowered:
+    if observed is not None:
+        return lower_network(model, observed)
+    if "factors" not in model.derived:
+        model.derived["factors"] = lower_network(model, None)
+    found: Lowered = model.derived["factors"]
+    return found
+
+
+def lower_network(model: BayesianNetwork, observed: Mapping[str, State] | None) -> Lowered:
     factors: list[Factor] = []
     groups: dict[str, slice] = {}
     places = None if observed is None else {name: place for place, name in enumerate(model.variables.names)}

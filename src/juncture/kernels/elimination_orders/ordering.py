@@ -19,6 +19,7 @@ from juncture.kernels.elimination_orders.bitsets import (
 )
 
 MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT, MIN_NEIGHBOURS = 0, 1, 2, 3
+BLOCK = 64  # waiting nodes, the best of which is kept: a step looks again at those blocks only in which scores changed
 
 
 @kernel
@@ -53,7 +54,60 @@ def weigh_fill(graph, sizes, node, neighbours):
 
 
 @kernel
-def add_edge(graph, sizes, logs, one, other, degrees, around, fills, fill_weights, weights, stale, common):
+def mark_stale(node, stale, places, stale_blocks):
+    """Have the score of a node, and the best of its block, worked out again."""
+    stale[node] = True
+    stale_blocks[places[node] // BLOCK] = True
+
+
+@kernel
+def find_best(
+    waiting,
+    left,
+    late,
+    heuristic,
+    noise,
+    spread,
+    degrees,
+    fills,
+    fill_weights,
+    weights,
+    scores,
+    stale,
+    bests,
+    stale_blocks,
+):
+    """The place of the best of the nodes that are waiting, by the best of each block."""
+    spot = np.int64(0)
+    for block in range((left + BLOCK - 1) // BLOCK):
+        if stale_blocks[block]:
+            best = np.int64(block * BLOCK)
+            for place in range(block * BLOCK, min(left, (block + 1) * BLOCK)):
+                node = waiting[place]
+                if stale[node]:
+                    stretch = 1.0 + spread * noise[node]
+                    scores[node] = score_of(node, heuristic, degrees, fills, fill_weights, weights, stretch)
+                    stale[node] = False
+                if is_better(node, waiting[best], late, scores, weights, noise):
+                    best = np.int64(place)
+            bests[block], stale_blocks[block] = best, False
+        if block == 0 or is_better(waiting[bests[block]], waiting[spot], late, scores, weights, noise):
+            spot = bests[block]
+    return spot
+
+
+@kernel
+def take_away(waiting, spot, last, places, stale_blocks):
+    """Put the last of the waiting nodes where one goes."""
+    waiting[spot] = waiting[last]
+    places[waiting[spot]] = spot
+    stale_blocks[spot // BLOCK], stale_blocks[last // BLOCK] = True, True
+
+
+@kernel
+def add_edge(
+    graph, sizes, logs, one, other, degrees, around, fills, fill_weights, weights, stale, places, stale_blocks, common
+):
     """Make two nodes adjacent, and keep the counts up to date.
 
     Nodes next to both have one fill edge less. Each of the two has one more for every neighbour that is not next to
@@ -66,7 +120,7 @@ def add_edge(graph, sizes, logs, one, other, degrees, around, fills, fill_weight
         node = common[position]
         fills[node] -= 1
         fill_weights[node] -= weight
-        stale[node] = True
+        mark_stale(node, stale, places, stale_blocks)
         common_size += sizes[node]
     for near, far in ((one, other), (other, one)):
         fills[near] += degrees[near] - count
@@ -78,7 +132,10 @@ def add_edge(graph, sizes, logs, one, other, degrees, around, fills, fill_weight
 
 
 @kernel
-def remove_node(graph, sizes, logs, gone, count, neighbours, degrees, around, fills, fill_weights, weights, stale):
+def remove_node(
+    graph, sizes, logs, gone, count, neighbours, degrees, around, fills, fill_weights, weights, stale, places,
+    stale_blocks,
+):  # fmt: skip
     """Take a node away whose neighbours are all adjacent, and keep the counts up to date."""
     inside = around[gone]
     for index in range(count):
@@ -89,7 +146,7 @@ def remove_node(graph, sizes, logs, gone, count, neighbours, degrees, around, fi
         fill_weights[node] -= sizes[gone] * (around[node] - (inside - sizes[node]))
         degrees[node] -= 1
         weights[node] -= logs[gone]
-        stale[node] = True
+        mark_stale(node, stale, places, stale_blocks)
 
 
 @kernel
@@ -179,7 +236,8 @@ def eliminate(adjacency, log_sizes, heuristic, noise, spread, late, limit, bound
     around, fill_weights = np.empty(num_nodes), np.zeros(num_nodes)
     weights, scores = np.empty(num_nodes), np.empty(num_nodes)
     stale = np.ones(num_nodes, np.bool_)  # whether a score is to be worked out again
-    waiting = np.arange(num_nodes)
+    waiting, places = np.arange(num_nodes), np.arange(num_nodes)
+    bests, stale_blocks = np.empty(num_nodes // BLOCK + 1, np.int64), np.ones(num_nodes // BLOCK + 1, np.bool_)
     counts, pending = np.empty(num_nodes, np.int64), np.zeros(num_nodes + 1, np.int64)
     for node in range(num_nodes):
         logs[node] = round_to(log_sizes[node], 2.0**32)
@@ -192,22 +250,17 @@ def eliminate(adjacency, log_sizes, heuristic, noise, spread, late, limit, bound
             fill_weights[node] = weigh_fill(graph, sizes, node, scratch)
     total = 0.0
     for step in range(num_nodes):
-        spot = np.int64(0)
-        for position in range(num_nodes - step):
-            node = waiting[position]
-            if stale[node]:
-                stretch = 1.0 + spread * noise[node]
-                scores[node] = score_of(node, heuristic, degrees, fills, fill_weights, weights, stretch)
-                stale[node] = False
-            if is_better(node, waiting[spot], late, scores, weights, noise):
-                spot = position
+        spot = find_best(
+            waiting, num_nodes - step, late, heuristic, noise, spread, degrees, fills, fill_weights, weights, scores,
+            stale, bests, stale_blocks,
+        )  # fmt: skip
         best = waiting[spot]
         if weights[best] > limit:
             total += finish_order(
                 graph, sizes, logs, weights, noise, late, waiting, order, separators, counts, pending, step
             )
             break
-        waiting[spot] = waiting[num_nodes - step - 1]
+        take_away(waiting, spot, num_nodes - step - 1, places, stale_blocks)
         order[step] = best
         copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
@@ -231,9 +284,14 @@ def eliminate(adjacency, log_sizes, heuristic, noise, spread, late, limit, bound
                             fill_weights,
                             weights,
                             stale,
+                            places,
+                            stale_blocks,
                             scratch,
                         )
-        remove_node(graph, sizes, logs, best, count, neighbours, degrees, around, fills, fill_weights, weights, stale)
+        remove_node(
+            graph, sizes, logs, best, count, neighbours, degrees, around, fills, fill_weights, weights, stale, places,
+            stale_blocks,
+        )  # fmt: skip
     return order, separators, total
 
 

@@ -10,7 +10,6 @@ import pytest
 import juncture as jt
 from juncture.inference.exact.clique_search import HOPELESS
 from juncture.inference.exact.enumeration import Enumeration
-from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import lower
 from juncture.kernels.elimination_orders import ordering
@@ -20,7 +19,7 @@ HEURISTICS = (ordering.MIN_FILL, ordering.WEIGHTED_FILL, ordering.MIN_WEIGHT, or
 
 
 def random_graph(rng):
-    size = int(rng.integers(1, 75))  # more than one word of bits
+    size = int(rng.integers(1, 140))  # more than one word of bits and one block
     pairs = np.argwhere(np.triu(rng.random((size, size)) < rng.random() ** 2, 1))
     neighbours = [set() for _ in range(size)]
     for one, other in pairs.tolist():
@@ -107,7 +106,7 @@ def test_many_noisy_children_cost_what_those_that_are_present_cost():
     assert jt.infer(network, evidence).log_evidence == pytest.approx(expected, rel=1e-13)
     smaller = noisy_network(np.random.default_rng(3), num_causes=60, num_children=80, most=30)
     lowered = lower(smaller, evidence).condition(evidence)  # of others up to 10: totals are minimized, not widths
-    assert find_structure(scopes_of(lowered), lowered.scope.shape).tree.cost.width <= len(present) + 2
+    assert find_structure(lowered.scopes, lowered.scope.shape).tree.cost.width <= len(present) + 2
 
 
 def test_the_factors_of_observed_noisy_children_multiply_to_the_network():

@@ -24,7 +24,7 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree, PlanningTooLong
 from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.memos import recall
-from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
+from juncture.inference.exact.junction_tree.orders import find_order, search_structure
 from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import (
     Structure,
@@ -108,8 +108,10 @@ class JunctionTree:
         )
 
     def predicts_gain(self, model: Any, observed: frozenset[str], absent: frozenset[str], whole: Cost) -> bool:
-        sliced = self.sliced_cost(model, observed, absent).operations * SLICED_RUNS
-        return sliced + OPERATIONS_PER_SLICE * len(lower(model).factors) < whole.operations
+        slicing = OPERATIONS_PER_SLICE * len(lower(model).factors)
+        if slicing >= whole.operations:
+            return False
+        return slicing + SLICED_RUNS * self.sliced_cost(model, observed, absent).operations < whole.operations
 
     def sliced_cost(self, model: Any, observed: frozenset[str], absent: frozenset[str] = frozenset()) -> Cost:
         """The cost of a run on tables reduced by evidence, the noisy children of `absent` in their lowest state."""
@@ -206,19 +208,19 @@ class JunctionTree:
 
     def find_sparse_plan(self, model: Any, lowered: Lowered, most_kept: float) -> SparsePlan | None:
         find_tree = partial(self.find_tree, model, lowered)
-        return find_sparse_plan(lowered, scopes_of(lowered), find_tree, most_kept, self.deadline)
+        return find_sparse_plan(lowered, lowered.scopes, find_tree, most_kept, self.deadline)
 
     def keep_possible_cells(self, model: Any) -> None:
         """Answer from the cells that can be non-zero, however many they are; before the model's first question."""
         lowered = lower(model)
         model.derived["sparse plan"] = plan_sparsely(
-            lowered, scopes_of(lowered), partial(self.find_tree, model, lowered)
+            lowered, lowered.scopes, partial(self.find_tree, model, lowered)
         )
 
     def find_tree(self, model: Any, lowered: Lowered, scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
         """The clique tree for these factors, or for what is left of their scopes."""
         whole = self.structure(model, lowered).tree
-        if shape == lowered.scope.shape and scopes == scopes_of(lowered):
+        if shape == lowered.scope.shape and scopes == lowered.scopes:
             return whole
 
         def search() -> Structure:
@@ -228,7 +230,7 @@ class JunctionTree:
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
-        key = (lowered.scope.shape, tuple(map(tuple, scopes_of(lowered))))
+        key = (lowered.scope.shape, tuple(map(tuple, lowered.scopes)))
 
         def search() -> Structure:
             return search_structure(model, lowered, lambda: self.structure(model, lower(model)), self.deadline)

@@ -40,7 +40,7 @@ def find_order(model: Any, effort: float) -> tuple[str, ...]:
 
 
 def search_from(names: Sequence[str], lowered: Lowered, effort: float, deadline: float | None = None) -> Structure:
-    scopes = scopes_of(lowered)
+    scopes = lowered.scopes
     known = complete_order(names, lowered.scope.names, scopes) if names else None
     return find_structure(scopes, lowered.scope.shape, known=known, effort=effort, deadline=deadline)
 
@@ -62,9 +62,3 @@ def complete_order(names: Sequence[str], all_names: Sequence[str], scopes: Seque
             if not is_named[node]:
                 steps[node] = min(steps[node], first + 0.5)
     return np.argsort(steps, kind="stable")
-
-
-def scopes_of(lowered: Lowered) -> list[list[int]]:
-    """Each factor's variables by number."""
-    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-    return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]

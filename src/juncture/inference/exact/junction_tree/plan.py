@@ -23,7 +23,8 @@ from juncture.kernels.junction_tree.layout import build_clique_table, build_node
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.memory import NUMBER, default_memory_limit, format_bytes
 
-FACTORED_CELLS, FACTORED_TABLE = 2**20, 2**14  # of all tables and of the largest, from which on none is stored
+FACTORED_CELLS, FACTORED_TABLE = 2**20, 2**17  # of all tables and of the largest, from which on none is stored
+MUCH_MEMORY, FACTORED_IN_MUCH = 2**30, 2**14  # bytes of all tables, from which on smaller ones are not stored either
 KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
 MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs
 ROOM = 2**16  # numbers to work with: chunks and small tables
@@ -75,7 +76,8 @@ class Structure:
     def is_factored(self) -> bool:
         """Whether cliques are so large that they are kept as factors and messages (`factored_plan`)."""
         cost = self.tree.cost
-        return cost.operations >= FACTORED_CELLS * OPERATIONS_PER_CELL and cost.largest_table >= FACTORED_TABLE
+        least = FACTORED_TABLE if cost.bytes < MUCH_MEMORY else FACTORED_IN_MUCH
+        return cost.operations >= FACTORED_CELLS * OPERATIONS_PER_CELL and cost.largest_table >= least
 
     @cached_property
     def cost(self) -> Cost:

@@ -27,7 +27,6 @@ from juncture.inference.exact.junction_tree.message_tree import (
     Skeleton,
     leave_one_out_sums,
 )
-from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.exact.junction_tree.sparse.choice import LEAST_ZEROS
 from juncture.inference.exact.junction_tree.sparse.supports import has_zeros
@@ -108,7 +107,7 @@ def log_derivatives(model: Any, known: list[LogFactor]) -> tuple[float, list[np.
     """
     lowered = Lowered(model.variables, (), model.factors)
     structure = JunctionTree().structure(model, lowered)
-    scopes, all_cells = scopes_of(lowered), structure.tree.cost.operations / OPERATIONS_PER_CELL
+    scopes, all_cells = lowered.scopes, structure.tree.cost.operations / OPERATIONS_PER_CELL
     tables = [LogFactor(tuple(scope), part.log_values) for scope, part in zip(scopes, model.factors, strict=True)]
     if all_cells >= MANY_CELLS and has_zeros(model.factors, LEAST_ZEROS):
         products = ListedProducts(structure.num_states.tolist(), min(MOST_LISTED, LISTED_PART * all_cells))

@@ -13,7 +13,6 @@ from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_b
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import has_scopes
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.lowering import check_factors, lower
@@ -64,7 +63,7 @@ class JunctionTreePlan:
         names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan
         part = relevant_part(model, names) if set(names) <= set(model.variables.names) else model
         lowered = lower(part)
-        if part.variables.names != names or not has_scopes(cliques, scopes_of(lowered), lowered.scope.shape):
+        if part.variables.names != names or not has_scopes(cliques, lowered.scopes, lowered.scope.shape):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
         tree = self.engine.packed_model(self.part).tree.repack(lowered.factors)
         return self.engine.pack(part, lowered) if tree is None else PackedModel.of(tree, lowered)
