@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, pairwise
@@ -251,3 +253,27 @@ def test_work_grows_with_the_cliques_not_with_the_tables():
     (_, dense), (_, sparse) = (dispatch.work_of_model(jt.MarkovNetwork(factors)) for factors in (pairs, chain))
     assert dense > 2**20
     assert sparse < 1000
+
+
+START_UP = """
+import juncture as jt
+from juncture.kernels.compiler import KERNELS
+
+def loaded():
+    return {one.__name__ for one in KERNELS if "compiled" in vars(one) and one.compiled.dispatcher is not None}
+
+model = jt.example("alarm")
+jt.set_compilation("always")
+jt.compile(model)
+at_first = loaded()
+jt.infer(model, {"HISTORY": "TRUE"})
+jt.infer(model, [{"HISTORY": "TRUE"}, {"CVP": "LOW"}])
+print(len(at_first), *sorted(loaded() - at_first))
+"""
+
+
+def test_a_plan_loads_the_kernels_of_its_runs():
+    run = subprocess.run([sys.executable, "-c", START_UP], capture_output=True, text=True, check=True)
+    number, *later = run.stdout.split()
+    assert int(number) > 0
+    assert later == []

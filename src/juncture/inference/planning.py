@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from juncture.checks import shown
@@ -19,12 +20,14 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.lowering import check_factors, determined_nodes, lower
-from juncture.inference.infer import as_targets, engine_for
+from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, engine_for
+from juncture.kernels.compilation import COMPILED, Path, compilation, on_path
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_generator, as_names
 from juncture.values import SameContent
 
 VERBS = ("infer", "most_probable")
+LONG_RUN = 1e9  # operations, a second: kernels are loaded in less
 
 
 @one_path
@@ -91,6 +94,9 @@ def compile(  # noqa: A001  the verb of every engine
 ) -> Plan:
     """A plan for the marginals of `targets` given any values of `observed`, for every model of this structure.
 
+    The machine code of the kernels that an exact engine runs is loaded too, if it is on disk: a service that compiles
+    its plans when it starts does not wait for it in its first answer.
+
     Parameters
     ----------
     model
@@ -123,7 +129,19 @@ def compile(  # noqa: A001  the verb of every engine
         part, as_names(observed, "observed") if has_real_variables(part) else part.variables.names, names
     )
     plan.prepare()
+    if engine.name in EXACT_METHODS | REAL_METHODS:
+        load_kernels(plan, part)
     return Plan(engine, plan, model, part, names)
+
+
+def load_kernels(plan: EnginePlan, part: Any) -> None:
+    """Run a plan without evidence, on one row and on two, so that the kernels of later runs are loaded by then."""
+    operations = plan.cost.operations
+    if compilation() == "never" or operations > LONG_RUN:
+        return
+    with on_path(COMPILED if compilation() == "always" else Path(None, partial(float, operations))):
+        for num_rows in (None, 2):
+            plan.run(part, Findings(tuple(part.variables), {}, {}, {}, num_rows=num_rows))
 
 
 @dataclass(frozen=True, eq=False)
