@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 __version__ = "0.1.0"
@@ -373,20 +374,26 @@ _MODULES = {
 }
 
 # folders whose public names are used as `jt.evaluation.confusion_matrix`
-_NAMESPACES = ("supervised", "evaluation")
+_NAMESPACES = {"supervised": "supervised", "evaluation": "evaluation"}
 
 __all__ = ["__version__", *_MODULES, *_NAMESPACES]  # noqa: PLE0604
 
 
-def __getattr__(name: str) -> Any:
-    if name in _NAMESPACES:
-        return importlib.import_module(f"juncture.{name}")
-    if name not in _MODULES:
-        raise AttributeError(f"module 'juncture' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-    value = getattr(importlib.import_module(f"juncture.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+def imported_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package: names are imported from their modules when they are first used."""
+    own = vars(sys.modules[package])
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        module = importlib.import_module(f"juncture.{modules[name]}")
+        own[name] = value = module if name in _NAMESPACES else getattr(module, name)
+        return value
+
+    def list_names() -> list[str]:
+        return sorted({*own, *own["__all__"]})
+
+    return get, list_names
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = imported_names(__name__, {**_MODULES, **_NAMESPACES})

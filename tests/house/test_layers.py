@@ -63,6 +63,9 @@ ORDERS = {
 }  # fmt: skip
 
 
+LAZY = "juncture.imported_names"  # a function of the root, which imports nothing itself
+
+
 def module_name(path: Path) -> str:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -93,7 +96,7 @@ def imported_modules(source: str) -> set[str]:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    inside = (name.removeprefix("juncture.") for name in names if name.startswith("juncture."))
+    inside = (name.removeprefix("juncture.") for name in names - {LAZY} if name.startswith("juncture."))
     return {name if name in MODULES else name.rpartition(".")[0] for name in inside}
 
 

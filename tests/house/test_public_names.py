@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import juncture
 
 PUBLIC_NAMES = [
@@ -372,5 +374,16 @@ def test_type_checkers_see_the_same_names():
     assert stubs == {name: f"juncture.{home}" for name, home in juncture._MODULES.items()} | namespaces
 
 
+@pytest.mark.parametrize("name", juncture._NAMESPACES)
+def test_type_checkers_see_the_same_names_of_a_namespace(name):
+    namespace = getattr(juncture, name)
+    stub = Path(namespace.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
+    stubs = {alias.name: node.module for node in imports for alias in node.names}
+    assert stubs == {name: f"juncture.{home}" for name, home in namespace._MODULES.items()}
+    assert all(getattr(namespace, one) is not None for one in namespace.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     assert not hasattr(juncture, "Bayesian")
+    assert not hasattr(juncture.supervised, "Bayesian")

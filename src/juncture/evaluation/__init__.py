@@ -1,139 +1,93 @@
-"""Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
+"""Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`.
 
-from juncture.evaluation.choice.bayes import BayesFactor, bayes_factor, description_length, model_posterior
-from juncture.evaluation.choice.compare import ModelComparison, ModelScore, compare_models
-from juncture.evaluation.choice.facts import Candidate
-from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
-from juncture.evaluation.choice.priors import HierarchicalPrior
-from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
-from juncture.evaluation.comparison.mcnemar import mcnemar_test
-from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
-from juncture.evaluation.comparison.results import TestResult
-from juncture.evaluation.comparison.t_tests import corrected_t_test, five_by_two_test, paired_t_test
-from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair, compare_learners
-from juncture.evaluation.learning_theory.bounds import (
-    capacity,
-    estimation_error_bound,
-    hoeffding_bound,
-    hoeffding_deviation,
-    hoeffding_samples,
-    margin_vc_bound,
-    sample_complexity,
-    threshold_sample_complexity,
-    uniform_convergence_bound,
-    vc_sample_complexity,
-)
-from juncture.evaluation.learning_theory.hypotheses import (
-    Discs,
-    Hyperplanes,
-    Intervals,
-    Rectangles,
-    SignedIntervals,
-    Sines,
-    Singletons,
-    Thresholds,
-    shatters,
-    sine_frequency,
-    vc_dimension,
-)
-from juncture.evaluation.learning_theory.known_risk import RiskDecomposition, decompose_risk, risk
-from juncture.evaluation.learning_theory.margins import margin_error_bound
-from juncture.evaluation.learning_theory.risk import (
-    StructuralRisk,
-    ThresholdFit,
-    fit_threshold,
-    pac_frequency,
-    structural_risk,
-)
-from juncture.evaluation.measures.calibration import Calibration, calibration
-from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
-from juncture.evaluation.measures.curves import ScoreCurve, precision_recall_curve, roc_curve
-from juncture.evaluation.measures.numbers import pearson_correlation, root_mean_squared_error
-from juncture.evaluation.measures.scores import crps, log_score
-from juncture.evaluation.network_report import NetworkReport, VariableReport, evaluate_network
-from juncture.evaluation.protocols.bootstrap import BootstrapError, bootstrap_error
-from juncture.evaluation.protocols.cross_validation import CrossValidation, cross_validate
-from juncture.evaluation.protocols.folds import hold_out, make_folds
-from juncture.evaluation.protocols.learning_curves import ScoreBands, learning_curve, validation_curve
+__init__.pyi gives type checkers the same names.
+"""
 
-__all__ = [
-    "BayesFactor",
-    "BayesianComparison",
-    "BootstrapError",
-    "Calibration",
-    "Candidate",
-    "ConfusionMatrix",
-    "CrossValidation",
-    "Discs",
-    "FriedmanTest",
-    "HierarchicalPrior",
-    "Hyperplanes",
-    "Intervals",
-    "LearnerComparison",
-    "LearnerPair",
-    "ModelComparison",
-    "ModelScore",
-    "NetworkReport",
-    "PredictiveScore",
-    "Rectangles",
-    "RiskDecomposition",
-    "ScoreBands",
-    "ScoreCurve",
-    "SignedIntervals",
-    "Sines",
-    "Singletons",
-    "StructuralRisk",
-    "TestResult",
-    "ThresholdFit",
-    "Thresholds",
-    "VariableReport",
-    "bayes_factor",
-    "bayesian_correlated_t",
-    "bayesian_signed_rank",
-    "bootstrap_error",
-    "calibration",
-    "capacity",
-    "compare_learners",
-    "compare_models",
-    "confusion_matrix",
-    "corrected_t_test",
-    "cross_validate",
-    "crps",
-    "decompose_risk",
-    "description_length",
-    "estimation_error_bound",
-    "evaluate_network",
-    "fit_threshold",
-    "five_by_two_test",
-    "friedman_test",
-    "hoeffding_bound",
-    "hoeffding_deviation",
-    "hoeffding_samples",
-    "hold_out",
-    "learning_curve",
-    "log_score",
-    "make_folds",
-    "margin_error_bound",
-    "margin_vc_bound",
-    "mcnemar_test",
-    "model_posterior",
-    "pac_frequency",
-    "paired_t_test",
-    "pearson_correlation",
-    "precision_recall_curve",
-    "psis_loo",
-    "risk",
-    "roc_curve",
-    "root_mean_squared_error",
-    "sample_complexity",
-    "shatters",
-    "sine_frequency",
-    "structural_risk",
-    "threshold_sample_complexity",
-    "uniform_convergence_bound",
-    "validation_curve",
-    "vc_dimension",
-    "vc_sample_complexity",
-    "waic",
-    "wilcoxon_test",
-]
+from __future__ import annotations
+
+from juncture import imported_names
+
+# name → the module that defines it, loaded when the name is first used
+_MODULES = {
+    "BayesFactor": "evaluation.choice.bayes",
+    "bayes_factor": "evaluation.choice.bayes",
+    "description_length": "evaluation.choice.bayes",
+    "model_posterior": "evaluation.choice.bayes",
+    "ModelComparison": "evaluation.choice.compare",
+    "ModelScore": "evaluation.choice.compare",
+    "compare_models": "evaluation.choice.compare",
+    "Candidate": "evaluation.choice.facts",
+    "PredictiveScore": "evaluation.choice.predictive",
+    "psis_loo": "evaluation.choice.predictive",
+    "waic": "evaluation.choice.predictive",
+    "HierarchicalPrior": "evaluation.choice.priors",
+    "BayesianComparison": "evaluation.comparison.bayesian",
+    "bayesian_correlated_t": "evaluation.comparison.bayesian",
+    "bayesian_signed_rank": "evaluation.comparison.bayesian",
+    "mcnemar_test": "evaluation.comparison.mcnemar",
+    "FriedmanTest": "evaluation.comparison.rank_tests",
+    "friedman_test": "evaluation.comparison.rank_tests",
+    "wilcoxon_test": "evaluation.comparison.rank_tests",
+    "TestResult": "evaluation.comparison.results",
+    "corrected_t_test": "evaluation.comparison.t_tests",
+    "five_by_two_test": "evaluation.comparison.t_tests",
+    "paired_t_test": "evaluation.comparison.t_tests",
+    "LearnerComparison": "evaluation.comparison.table",
+    "LearnerPair": "evaluation.comparison.table",
+    "compare_learners": "evaluation.comparison.table",
+    "capacity": "evaluation.learning_theory.bounds",
+    "estimation_error_bound": "evaluation.learning_theory.bounds",
+    "hoeffding_bound": "evaluation.learning_theory.bounds",
+    "hoeffding_deviation": "evaluation.learning_theory.bounds",
+    "hoeffding_samples": "evaluation.learning_theory.bounds",
+    "margin_vc_bound": "evaluation.learning_theory.bounds",
+    "sample_complexity": "evaluation.learning_theory.bounds",
+    "threshold_sample_complexity": "evaluation.learning_theory.bounds",
+    "uniform_convergence_bound": "evaluation.learning_theory.bounds",
+    "vc_sample_complexity": "evaluation.learning_theory.bounds",
+    "Discs": "evaluation.learning_theory.hypotheses",
+    "Hyperplanes": "evaluation.learning_theory.hypotheses",
+    "Intervals": "evaluation.learning_theory.hypotheses",
+    "Rectangles": "evaluation.learning_theory.hypotheses",
+    "SignedIntervals": "evaluation.learning_theory.hypotheses",
+    "Sines": "evaluation.learning_theory.hypotheses",
+    "Singletons": "evaluation.learning_theory.hypotheses",
+    "Thresholds": "evaluation.learning_theory.hypotheses",
+    "shatters": "evaluation.learning_theory.hypotheses",
+    "sine_frequency": "evaluation.learning_theory.hypotheses",
+    "vc_dimension": "evaluation.learning_theory.hypotheses",
+    "RiskDecomposition": "evaluation.learning_theory.known_risk",
+    "decompose_risk": "evaluation.learning_theory.known_risk",
+    "risk": "evaluation.learning_theory.known_risk",
+    "margin_error_bound": "evaluation.learning_theory.margins",
+    "StructuralRisk": "evaluation.learning_theory.risk",
+    "ThresholdFit": "evaluation.learning_theory.risk",
+    "fit_threshold": "evaluation.learning_theory.risk",
+    "pac_frequency": "evaluation.learning_theory.risk",
+    "structural_risk": "evaluation.learning_theory.risk",
+    "Calibration": "evaluation.measures.calibration",
+    "calibration": "evaluation.measures.calibration",
+    "ConfusionMatrix": "evaluation.measures.confusion",
+    "confusion_matrix": "evaluation.measures.confusion",
+    "ScoreCurve": "evaluation.measures.curves",
+    "precision_recall_curve": "evaluation.measures.curves",
+    "roc_curve": "evaluation.measures.curves",
+    "pearson_correlation": "evaluation.measures.numbers",
+    "root_mean_squared_error": "evaluation.measures.numbers",
+    "crps": "evaluation.measures.scores",
+    "log_score": "evaluation.measures.scores",
+    "NetworkReport": "evaluation.network_report",
+    "VariableReport": "evaluation.network_report",
+    "evaluate_network": "evaluation.network_report",
+    "BootstrapError": "evaluation.protocols.bootstrap",
+    "bootstrap_error": "evaluation.protocols.bootstrap",
+    "CrossValidation": "evaluation.protocols.cross_validation",
+    "cross_validate": "evaluation.protocols.cross_validation",
+    "hold_out": "evaluation.protocols.folds",
+    "make_folds": "evaluation.protocols.folds",
+    "ScoreBands": "evaluation.protocols.learning_curves",
+    "learning_curve": "evaluation.protocols.learning_curves",
+    "validation_curve": "evaluation.protocols.learning_curves",
+}
+__all__ = [*_MODULES]  # noqa: PLE0604
+__getattr__, __dir__ = imported_names(__name__, _MODULES)

@@ -1,167 +1,107 @@
-"""Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
+"""Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`.
 
-from juncture.descent.descend import Descent, descend
-from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
-from juncture.descent.stochastic import descend_stochastic
-from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
-from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
-from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
-from juncture.supervised.decisions.optimal_decision import OptimalDecision, optimal_decision
-from juncture.supervised.decisions.regions import DecisionRegions, decision_regions
-from juncture.supervised.generative.classifier import GenerativeClassifier
-from juncture.supervised.generative.fit import fit_classifier
-from juncture.supervised.generative.linear_form import LinearForm
-from juncture.supervised.linear_classifiers.dichotomies import (
-    count_dichotomies,
-    linear_dichotomies,
-    minimize_zero_one,
-)
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
-from juncture.supervised.linear_classifiers.kernels import (
-    ConstantKernel,
-    GaussianKernel,
-    KernelProduct,
-    KernelSum,
-    LinearKernel,
-    PolynomialKernel,
-    is_kernel_matrix,
-)
-from juncture.supervised.linear_classifiers.least_squares import fit_least_squares
-from juncture.supervised.linear_classifiers.losses import margin_loss, margin_loss_derivative
-from juncture.supervised.linear_classifiers.maximum_margin import (
-    MaximumMargin,
-    OptimalityResiduals,
-    fit_maximum_margin,
-)
-from juncture.supervised.linear_classifiers.multiclass import (
-    AllPairs,
-    OneVersusRest,
-    fit_all_pairs,
-    fit_one_versus_rest,
-)
-from juncture.supervised.linear_classifiers.ordered import OrderedClassifier, fit_ordered
-from juncture.supervised.linear_classifiers.perceptron import PerceptronFit, fit_perceptron, perceptron_bound
-from juncture.supervised.linear_classifiers.risk import RiskFit, minimize_risk
-from juncture.supervised.linear_classifiers.separability import find_separation
-from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork, threshold_network
-from juncture.supervised.regression.bases import (
-    FourierBasis,
-    GaussianBasis,
-    LinearBasis,
-    PolynomialBasis,
-    SigmoidBasis,
-    SplineBasis,
-)
-from juncture.supervised.regression.bayesian import BayesianLinearRegression
-from juncture.supervised.regression.conjugate import ConjugateLinearRegression
-from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
-from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
-from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
-from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
-from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
-from juncture.supervised.regression.links import Link
-from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
-from juncture.supervised.regression.ridge import RidgePath, ridge_path
-from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
-from juncture.supervised.trees.forest import RandomForest, learn_forest
-from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
-from juncture.supervised.trees.learn import learn_tree
-from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
-from juncture.supervised.trees.rules import Rule
-from juncture.supervised.trees.tree import DecisionTree
+__init__.pyi gives type checkers the same names.
+"""
 
-__all__ = [
-    "AllPairs",
-    "Armijo",
-    "BasisChoice",
-    "BayesianLinearRegression",
-    "ConjugateLinearRegression",
-    "ConstantKernel",
-    "ConstantStep",
-    "DecisionRegions",
-    "DecisionTree",
-    "DecreasingStep",
-    "Descent",
-    "ErrorBounds",
-    "ErrorRate",
-    "EvidenceFit",
-    "ExactLineSearch",
-    "FourierBasis",
-    "GaussianBasis",
-    "GaussianKernel",
-    "GeneralizedLinearFit",
-    "GeneralizedLinearModel",
-    "GenerativeClassifier",
-    "Hyperplane",
-    "KernelProduct",
-    "KernelSum",
-    "LaplaceLogistic",
-    "LinearBasis",
-    "LinearFit",
-    "LinearForm",
-    "LinearKernel",
-    "LinearRegression",
-    "Link",
-    "LogisticFit",
-    "LogisticRegression",
-    "LossMatrix",
-    "MaximumMargin",
-    "OneVersusRest",
-    "OptimalDecision",
-    "OptimalityResiduals",
-    "OrderedClassifier",
-    "PerceptronFit",
-    "PolynomialBasis",
-    "PolynomialKernel",
-    "RandomForest",
-    "RegressionStatistics",
-    "RidgePath",
-    "RiskFit",
-    "Rule",
-    "SigmoidBasis",
-    "SplineBasis",
-    "ThresholdNetwork",
-    "candidate_thresholds",
-    "classification_error",
-    "compare_bases",
-    "conditional_error",
-    "count_dichotomies",
-    "decide",
-    "decision_regions",
-    "descend",
-    "descend_generalized_linear",
-    "descend_stochastic",
-    "error_bounds",
-    "find_separation",
-    "fit_all_pairs",
-    "fit_classifier",
-    "fit_evidence",
-    "fit_generalized_linear",
-    "fit_least_squares",
-    "fit_linear",
-    "fit_logistic",
-    "fit_maximum_margin",
-    "fit_one_versus_rest",
-    "fit_ordered",
-    "fit_perceptron",
-    "gain_ratio",
-    "information_gain",
-    "is_kernel_matrix",
-    "laplace_logistic",
-    "learn_forest",
-    "learn_tree",
-    "linear_dichotomies",
-    "margin_loss",
-    "margin_loss_derivative",
-    "minimize_risk",
-    "minimize_zero_one",
-    "nearest_neighbor_bounds",
-    "optimal_decision",
-    "perceptron_bound",
-    "prune_by_cost",
-    "prune_tree",
-    "regression_statistics",
-    "ridge_path",
-    "split_information",
-    "threshold_network",
-]
+from __future__ import annotations
+
+from juncture import imported_names
+
+# name → the module that defines it, loaded when the name is first used
+_MODULES = {
+    "Descent": "descent.descend",
+    "descend": "descent.descend",
+    "Armijo": "descent.step_rules",
+    "ConstantStep": "descent.step_rules",
+    "DecreasingStep": "descent.step_rules",
+    "ExactLineSearch": "descent.step_rules",
+    "descend_stochastic": "descent.stochastic",
+    "ErrorBounds": "supervised.decisions.error_bounds",
+    "error_bounds": "supervised.decisions.error_bounds",
+    "nearest_neighbor_bounds": "supervised.decisions.error_bounds",
+    "ErrorRate": "supervised.decisions.error_rates",
+    "classification_error": "supervised.decisions.error_rates",
+    "conditional_error": "supervised.decisions.error_rates",
+    "LossMatrix": "supervised.decisions.loss_matrix",
+    "decide": "supervised.decisions.loss_matrix",
+    "OptimalDecision": "supervised.decisions.optimal_decision",
+    "optimal_decision": "supervised.decisions.optimal_decision",
+    "DecisionRegions": "supervised.decisions.regions",
+    "decision_regions": "supervised.decisions.regions",
+    "GenerativeClassifier": "supervised.generative.classifier",
+    "fit_classifier": "supervised.generative.fit",
+    "LinearForm": "supervised.generative.linear_form",
+    "count_dichotomies": "supervised.linear_classifiers.dichotomies",
+    "linear_dichotomies": "supervised.linear_classifiers.dichotomies",
+    "minimize_zero_one": "supervised.linear_classifiers.dichotomies",
+    "Hyperplane": "supervised.linear_classifiers.hyperplane",
+    "ConstantKernel": "supervised.linear_classifiers.kernels",
+    "GaussianKernel": "supervised.linear_classifiers.kernels",
+    "KernelProduct": "supervised.linear_classifiers.kernels",
+    "KernelSum": "supervised.linear_classifiers.kernels",
+    "LinearKernel": "supervised.linear_classifiers.kernels",
+    "PolynomialKernel": "supervised.linear_classifiers.kernels",
+    "is_kernel_matrix": "supervised.linear_classifiers.kernels",
+    "fit_least_squares": "supervised.linear_classifiers.least_squares",
+    "margin_loss": "supervised.linear_classifiers.losses",
+    "margin_loss_derivative": "supervised.linear_classifiers.losses",
+    "MaximumMargin": "supervised.linear_classifiers.maximum_margin",
+    "OptimalityResiduals": "supervised.linear_classifiers.maximum_margin",
+    "fit_maximum_margin": "supervised.linear_classifiers.maximum_margin",
+    "AllPairs": "supervised.linear_classifiers.multiclass",
+    "OneVersusRest": "supervised.linear_classifiers.multiclass",
+    "fit_all_pairs": "supervised.linear_classifiers.multiclass",
+    "fit_one_versus_rest": "supervised.linear_classifiers.multiclass",
+    "OrderedClassifier": "supervised.linear_classifiers.ordered",
+    "fit_ordered": "supervised.linear_classifiers.ordered",
+    "PerceptronFit": "supervised.linear_classifiers.perceptron",
+    "fit_perceptron": "supervised.linear_classifiers.perceptron",
+    "perceptron_bound": "supervised.linear_classifiers.perceptron",
+    "RiskFit": "supervised.linear_classifiers.risk",
+    "minimize_risk": "supervised.linear_classifiers.risk",
+    "find_separation": "supervised.linear_classifiers.separability",
+    "ThresholdNetwork": "supervised.linear_classifiers.threshold_network",
+    "threshold_network": "supervised.linear_classifiers.threshold_network",
+    "FourierBasis": "supervised.regression.bases",
+    "GaussianBasis": "supervised.regression.bases",
+    "LinearBasis": "supervised.regression.bases",
+    "PolynomialBasis": "supervised.regression.bases",
+    "SigmoidBasis": "supervised.regression.bases",
+    "SplineBasis": "supervised.regression.bases",
+    "BayesianLinearRegression": "supervised.regression.bayesian",
+    "ConjugateLinearRegression": "supervised.regression.conjugate",
+    "BasisChoice": "supervised.regression.evidence",
+    "EvidenceFit": "supervised.regression.evidence",
+    "compare_bases": "supervised.regression.evidence",
+    "fit_evidence": "supervised.regression.evidence",
+    "descend_generalized_linear": "supervised.regression.fisher_scoring",
+    "fit_generalized_linear": "supervised.regression.fisher_scoring",
+    "GeneralizedLinearFit": "supervised.regression.generalized_linear",
+    "GeneralizedLinearModel": "supervised.regression.generalized_linear",
+    "LaplaceLogistic": "supervised.regression.laplace",
+    "laplace_logistic": "supervised.regression.laplace",
+    "LinearFit": "supervised.regression.linear",
+    "LinearRegression": "supervised.regression.linear",
+    "fit_linear": "supervised.regression.linear",
+    "Link": "supervised.regression.links",
+    "LogisticFit": "supervised.regression.logistic",
+    "LogisticRegression": "supervised.regression.logistic",
+    "fit_logistic": "supervised.regression.logistic",
+    "RidgePath": "supervised.regression.ridge",
+    "ridge_path": "supervised.regression.ridge",
+    "RegressionStatistics": "supervised.regression.statistics",
+    "regression_statistics": "supervised.regression.statistics",
+    "RandomForest": "supervised.trees.forest",
+    "learn_forest": "supervised.trees.forest",
+    "candidate_thresholds": "supervised.trees.gains",
+    "gain_ratio": "supervised.trees.gains",
+    "information_gain": "supervised.trees.gains",
+    "split_information": "supervised.trees.gains",
+    "learn_tree": "supervised.trees.learn",
+    "prune_by_cost": "supervised.trees.pruning",
+    "prune_tree": "supervised.trees.pruning",
+    "Rule": "supervised.trees.rules",
+    "DecisionTree": "supervised.trees.tree",
+}
+__all__ = [*_MODULES]  # noqa: PLE0604
+__getattr__, __dir__ = imported_names(__name__, _MODULES)

@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from juncture import numerics
 from juncture.checks import check_count, check_kind, check_number
@@ -60,6 +59,8 @@ def error_bounds(classifier: GenerativeClassifier) -> ErrorBounds:
     >>> round(error_bounds(classes).chernoff, 6)  # exp(-1/2) / 2; the error is 0.158655
     0.303265
     """
+    from scipy.optimize import minimize_scalar
+
     check_kind(classifier, GenerativeClassifier, "the classifier")
     logs = numerics.log(classifier.prior)
     half, best, exponents = 0.0, 0.0, {}

@@ -213,9 +213,7 @@ class JunctionTree:
     def keep_possible_cells(self, model: Any) -> None:
         """Answer from the cells that can be non-zero, however many they are; before the model's first question."""
         lowered = lower(model)
-        model.derived["sparse plan"] = plan_sparsely(
-            lowered, lowered.scopes, partial(self.find_tree, model, lowered)
-        )
+        model.derived["sparse plan"] = plan_sparsely(lowered, lowered.scopes, partial(self.find_tree, model, lowered))
 
     def find_tree(self, model: Any, lowered: Lowered, scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
         """The clique tree for these factors, or for what is left of their scopes."""

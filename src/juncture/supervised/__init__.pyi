@@ -1,0 +1,167 @@
+"""Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
+
+from juncture.descent.descend import Descent, descend
+from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
+from juncture.descent.stochastic import descend_stochastic
+from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
+from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
+from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
+from juncture.supervised.decisions.optimal_decision import OptimalDecision, optimal_decision
+from juncture.supervised.decisions.regions import DecisionRegions, decision_regions
+from juncture.supervised.generative.classifier import GenerativeClassifier
+from juncture.supervised.generative.fit import fit_classifier
+from juncture.supervised.generative.linear_form import LinearForm
+from juncture.supervised.linear_classifiers.dichotomies import (
+    count_dichotomies,
+    linear_dichotomies,
+    minimize_zero_one,
+)
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.kernels import (
+    ConstantKernel,
+    GaussianKernel,
+    KernelProduct,
+    KernelSum,
+    LinearKernel,
+    PolynomialKernel,
+    is_kernel_matrix,
+)
+from juncture.supervised.linear_classifiers.least_squares import fit_least_squares
+from juncture.supervised.linear_classifiers.losses import margin_loss, margin_loss_derivative
+from juncture.supervised.linear_classifiers.maximum_margin import (
+    MaximumMargin,
+    OptimalityResiduals,
+    fit_maximum_margin,
+)
+from juncture.supervised.linear_classifiers.multiclass import (
+    AllPairs,
+    OneVersusRest,
+    fit_all_pairs,
+    fit_one_versus_rest,
+)
+from juncture.supervised.linear_classifiers.ordered import OrderedClassifier, fit_ordered
+from juncture.supervised.linear_classifiers.perceptron import PerceptronFit, fit_perceptron, perceptron_bound
+from juncture.supervised.linear_classifiers.risk import RiskFit, minimize_risk
+from juncture.supervised.linear_classifiers.separability import find_separation
+from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork, threshold_network
+from juncture.supervised.regression.bases import (
+    FourierBasis,
+    GaussianBasis,
+    LinearBasis,
+    PolynomialBasis,
+    SigmoidBasis,
+    SplineBasis,
+)
+from juncture.supervised.regression.bayesian import BayesianLinearRegression
+from juncture.supervised.regression.conjugate import ConjugateLinearRegression
+from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
+from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
+from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.links import Link
+from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
+from juncture.supervised.regression.ridge import RidgePath, ridge_path
+from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
+from juncture.supervised.trees.forest import RandomForest, learn_forest
+from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
+from juncture.supervised.trees.learn import learn_tree
+from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
+from juncture.supervised.trees.rules import Rule
+from juncture.supervised.trees.tree import DecisionTree
+
+__all__ = [
+    "AllPairs",
+    "Armijo",
+    "BasisChoice",
+    "BayesianLinearRegression",
+    "ConjugateLinearRegression",
+    "ConstantKernel",
+    "ConstantStep",
+    "DecisionRegions",
+    "DecisionTree",
+    "DecreasingStep",
+    "Descent",
+    "ErrorBounds",
+    "ErrorRate",
+    "EvidenceFit",
+    "ExactLineSearch",
+    "FourierBasis",
+    "GaussianBasis",
+    "GaussianKernel",
+    "GeneralizedLinearFit",
+    "GeneralizedLinearModel",
+    "GenerativeClassifier",
+    "Hyperplane",
+    "KernelProduct",
+    "KernelSum",
+    "LaplaceLogistic",
+    "LinearBasis",
+    "LinearFit",
+    "LinearForm",
+    "LinearKernel",
+    "LinearRegression",
+    "Link",
+    "LogisticFit",
+    "LogisticRegression",
+    "LossMatrix",
+    "MaximumMargin",
+    "OneVersusRest",
+    "OptimalDecision",
+    "OptimalityResiduals",
+    "OrderedClassifier",
+    "PerceptronFit",
+    "PolynomialBasis",
+    "PolynomialKernel",
+    "RandomForest",
+    "RegressionStatistics",
+    "RidgePath",
+    "RiskFit",
+    "Rule",
+    "SigmoidBasis",
+    "SplineBasis",
+    "ThresholdNetwork",
+    "candidate_thresholds",
+    "classification_error",
+    "compare_bases",
+    "conditional_error",
+    "count_dichotomies",
+    "decide",
+    "decision_regions",
+    "descend",
+    "descend_generalized_linear",
+    "descend_stochastic",
+    "error_bounds",
+    "find_separation",
+    "fit_all_pairs",
+    "fit_classifier",
+    "fit_evidence",
+    "fit_generalized_linear",
+    "fit_least_squares",
+    "fit_linear",
+    "fit_logistic",
+    "fit_maximum_margin",
+    "fit_one_versus_rest",
+    "fit_ordered",
+    "fit_perceptron",
+    "gain_ratio",
+    "information_gain",
+    "is_kernel_matrix",
+    "laplace_logistic",
+    "learn_forest",
+    "learn_tree",
+    "linear_dichotomies",
+    "margin_loss",
+    "margin_loss_derivative",
+    "minimize_risk",
+    "minimize_zero_one",
+    "nearest_neighbor_bounds",
+    "optimal_decision",
+    "perceptron_bound",
+    "prune_by_cost",
+    "prune_tree",
+    "regression_statistics",
+    "ridge_path",
+    "split_information",
+    "threshold_network",
+]
