@@ -140,6 +140,7 @@ EACH_CELL = 4  # how often a table of a clique is passed: two messages, the beli
 STEPS = {"fit": 10}  # passes over the rows
 MANY = 10_000  # members of a list that are not looked at one by one
 DRAWS = 1000  # of a sampler or steps of another method that is named, at least
+PASSES = ("draws", "max_steps")  # the options of engines that say how often they pass their model
 EXACT = {"auto", "exact", "junction-tree", "variable-elimination", "forward-backward", "viterbi", "kalman", "em"}
 
 
@@ -149,9 +150,19 @@ def predict_operations(verb: str, arguments: Sequence[Any], options: Mapping[str
     others += [options[name] for name in ("evidence", "data", "rows", "n", "given") if name in options]
     rows = max((count_rows(data, is_number_of_rows=verb == "sample") for data in others), default=1.0)
     method = options.get("method", "auto")
-    draws = 1 if isinstance(method, str) and method in EXACT else DRAWS
     once, each = work_of_model(model)
-    return once + each * rows * draws * STEPS.get(verb, 1)
+    if verb not in STEPS and not (isinstance(method, str) and method in EXACT):
+        each = min(each, count_numbers(model))  # other methods pass the tables of the model, not those of cliques
+    return once + each * rows * count_passes(verb, method)
+
+
+def count_passes(verb: str, method: Any) -> float:
+    """How often a verb passes a row: the steps of learning, the draws or steps of a method that is not exact."""
+    if verb in STEPS:
+        return STEPS[verb]
+    if isinstance(method, str):
+        return 1 if method in EXACT else DRAWS
+    return float(next((n for n in (getattr(method, name, None) for name in PASSES) if isinstance(n, int)), 1))
 
 
 def predict_from_numbers(arguments: Sequence[Any], options: Mapping[str, Any]) -> float:

@@ -277,3 +277,15 @@ def test_a_plan_loads_the_kernels_of_its_runs():
     number, *later = run.stdout.split()
     assert int(number) > 0
     assert later == []
+
+
+def test_predicted_operations_of_a_method_are_those_of_its_passes():
+    asia, grid = jt.example("asia"), jt.ising((8, 8), 0.3)
+    rows = {"lung": ["yes", "no", None]}
+    plain = dispatch.predict_operations("fit", [asia, rows], {})
+    assert dispatch.predict_operations("fit", [asia, rows], {"method": jt.ExpectationMaximization()}) == plain
+    numbers = 64 * 2 + 112 * 4  # a factor for each node and each edge; those of cliques are far more
+    once = dispatch.work_of_model(grid)[0]
+    assert dispatch.predict_operations("infer", [grid], {}) - once > 2 * numbers
+    draws = dispatch.predict_operations("infer", [grid], {"method": jt.Gibbs(draws=50)}) - once
+    assert draws <= 50 * 2 * numbers
