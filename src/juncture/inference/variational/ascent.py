@@ -76,7 +76,8 @@ def sweep(
             pairs = layout.pair_starts, layout.neighbors, layout.pair_tables, layout.pair_values
             sweep_binary_rows(*parts, changes[rows], *pairs)
         else:
-            sweep_rows(*parts, excesses[rows], changes[rows], *layout.kernel_arguments, *layout.work_arrays())
+            given = excesses[rows], changes[rows], layout.operations, layout.factors
+            sweep_rows(*parts, *given, *layout.work_arrays())
 
     map_blocks(sweep_block, len(beliefs), block_rows(beliefs.shape[1:]))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from juncture.inference.factor_arrays import FactorArrays, offsets
+from juncture.kernels.variational.mean_field import NodeFactors
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,14 @@ class Layout:
         sizes = np.diff(self.arrays.scope_starts)
         return int((self.arrays.table_sizes * sizes).sum()) + self.arrays.total_states
 
-    @property
-    def kernel_arguments(self) -> tuple[Any, ...]:
+    @cached_property
+    def factors(self) -> NodeFactors:
+        """What the kernel of a sweep reads."""
         arrays = self.arrays
-        return (
-            self.operations, arrays.state_starts, self.pair_starts, self.neighbors, self.pair_tables,
-            self.pair_values, self.large_starts, self.large_factors, self.large_axes, self.num_last,
-            arrays.scope_starts, arrays.scopes, arrays.table_starts, self.values, 2 if self.has_zeros else 1,
+        return NodeFactors(
+            arrays.state_starts, self.pair_starts, self.neighbors, self.pair_tables, self.pair_values,
+            self.large_starts, self.large_factors, self.large_axes, self.num_last, arrays.scope_starts, arrays.scopes,
+            arrays.table_starts, self.values, 2 if self.has_zeros else 1,
         )  # fmt: skip
 
 

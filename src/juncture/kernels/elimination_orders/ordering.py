@@ -6,6 +6,8 @@ their weights, the weight of the clique (log of its table size), or the number o
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from juncture.kernels.compiler import kernel
@@ -53,114 +55,115 @@ def weigh_fill(graph, sizes, node, neighbours):
     return weight
 
 
+class Nodes(NamedTuple):
+    """What is known of each node while others go, kept up to date edge by edge."""
+
+    sizes: Any  # (node,): the number of states
+    logs: Any  # ... and its logarithm
+    noise: Any
+    late: Any
+    degrees: Any  # the number of neighbours
+    around: Any  # the sum of their sizes
+    fills: Any  # the number of edges that eliminating the node would add
+    fill_weights: Any
+    weights: Any  # the logarithm of the size of its clique
+    scores: Any
+    stale: Any  # whether the score is to be worked out again
+    waiting: Any  # (place,): the nodes that have not gone
+    places: Any  # (node,)
+    bests: Any  # (block of places,): the place of the best node
+    stale_blocks: Any
+
+
 @kernel
-def mark_stale(node, stale, places, stale_blocks):
+def mark_stale(nodes, node):
     """Have the score of a node, and the best of its block, worked out again."""
-    stale[node] = True
-    stale_blocks[places[node] // BLOCK] = True
+    nodes.stale[node] = True
+    nodes.stale_blocks[nodes.places[node] // BLOCK] = True
 
 
 @kernel
-def find_best(
-    waiting,
-    left,
-    late,
-    heuristic,
-    noise,
-    spread,
-    degrees,
-    fills,
-    fill_weights,
-    weights,
-    scores,
-    stale,
-    bests,
-    stale_blocks,
-):
-    """The place of the best of the nodes that are waiting, by the best of each block."""
+def find_best(nodes, left, heuristic, spread):
+    """The place of the best of the `left` nodes that are waiting, by the best of each block."""
+    waiting, scores, weights = nodes.waiting, nodes.scores, nodes.weights
+    late, noise = nodes.late, nodes.noise
     spot = np.int64(0)
     for block in range((left + BLOCK - 1) // BLOCK):
-        if stale_blocks[block]:
+        if nodes.stale_blocks[block]:
             best = np.int64(block * BLOCK)
             for place in range(block * BLOCK, min(left, (block + 1) * BLOCK)):
                 node = waiting[place]
-                if stale[node]:
-                    stretch = 1.0 + spread * noise[node]
-                    scores[node] = score_of(node, heuristic, degrees, fills, fill_weights, weights, stretch)
-                    stale[node] = False
+                if nodes.stale[node]:
+                    scores[node] = score_of(nodes, node, heuristic, 1.0 + spread * noise[node])
+                    nodes.stale[node] = False
                 if is_better(node, waiting[best], late, scores, weights, noise):
                     best = np.int64(place)
-            bests[block], stale_blocks[block] = best, False
-        if block == 0 or is_better(waiting[bests[block]], waiting[spot], late, scores, weights, noise):
-            spot = bests[block]
+            nodes.bests[block], nodes.stale_blocks[block] = best, False
+        if block == 0 or is_better(waiting[nodes.bests[block]], waiting[spot], late, scores, weights, noise):
+            spot = nodes.bests[block]
     return spot
 
 
 @kernel
-def take_away(waiting, spot, last, places, stale_blocks):
+def take_away(nodes, spot, last):
     """Put the last of the waiting nodes where one goes."""
-    waiting[spot] = waiting[last]
-    places[waiting[spot]] = spot
-    stale_blocks[spot // BLOCK], stale_blocks[last // BLOCK] = True, True
+    nodes.waiting[spot] = nodes.waiting[last]
+    nodes.places[nodes.waiting[spot]] = spot
+    nodes.stale_blocks[spot // BLOCK], nodes.stale_blocks[last // BLOCK] = True, True
 
 
 @kernel
-def add_edge(
-    graph, sizes, logs, one, other, degrees, around, fills, fill_weights, weights, stale, places, stale_blocks, common
-):
+def add_edge(graph, nodes, one, other, common):
     """Make two nodes adjacent, and keep the counts up to date.
 
     Nodes next to both have one fill edge less. Each of the two has one more for every neighbour that is not next to
-    the other. `around` is the sum of the neighbours' sizes.
+    the other.
     """
     count = common_members(graph[one], graph[other], common)
-    weight = sizes[one] * sizes[other]
+    weight = nodes.sizes[one] * nodes.sizes[other]
     common_size = 0.0
     for position in range(count):
         node = common[position]
-        fills[node] -= 1
-        fill_weights[node] -= weight
-        mark_stale(node, stale, places, stale_blocks)
-        common_size += sizes[node]
+        nodes.fills[node] -= 1
+        nodes.fill_weights[node] -= weight
+        mark_stale(nodes, node)
+        common_size += nodes.sizes[node]
     for near, far in ((one, other), (other, one)):
-        fills[near] += degrees[near] - count
-        fill_weights[near] += sizes[far] * (around[near] - common_size)
-        degrees[near] += 1
-        around[near] += sizes[far]
-        weights[near] += logs[far]
+        nodes.fills[near] += nodes.degrees[near] - count
+        nodes.fill_weights[near] += nodes.sizes[far] * (nodes.around[near] - common_size)
+        nodes.degrees[near] += 1
+        nodes.around[near] += nodes.sizes[far]
+        nodes.weights[near] += nodes.logs[far]
         graph[near, far >> 6] |= np.uint64(1) << np.uint64(far & 63)
 
 
 @kernel
-def remove_node(
-    graph, sizes, logs, gone, count, neighbours, degrees, around, fills, fill_weights, weights, stale, places,
-    stale_blocks,
-):  # fmt: skip
+def remove_node(graph, nodes, gone, count, neighbours):
     """Take a node away whose neighbours are all adjacent, and keep the counts up to date."""
-    inside = around[gone]
+    inside, size = nodes.around[gone], nodes.sizes[gone]
     for index in range(count):
         node = neighbours[index]
         graph[node, gone >> 6] &= ~(np.uint64(1) << np.uint64(gone & 63))
-        fills[node] -= degrees[node] - count
-        around[node] -= sizes[gone]
-        fill_weights[node] -= sizes[gone] * (around[node] - (inside - sizes[node]))
-        degrees[node] -= 1
-        weights[node] -= logs[gone]
-        mark_stale(node, stale, places, stale_blocks)
+        nodes.fills[node] -= nodes.degrees[node] - count
+        nodes.around[node] -= size
+        nodes.fill_weights[node] -= size * (nodes.around[node] - (inside - nodes.sizes[node]))
+        nodes.degrees[node] -= 1
+        nodes.weights[node] -= nodes.logs[gone]
+        mark_stale(nodes, node)
 
 
 @kernel
-def score_of(node, heuristic, degrees, fills, fill_weights, weights, stretch):
+def score_of(nodes, node, heuristic, stretch):
     """The heuristic's score of a node, stretched; -1 if it is simplicial, as such nodes go first."""
-    if fills[node] == 0:
+    if nodes.fills[node] == 0:
         return -1.0
     if heuristic == MIN_FILL:
-        return fills[node] * stretch
+        return nodes.fills[node] * stretch
     if heuristic == MIN_NEIGHBOURS:
-        return degrees[node] * stretch
+        return nodes.degrees[node] * stretch
     if heuristic == MIN_WEIGHT:
-        return weights[node] * stretch
-    return fill_weights[node] * stretch
+        return nodes.weights[node] * stretch
+    return nodes.fill_weights[node] * stretch
 
 
 @kernel
@@ -231,14 +234,39 @@ def eliminate(adjacency, log_sizes, heuristic, noise, spread, late, limit, bound
     order = np.empty(num_nodes, np.int64)
     separators = np.zeros((num_nodes, num_words), np.uint64)
     neighbours, scratch = np.empty(num_nodes, np.int64), np.empty(num_nodes, np.int64)
+    nodes = start_nodes(graph, log_sizes, heuristic, noise, late, scratch)
+    counts, pending = np.empty(num_nodes, np.int64), np.zeros(num_nodes + 1, np.int64)
+    total = 0.0
+    for step in range(num_nodes):
+        spot = find_best(nodes, num_nodes - step, heuristic, spread)
+        best = nodes.waiting[spot]
+        if nodes.weights[best] > limit:
+            total += finish_order(graph, nodes, order, separators, counts, pending, step)
+            break
+        take_away(nodes, spot, num_nodes - step - 1)
+        order[step] = best
+        copy_vector(graph[best], separators[step])
+        count = members(graph[best], neighbours)
+        total += add_clique(best, step, separators, nodes.sizes, neighbours, count, counts, pending)
+        if total > bound:
+            break
+        if nodes.fills[best]:
+            for first in range(count):
+                for second in range(first + 1, count):
+                    one, other = neighbours[first], neighbours[second]
+                    if not are_adjacent(graph, one, other):
+                        add_edge(graph, nodes, one, other, scratch)
+        remove_node(graph, nodes, best, count, neighbours)
+    return order, separators, total
+
+
+@kernel
+def start_nodes(graph, log_sizes, heuristic, noise, late, scratch):
+    """What is known of the nodes before the first goes."""
+    num_nodes = len(graph)
     sizes, logs = sizes_of(log_sizes), np.empty(num_nodes)
     degrees, fills = np.empty(num_nodes, np.int64), np.empty(num_nodes, np.int64)
-    around, fill_weights = np.empty(num_nodes), np.zeros(num_nodes)
-    weights, scores = np.empty(num_nodes), np.empty(num_nodes)
-    stale = np.ones(num_nodes, np.bool_)  # whether a score is to be worked out again
-    waiting, places = np.arange(num_nodes), np.arange(num_nodes)
-    bests, stale_blocks = np.empty(num_nodes // BLOCK + 1, np.int64), np.ones(num_nodes // BLOCK + 1, np.bool_)
-    counts, pending = np.empty(num_nodes, np.int64), np.zeros(num_nodes + 1, np.int64)
+    around, fill_weights, weights = np.empty(num_nodes), np.zeros(num_nodes), np.empty(num_nodes)
     for node in range(num_nodes):
         logs[node] = round_to(log_sizes[node], 2.0**32)
     for node in range(num_nodes):
@@ -248,61 +276,22 @@ def eliminate(adjacency, log_sizes, heuristic, noise, spread, late, limit, bound
         fills[node] = count_fill(graph, node, scratch)
         if heuristic == WEIGHTED_FILL and fills[node]:
             fill_weights[node] = weigh_fill(graph, sizes, node, scratch)
-    total = 0.0
-    for step in range(num_nodes):
-        spot = find_best(
-            waiting, num_nodes - step, late, heuristic, noise, spread, degrees, fills, fill_weights, weights, scores,
-            stale, bests, stale_blocks,
-        )  # fmt: skip
-        best = waiting[spot]
-        if weights[best] > limit:
-            total += finish_order(
-                graph, sizes, logs, weights, noise, late, waiting, order, separators, counts, pending, step
-            )
-            break
-        take_away(waiting, spot, num_nodes - step - 1, places, stale_blocks)
-        order[step] = best
-        copy_vector(graph[best], separators[step])
-        count = members(graph[best], neighbours)
-        total += add_clique(best, step, separators, sizes, neighbours, count, counts, pending)
-        if total > bound:
-            break
-        if fills[best]:
-            for first in range(count):
-                for second in range(first + 1, count):
-                    one, other = neighbours[first], neighbours[second]
-                    if not are_adjacent(graph, one, other):
-                        add_edge(
-                            graph,
-                            sizes,
-                            logs,
-                            one,
-                            other,
-                            degrees,
-                            around,
-                            fills,
-                            fill_weights,
-                            weights,
-                            stale,
-                            places,
-                            stale_blocks,
-                            scratch,
-                        )
-        remove_node(
-            graph, sizes, logs, best, count, neighbours, degrees, around, fills, fill_weights, weights, stale, places,
-            stale_blocks,
-        )  # fmt: skip
-    return order, separators, total
+    num_blocks = num_nodes // BLOCK + 1
+    return Nodes(
+        sizes, logs, noise, late, degrees, around, fills, fill_weights, weights, np.empty(num_nodes),
+        np.ones(num_nodes, np.bool_), np.arange(num_nodes), np.arange(num_nodes), np.empty(num_blocks, np.int64),
+        np.ones(num_blocks, np.bool_),
+    )  # fmt: skip
 
 
 @kernel
-def finish_order(graph, sizes, logs, weights, noise, late, waiting, order, separators, counts, pending, start):
+def finish_order(graph, nodes, order, separators, counts, pending, start):
     """The steps from `start` on: each time the node of the smallest clique, without a look at fill edges.
 
     Once that clique holds all nodes that are left, these become adjacent, and every order is as good. The result is
     the number of cells of these steps' cliques.
     """
-    num_nodes = len(graph)
+    num_nodes, waiting, weights = len(graph), nodes.waiting, nodes.weights
     neighbours = np.empty(num_nodes, np.int64)
     scratch = np.empty(num_nodes, np.int64)
     total = 0.0
@@ -310,21 +299,21 @@ def finish_order(graph, sizes, logs, weights, noise, late, waiting, order, separ
         left = num_nodes - step
         spot = np.int64(0)
         for position in range(left):
-            if is_better(waiting[position], waiting[spot], late, weights, weights, noise):
+            if is_better(waiting[position], waiting[spot], nodes.late, weights, weights, nodes.noise):
                 spot = position
         best = waiting[spot]
         waiting[spot] = waiting[left - 1]
         order[step] = best
         copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
-        total += add_clique(best, step, separators, sizes, neighbours, count, counts, pending)
+        total += add_clique(best, step, separators, nodes.sizes, neighbours, count, counts, pending)
         if count == left - 1:
-            finish_complete(graph[best], late, waiting[:count], order[step + 1 :], separators[step + 1 :])
+            finish_complete(graph[best], nodes.late, waiting[:count], order[step + 1 :], separators[step + 1 :])
             break
         for index in range(count):
             node = neighbours[index]
             replace_by_neighbours(graph, best, node)
-            weights[node] = sum_over_neighbours(graph, logs, node, logs[node], scratch)
+            weights[node] = sum_over_neighbours(graph, nodes.logs, node, nodes.logs[node], scratch)
     return total
 
 

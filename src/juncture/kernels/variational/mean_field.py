@@ -11,6 +11,7 @@ the sweeps find a point that p allows.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,30 @@ from juncture.kernels.compiler import kernel
 
 FULL = 1e200  # up to which a product of numbers from 1 to 2 grows before its logarithm is taken
 TIE = 1.0 + 1e-9  # probabilities of meeting a zero that differ by less are equal
+
+
+class NodeFactors(NamedTuple):
+    """The factors of each node: those with another node, sorted by that node, and those with several others.
+
+    A table of two nodes is there in both directions, its own node's states next to each other. `values` and
+    `pair_values` are the logarithms of all entries, 0 for entries 0; where `num_parts` is 2, as many numbers follow,
+    which are 1 for entries 0.
+    """
+
+    state_starts: Any  # (node + 1,)
+    pair_starts: Any  # (node + 1,)
+    neighbors: Any  # the other node of each pair
+    pair_tables: Any  # where the table (other, own) starts
+    pair_values: Any
+    large_starts: Any  # (node + 1,)
+    large_factors: Any  # those first whose other nodes all come before the node
+    large_axes: Any  # the axis of the node in each factor
+    num_last: Any  # (node,): how many these are
+    scope_starts: Any  # (factor + 1,)
+    scopes: Any
+    table_starts: Any  # (factor,)
+    values: Any
+    num_parts: int
 
 
 @kernel
@@ -80,40 +105,39 @@ def renew(sums, early, own, belief, start, has_zeros):
 
 
 @kernel
-def sweep_row(
-    belief, field, state_starts, pair_starts, neighbors, pair_tables, pair_values, large_starts, large_factors,
-    large_axes, num_last, scope_starts, scopes, table_starts, values, num_parts, work, sums, early,
-):  # fmt: skip
+def sweep_row(belief, field, factors, work, sums, early):
     """One sweep over all nodes of a row: its lower bound without zeros, how often it meets zeros, largest change."""
     bound, excess, change = 0.0, 0.0, 0.0
-    pair_half, half = len(pair_values) // num_parts, len(values) // num_parts
+    state_starts, num_parts = factors.state_starts, factors.num_parts
+    pair_half, half = len(factors.pair_values) // num_parts, len(factors.values) // num_parts
     for node in range(len(state_starts) - 1):
         start = state_starts[node]
         own = state_starts[node + 1] - start
         for state in range(own):
             sums[state] = early[state] = field[start + state]
             sums[own + state] = 0.0
-        for pair in range(pair_starts[node], pair_starts[node + 1]):
-            first = state_starts[neighbors[pair]]
-            count = state_starts[neighbors[pair] + 1] - first
+        for pair in range(factors.pair_starts[node], factors.pair_starts[node + 1]):
+            neighbor = factors.neighbors[pair]
+            first = state_starts[neighbor]
+            count = state_starts[neighbor + 1] - first
             for part in range(num_parts):
                 for other in range(count):
                     share = belief[first + other]
-                    at = part * pair_half + pair_tables[pair] + other * own
+                    at = part * pair_half + factors.pair_tables[pair] + other * own
                     for state in range(own):
-                        sums[part * own + state] += share * pair_values[at + state]
-            if neighbors[pair] < node:  # these come first
+                        sums[part * own + state] += share * factors.pair_values[at + state]
+            if neighbor < node:  # these come first
                 for state in range(own):
                     early[state] = sums[state]
-        for large in range(large_starts[node], large_starts[node + 1]):
-            factor = large_factors[large]
-            scope = scopes[scope_starts[factor] : scope_starts[factor + 1]]
+        for large in range(factors.large_starts[node], factors.large_starts[node + 1]):
+            factor = factors.large_factors[large]
+            scope = factors.scopes[factors.scope_starts[factor] : factors.scope_starts[factor + 1]]
             for part in range(num_parts):
-                at = part * half + table_starts[factor]
-                contract(values, at, large_axes[large], scope, state_starts, belief, work)
+                at = part * half + factors.table_starts[factor]
+                contract(factors.values, at, factors.large_axes[large], scope, state_starts, belief, work)
                 for state in range(own):
                     sums[part * own + state] += work[state]
-                    if part == 0 and large < large_starts[node] + num_last[node]:
+                    if part == 0 and large < factors.large_starts[node] + factors.num_last[node]:
                         early[state] += work[state]
         gained, met, moved = renew(sums, early, own, belief, start, num_parts > 1)
         bound += gained
@@ -123,23 +147,11 @@ def sweep_row(
 
 
 @kernel(work=("is_active", "operations"))
-def sweep_rows(
-    beliefs, fields, is_active, bounds, excesses, changes, operations, state_starts, pair_starts, neighbors,
-    pair_tables, pair_values, large_starts, large_factors, large_axes, num_last, scope_starts, scopes, table_starts,
-    values, num_parts, work, sums, early,
-):  # fmt: skip
-    """One sweep, which takes so many operations, of each row that is active.
-
-    `values` and `pair_values` are the logarithms of all entries, 0 for entries 0; where `num_parts` is 2, as many
-    numbers follow, which are 1 for entries 0.
-    """
+def sweep_rows(beliefs, fields, is_active, bounds, excesses, changes, operations, factors, work, sums, early):
+    """One sweep, which takes so many operations, of each row that is active."""
     for row in range(len(is_active)):
         if is_active[row]:
-            bounds[row], excesses[row], changes[row] = sweep_row(
-                beliefs[row], fields[row], state_starts, pair_starts, neighbors, pair_tables, pair_values, large_starts,
-                large_factors, large_axes, num_last, scope_starts, scopes, table_starts, values, num_parts, work, sums,
-                early,
-            )  # fmt: skip
+            bounds[row], excesses[row], changes[row] = sweep_row(beliefs[row], fields[row], factors, work, sums, early)
 
 
 @kernel
