@@ -257,9 +257,9 @@ _MODULES = {
     "to_bayesian_network": "inference.exact.elimination.directed_form",
     "Semiring": "inference.exact.elimination.semiring",
     "eliminate": "inference.exact.elimination.semiring",
-    "semiring_messages": "inference.messages.semiring_messages",
+    "semiring_messages": "inference.messages.sum_product",
     "sum_product": "inference.messages.sum_product",
-    "max_product": "inference.messages.max_product",
+    "max_product": "inference.messages.sum_product",
     # learning
     "fit": "verbs",
     "Fit": "learning.fit",

@@ -137,8 +137,8 @@ from juncture.inference.exact.magnetization import magnetization as magnetizatio
 from juncture.inference.messages.icm import ICM as ICM
 from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
-from juncture.inference.messages.max_product import max_product as max_product
-from juncture.inference.messages.semiring_messages import semiring_messages as semiring_messages
+from juncture.inference.messages.sum_product import max_product as max_product
+from juncture.inference.messages.sum_product import semiring_messages as semiring_messages
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
 from juncture.inference.planning import compile as compile

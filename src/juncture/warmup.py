@@ -39,8 +39,8 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
 from juncture.inference.exact.junction_tree.factored.tree import pack_factored
 from juncture.inference.exact.junction_tree.plan import find_structure
+from juncture.inference.messages.loopy import MessageSchedule, flood_row
 from juncture.inference.messages.message_layout import MessageGraph, MessageState
-from juncture.inference.messages.message_run import MessageSchedule, flood_row
 from juncture.inference.planning import cost
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis

@@ -202,7 +202,7 @@ def test_large_graphs_flood_on_any_number_of_threads_as_small_ones_do(monkeypatc
     model = jt.potts((12, 12), num_states=3, coupling=0.5, field=np.random.default_rng(0).normal(size=(12, 12, 3)))
     engine = jt.LoopyBP(schedule="flooding", damping=0.1)
     known = jt.infer(model, method=engine)
-    monkeypatch.setattr("juncture.inference.messages.message_run.NODES_AT_ONCE", 50)
+    monkeypatch.setattr("juncture.inference.messages.loopy.NODES_AT_ONCE", 50)
     for threads in (1, 3):
         jt.set_num_threads(threads)
         beliefs = jt.infer(model, method=engine)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.inference.exact.elimination.buckets import LogFactor
-from juncture.inference.messages.pairwise_graph import PairwiseGraph
-from juncture.inference.messages.reweighted_messages import ReweightedMessages
+from juncture.inference.messages.tree_reweighted import PairwiseGraph, ReweightedMessages
 from support.builders import random_evidence
 
 SEEDS = st.integers(0, 2**32 - 1)
