@@ -100,7 +100,9 @@ class StateCounts:
         if prod(counted.tolist()) * num_states > QUICK_PRODUCT * len(wanted):
             return self._as_known(self._count_groups(members, others, wanted), others)
         counts = np.zeros((prod(counted.tolist()), len(words)), np.int32)
-        count_in_cells(words, tiles, self.starts[members], counted, self.starts[others], self.sizes[others], counts)
+        if len(counts):  # none where the member has one state: all rows have it
+            layout = (self.starts[members], counted, self.starts[others], self.sizes[others])
+            count_in_cells(words, tiles, *layout, counts)
         if found is not None:
             position, without = found
             after, all_but_last = prod(sizes[position + 1 :].tolist()), counts
