@@ -13,6 +13,7 @@ import pytest
 
 import juncture as jt
 from juncture import dispatch
+from juncture.data.sources import as_source
 from juncture.kernels import compilation, compiler
 from juncture.kernels.compilation import COMPILED, INTERPRETED, PATH, Path, choose_path
 from juncture.workers import Remote, map_runs, on_workers
@@ -251,3 +252,23 @@ def test_work_grows_with_the_cliques_not_with_the_tables():
     (_, dense), (_, sparse) = (dispatch.work_of_model(jt.MarkovNetwork(factors)) for factors in (pairs, chain))
     assert dense > 2**20
     assert sparse < 1000
+
+
+def test_rows_that_would_have_to_be_read_are_not_taken_for_one_number(tmp_path):
+    """A search over the rows of a file is no small call because the name of the file is short."""
+    rows = {"a": [0, 1] * 4, "b": [1, 0] * 4}
+    jt.Dataset(rows).to_csv(tmp_path / "rows.csv")
+    lazy = pytest.importorskip("polars").LazyFrame(rows)
+    for read in (tmp_path / "rows.csv", str(tmp_path), "rows/*.csv", ["one.csv", "two.csv"], as_source(lazy), lazy):
+        assert dispatch.predict_from_numbers([read, "hill-climbing"], {}) == dispatch.UNKNOWN
+        assert dispatch.predict_from_numbers([], {"data": read}) == dispatch.UNKNOWN
+    for small in (
+        rows,
+        jt.Dataset(rows),
+        jt.Dataset(rows).to_pandas(),
+        ["hill-climbing"],
+        len,
+        np.random.default_rng(0),
+    ):
+        options = {"method": "hill-climbing", "score": jt.BDeu(), "progress": print}
+        assert dispatch.predict_from_numbers([small, jt.HillClimbing()], options) < compilation.SMALL_WORK
