@@ -1,18 +1,21 @@
 """Structure learning on alarm, beside pyAgrum and causal-learn, in one process.
 
-    python benchmarks/structure.py [climbing default walking pc ges exact holes] [--rows 10000 100000] [--slow]
+    python benchmarks/structure.py [climbing default walking pc ges exact holes wide] [--rows 10000 100000] [--slow]
 
 Both sides learn from the same rows, and every BIC printed is computed by us. Ours is the median of several runs from
 coded rows to the graph; pyAgrum's is the quickest of several, on one thread and on all, with and without coding the
-rows; causal-learn runs once. `--slow` adds its GES on 2,000 rows, which takes over a minute. Times on a loaded machine
-say little, the ratios a little more: the load is printed.
+rows; causal-learn runs once. `--slow` adds its GES on 2,000 rows, which takes over a minute. `wide` climbs over 50, 100
+and 200 columns drawn from a random network, and prints processor time, which should grow as the pairs of columns do:
+`wide --rows 1000000`. Times on a loaded machine say little, the ratios a little more: the load is printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
 import os
+import resource
 import statistics
 import sys
 import time
@@ -30,7 +33,8 @@ from juncture.learning.structure.scores.scores import EdgePrior, structure_score
 
 jt.set_compilation("always")  # machine code is measured, from the first call on
 
-PARTS = ["climbing", "default", "walking", "pc", "ges", "exact", "holes"]
+PARTS = ["climbing", "default", "walking", "pc", "ges", "exact", "holes", "wide"]
+WIDTHS = (50, 100, 200)  # columns
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"
 
 
@@ -110,6 +114,39 @@ def time_pc(model, options) -> None:
         same = as_graph(found.G.graph, mine.nodes) == mine
         tell(f"PC-stable, χ² at 5 %, {num_rows:,} rows, beside causal-learn", ours, theirs)
         print(f"    the same graph: {'yes' if same else 'no'}; SHD to the true class {distance(mine, model)}")
+
+
+def time_wide(model, options) -> None:
+    learn_structure(draw_wide(5000, 20), "hill-climbing")  # kernels are compiled or loaded
+    for num_rows in options.rows:
+        for num_columns in WIDTHS:
+            rows, begin = draw_wide(num_rows, num_columns), time.process_time()
+            found = learn_structure(rows, "hill-climbing")
+            seconds, pairs = time.process_time() - begin, num_columns * (num_columns - 1) // 2
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            tell(f"hill climbing, BIC, {num_rows:,} rows, {num_columns} columns, processor time", seconds)
+            digest = hashlib.sha256(repr(found.edges).encode()).hexdigest()[:12]
+            each = seconds / pairs * 1e3
+            print(
+                f"    {each:.2f} ms a pair, peak {peak:,.0f} MiB, {len(found.edges)} edges, digest {digest}", flush=True
+            )
+
+
+def draw_wide(num_rows: int, num_columns: int) -> jt.Dataset:
+    """Draws of a random network: 2 to 4 states, and up to 3 parents among the 10 variables before."""
+    rng = np.random.default_rng(0)
+    sizes, columns = rng.integers(2, 5, num_columns), []
+    for index, size in enumerate(sizes):
+        before = np.arange(max(0, index - 10), index)
+        parents = rng.choice(before, min(index, rng.integers(0, 4)), replace=False)
+        layer, num_layers = np.zeros(num_rows, np.int64), 1
+        for parent in parents:
+            layer, num_layers = layer * sizes[parent] + columns[parent], num_layers * sizes[parent]
+        limits = np.cumsum(rng.dirichlet(np.ones(size), num_layers), axis=1)
+        uniforms = rng.random(num_rows)
+        columns.append(sum(uniforms >= limits[layer, state] for state in range(size - 1)).astype(np.int8))
+    variables = [jt.Variable(f"x{index}", int(size)) for index, size in enumerate(sizes)]
+    return jt.Dataset.from_codes(variables, {f"x{index}": column for index, column in enumerate(columns)})
 
 
 def time_ges(model, options) -> None:

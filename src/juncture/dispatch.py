@@ -7,10 +7,12 @@ its kernels run interpreted or compiled; what it calls takes the same path, publ
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, singledispatch, wraps
 from importlib import import_module
 from math import prod
+from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
@@ -167,7 +169,20 @@ def count_passes(verb: str, method: Any) -> float:
 
 def predict_from_numbers(arguments: Sequence[Any], options: Mapping[str, Any]) -> float:
     """About how many steps the loops of a function take of which nothing is known but what it is given."""
-    return WORK_OF_A_NUMBER * sum(count_numbers(value) for value in [*arguments, *options.values()])
+    given = [*arguments, *options.values()]
+    return UNKNOWN if any(map(must_be_read, given)) else WORK_OF_A_NUMBER * sum(map(count_numbers, given))
+
+
+def must_be_read(value: Any) -> bool:
+    """Whether a value stands for rows that are not in memory: files, a source, or a query of another library."""
+    if isinstance(value, list | tuple) and value:
+        return isinstance(value[0], str | os.PathLike) and must_be_read(value[0])
+    if isinstance(value, str):  # no name of a method has such marks
+        return any(mark in value for mark in "./\\*") or Path(value).exists()
+    if isinstance(value, os.PathLike) or hasattr(value, "blocks"):
+        return True
+    is_foreign = type(value).__module__.partition(".")[0] not in {"builtins", "juncture", "numpy"}
+    return is_foreign and not callable(value) and not has_sizes(value)
 
 
 def work_of_model(model: Any) -> tuple[float, float]:
@@ -234,5 +249,10 @@ def count_numbers(value: Any) -> float:
         return sum(count_numbers(part) for part in value.values())
     if isinstance(value, list | tuple):
         return sum(count_numbers(part) for part in value) if len(value) < MANY else float(len(value))
+    return float(prod(value.shape)) if has_sizes(value) else 1.0
+
+
+def has_sizes(value: Any) -> bool:
+    """Whether a value is an array, or a frame in memory."""
     shape = getattr(value, "shape", None)
-    return float(prod(shape)) if isinstance(shape, tuple) and all(isinstance(one, int) for one in shape) else 1.0
+    return isinstance(shape, tuple) and all(isinstance(one, int) for one in shape)

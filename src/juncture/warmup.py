@@ -50,12 +50,12 @@ from juncture.kernels.compilation import compiling
 from juncture.kernels.machine_code import without_collection
 from juncture.kernels.messages.layout import SUM
 from juncture.kernels.messages.schedules import FLOODING
-from juncture.kernels.structure.state_counts import MANY
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.data import settle
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.scores.discrete import discrete_scores
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.trees import ChowLiu
 from juncture.learning.structure.sets import find_paths
@@ -145,9 +145,12 @@ def learn_parameters() -> None:
 
 def learn_structures() -> None:
     """Search in every way."""
-    rows, many = small_rows(), small_columns(MANY + 1)
-    for data in (rows, Dataset.from_codes([Variable(name, 2) for name in many], many)):
-        learn_structure(data, "hill-climbing", restarts=1)
+    rows, many = small_rows(), small_columns(9)
+    learn_structure(rows, "hill-climbing", restarts=1)
+    scores = discrete_scores(Dataset.from_codes([Variable(name, 2) for name in many], many), "likelihood", 0.0)
+    scores.rows.state_counts  # noqa: B018 (from now on scores are taken from these)
+    for parents in ([], [1], [1, 2, 3, 4, 5, 6]):  # by bits, by those of a smaller base, and by groups
+        scores.score_extensions(0, parents, [7, 8])
     learn_structure(rows, "exact")
     learn_structure(rows, "pc", test=PermutationTest(10))
     past_memory = gather_rows(as_source(rows, block_rows=NUM_ROWS // 2), most=1)

@@ -15,6 +15,7 @@ import pytest
 
 import juncture as jt
 from juncture import dispatch
+from juncture.data.sources import as_source
 from juncture.kernels import compilation, compiler
 from juncture.kernels.compilation import COMPILED, INTERPRETED, PATH, Path, choose_path
 from juncture.workers import Remote, map_runs, on_workers
@@ -289,3 +290,23 @@ def test_predicted_operations_of_a_method_are_those_of_its_passes():
     assert dispatch.predict_operations("infer", [grid], {}) - once > 2 * numbers
     draws = dispatch.predict_operations("infer", [grid], {"method": jt.Gibbs(draws=50)}) - once
     assert draws <= 50 * 2 * numbers
+
+
+def test_rows_that_would_have_to_be_read_are_not_taken_for_one_number(tmp_path):
+    """A search over the rows of a file is no small call because the name of the file is short."""
+    rows = {"a": [0, 1] * 4, "b": [1, 0] * 4}
+    jt.Dataset(rows).to_csv(tmp_path / "rows.csv")
+    lazy = pytest.importorskip("polars").LazyFrame(rows)
+    for read in (tmp_path / "rows.csv", str(tmp_path), "rows/*.csv", ["one.csv", "two.csv"], as_source(lazy), lazy):
+        assert dispatch.predict_from_numbers([read, "hill-climbing"], {}) == dispatch.UNKNOWN
+        assert dispatch.predict_from_numbers([], {"data": read}) == dispatch.UNKNOWN
+    for small in (
+        rows,
+        jt.Dataset(rows),
+        jt.Dataset(rows).to_pandas(),
+        ["hill-climbing"],
+        len,
+        np.random.default_rng(0),
+    ):
+        options = {"method": "hill-climbing", "score": jt.BDeu(), "progress": print}
+        assert dispatch.predict_from_numbers([small, jt.HillClimbing()], options) < compilation.SMALL_WORK

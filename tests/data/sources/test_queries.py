@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+import narwhals as nw
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
@@ -15,6 +16,7 @@ from juncture.data.sources import as_source, collect
 
 TABLE = pa.table({"a": ["x", "y", "x", "y", "x"], "b": [1, 2, 2, 1, 1]})
 GRAPH = jt.DirectedGraph.parse("a -> b")
+GRAPH_VARIABLES = [jt.Variable("a", ["x", "y"]), jt.Variable("b", [1, 2])]
 
 
 def write(path, table=TABLE):
@@ -123,3 +125,31 @@ def test_folders_that_are_no_table_are_refused(tmp_path):
     (tmp_path / "notes.txt").touch()
     with pytest.raises(jt.InvalidData, match=r"notes\.txt is neither"):
         as_source(tmp_path)
+
+
+@pytest.mark.parametrize("block_rows", [2, 5, 100])
+def test_a_plain_scan_of_polars_is_read_in_slices_and_other_queries_at_once(tmp_path, monkeypatch, block_rows):
+    """The streaming engine reads far ahead; a query that is more than a scan would run anew for each slice."""
+    for number in range(2):
+        write(tmp_path / f"{number}.parquet")
+        pl.from_arrow(TABLE).write_ipc(tmp_path / f"{number}.arrow")
+    scan, batches = pl.scan_parquet(tmp_path / "*.parquet"), []
+    collect_batches = pl.LazyFrame.collect_batches
+    monkeypatch.setattr(
+        pl.LazyFrame,
+        "collect_batches",
+        lambda *given, **options: batches.append(1) or collect_batches(*given, **options),
+    )
+    everything = pl.concat([pl.from_arrow(TABLE)] * 2)
+    for plain in (scan, scan.select("b", "a"), pl.scan_ipc(tmp_path / "*.arrow"), nw.from_native(scan)):
+        found = collect(as_source(plain, block_rows=block_rows))
+        assert found.to_dict() == everything.select(plain.collect_schema().names()).to_dict(as_series=False)
+        assert not batches
+        assert jt.fit(GRAPH, plain).model == jt.fit(GRAPH, everything).model
+        assert not batches
+    for query in (scan.filter(pl.col("b") > 1), scan.head(7), scan.sort("b", maintain_order=True), everything.lazy()):
+        assert collect(as_source(query, block_rows=block_rows)).to_dict() == query.collect().to_dict(as_series=False)
+        assert len(batches) == 1
+        batches.clear()
+    write(tmp_path / "none.parquet", TABLE.slice(0, 0))
+    assert len(collect(as_source(pl.scan_parquet(tmp_path / "none.parquet"), GRAPH_VARIABLES))) == 0

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from juncture.data.dataset import Dataset
 from juncture.data.tables import cells as cells_module
 from juncture.data.tables import columns as columns_module
+from juncture.data.tables import frames as frames_module
 from juncture.data.tables.cells import list_column, object_column, text_column
 from juncture.data.tables.columns import NumericColumn
 from juncture.data.tables.distinct import (
@@ -24,7 +25,7 @@ from juncture.data.tables.distinct import (
     distinct_rows,
     distinct_texts,
 )
-from juncture.data.tables.frames import polars_levels
+from juncture.data.tables.frames import pandas_objects, polars_levels
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import Variable
 
@@ -51,6 +52,28 @@ def test_objects_are_coded_as_one_by_one(cells):
     array = np.fromiter(cells, dtype=object, count=len(cells))
     with always_compiled()[0]:
         assert described(object_column(array, "x")) == described(list_column(cells, "x"))
+
+
+texts = st.one_of(st.text(max_size=2), st.sampled_from([None, math.nan, pd.NA, pd.NaT, np.str_("a"), "True", "1"]))
+
+
+@given(cells=st.one_of(st.lists(texts, max_size=30), st.lists(scalars, max_size=30)))
+def test_objects_of_pandas_are_coded_as_one_by_one(cells):
+    """By pandas where all are texts or missing, with the same labels in the same order."""
+    array = np.fromiter(cells, dtype=object, count=len(cells))
+    with mock.patch.multiple(frames_module, MANY=0):
+        found = pandas_objects(array, "x")
+    assert described(found) == described(list_column(cells, "x"))
+
+
+@pytest.mark.parametrize("dtype", [object, "string[python]", pd.StringDtype("python", na_value=np.nan)])
+def test_python_does_not_look_at_each_text_of_a_pandas_column(dtype):
+    """Texts that are no shared objects either, as those of a CSV file are not."""
+    column = pd.Series([chr(ord("b") - row % 2) * 2 for row in range(MANY - 1)] + [None], dtype=dtype)
+    with mock.patch.object(frames_module, "object_column"), mock.patch.object(frames_module, "list_column"):
+        data = Dataset({"x": column})
+    assert data.variables == (Variable("x", ["aa", "bb"]),)
+    assert data.columns["x"].tolist() == [1 - row % 2 for row in range(MANY - 1)] + [-1]
 
 
 @given(cells=st.lists(st.text(max_size=3), max_size=30))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from juncture.data.dataset import Dataset
+from juncture.data.tables.coding import Coding
 from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
@@ -224,3 +225,14 @@ def test_max_min_conditions_on_at_most_so_many(needed, is_first):
 
     assert find(needed) == find(needed + 1) == set(between)
     assert find(needed - 1) == {"x", *between}
+
+
+def test_declared_columns_are_coded_once(monkeypatch):
+    coded, code = [], Coding.column
+    monkeypatch.setattr(Coding, "column", lambda self, table, name: coded.append(name) or code(self, table, name))
+    rows, declared = (
+        {"a": ["x", "y"] * 5, "b": ["y", "x"] * 5},
+        [Variable("a", list("xyz")), Variable("b", list("xyz"))],
+    )
+    assert learn_structure(rows, "chow-liu", variables=declared).nodes == ("a", "b")
+    assert sorted(coded) == ["a", "b"]

@@ -219,9 +219,10 @@ def read_narwhals(frame: Any, block_rows: int | None) -> TableReader:
             f" {article(type(native).__name__)}: collect() it, or give an iterator of its batches"
         )
     from juncture.data.sources.narwhals_frames import NarwhalsReader
+    from juncture.data.sources.partitions import PartitionReader
 
     reader = read(native, block_rows)
-    return reader if hasattr(reader, "query") else NarwhalsReader(reader, native)
+    return NarwhalsReader(reader, native) if isinstance(reader, PartitionReader) else reader
 
 
 ReadQuery: TypeAlias = "Callable[[Any, int | None], TableReader]"

@@ -1,7 +1,13 @@
-"""Lazy frames of Polars: group-bys of its streaming engine, and rows batch by batch, with the columns asked for."""
+"""Lazy frames of Polars: group-bys of its streaming engine, and rows batch by batch, with the columns asked for.
+
+A plain scan of files is read slice by slice, as files are: its rows are the same whenever it is read, a slice finds its
+place in the files, and only its rows are in memory, whereas the streaming engine reads far ahead, also where it groups.
+"""
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +21,7 @@ from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData, Unsupported
 
 NAME = "the Polars lazy frame"
+PLAIN_SCAN = re.compile(r"(Parquet|Ipc|IPC) SCAN \[[^\n]*\]\nPROJECT [^\n]*/\d+ COLUMNS(\nESTIMATED ROWS: \d+)?\s*")
 
 
 class LazyFrameReader:
@@ -27,19 +34,32 @@ class LazyFrameReader:
             raise Unsupported("lazy frames are read in batches by Polars 1.34 and later: upgrade it, or collect() them")
         with polars_errors():
             self.frame, self.names = frame, tuple(frame.collect_schema().names())
+            self.is_plain_scan = PLAIN_SCAN.fullmatch(frame.explain()) is not None
         self.block_rows = block_rows or default_block_rows(len(self.names))
-        self.query = PolarsQuery(frame, NAME, polars_errors)
+        if not self.is_plain_scan:
+            self.query = PolarsQuery(frame, NAME, polars_errors)
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
         pl, start = import_package("polars", "polars"), 0
         with polars_errors():
             query = self.frame.select(names or self.names[:1])  # rows without columns have no number
-            batches = query.collect_batches(chunk_size=self.block_rows, maintain_order=True)
-            for frame in cut(batches, self.block_rows, pl.concat):
+            for frame in cut(self._batches(query), self.block_rows, pl.concat):
                 yield as_table(frame, names, start)
                 start += len(frame)
             if start == 0:
                 yield as_table(query.head(0).collect(), names, 0)
+
+    def _batches(self, query: Any) -> Iterator[Any]:
+        """The rows in their order, in frames of about a block."""
+        if not self.is_plain_scan:
+            yield from query.collect_batches(chunk_size=self.block_rows, maintain_order=True)
+            return
+        for start in itertools.count(0, self.block_rows):
+            frame = query.slice(start, self.block_rows).collect()
+            if len(frame):
+                yield frame
+            if len(frame) < self.block_rows:
+                return
 
 
 @dataclass(frozen=True, eq=False)

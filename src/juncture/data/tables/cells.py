@@ -18,13 +18,18 @@ SAMPLE = 1000
 
 def object_column(cells: np.ndarray, name: str) -> NumericColumn | Levels:
     """As `list_column`, with a look at each different object only: cells that are one object are one state."""
-    if len(cells) < MANY or 2 * len(set(map(id, cells[:SAMPLE].tolist()))) > SAMPLE:
+    if not are_shared(cells):
         return list_column(cells.tolist(), name)
     codes, firsts = distinct_objects(cells)
     different = cells[firsts].tolist()
     if any(issubclass(kind, VECTORS) or not issubclass(kind, Hashable) for kind in set(map(type, different))):
         return list_column(cells.tolist(), name)  # which names the row of a cell that it refuses
     return take_cells(list_column(different, name), codes)
+
+
+def are_shared(cells: np.ndarray) -> bool:
+    """Whether many cells are the same objects in memory, by a look at the first of them."""
+    return len(cells) >= MANY and 2 * len(set(map(id, cells[:SAMPLE].tolist()))) <= SAMPLE
 
 
 def text_column(cells: np.ndarray, name: str) -> NumericColumn | Levels:

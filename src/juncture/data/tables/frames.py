@@ -9,13 +9,14 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from juncture.data.tables.cells import list_column, object_column
+from juncture.data.tables.cells import are_shared, list_column, object_column
 from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.labels import refuse_dates
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.whole_numbers import integers_in_floats
 from juncture.errors import InvalidData
+from juncture.variables import as_plain
 
 TEXTS = frozenset({"str", "string"})  # types of pandas
 FEW = 1000  # rows up to which Python looks at cells before a library has said what they are
@@ -72,7 +73,7 @@ def pandas_column(native: Any, name: str) -> Column | None:
     dtype = native.dtype
     kind = dtype.kind if isinstance(dtype, np.dtype) else None
     if kind == "O":  # narwhals would look at every cell to say more
-        return object_column(native.to_numpy(), name)
+        return pandas_objects(native.to_numpy(), name)
     if dtype == np.float64:  # as pandas casts integers when some are missing
         values = np.array(native.to_numpy())
         return integers_in_floats(values) or NumericColumn(values)
@@ -124,8 +125,19 @@ def text_series(series: nw.Series[Any], name: str) -> Column:
     if is_in_arrow(series):
         return arrow_levels(series.to_arrow())
     if series.implementation.is_pandas():
-        return object_column(native.to_numpy(dtype=object), name)
+        return pandas_objects(native.to_numpy(dtype=object), name)
     return list_column(series.to_list(), name)
+
+
+def pandas_objects(cells: np.ndarray, name: str) -> Column:
+    """Objects of pandas: long columns of text by its own table of distinct texts, all else as Python's objects."""
+    import pandas as pd
+
+    is_text = len(cells) >= MANY and not are_shared(cells) and pd.api.types.infer_dtype(cells) == "string"
+    if not is_text:  # where True and 1 are different states
+        return object_column(cells, name)
+    codes, labels = pd.factorize(cells)  # in order of appearance, missing cells as -1
+    return Levels(codes.astype(np.int32), map(as_plain, labels))
 
 
 def categorical_column(series: nw.Series[Any], name: str) -> Column:

@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_vector
-from juncture.kernels.structure.state_counts import MANY, MAX_CELLS, count_states, find_states, take_table
+from juncture.kernels.structure.state_counts import take_table
 from juncture.kernels.tables.distinct import number_keys
 
 LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parameter, or a pseudo-count
@@ -161,12 +161,11 @@ def score_table(table, size, num_parents_states, kind, amount):
 
 
 @kernel(work=("candidates", "weights"))
-def score_extensions(codes, weights, sizes, masked, child, parents, candidates, kind, amount, scores):
+def score_extensions(codes, weights, sizes, child, parents, candidates, kind, amount, scores):
     """The local scores of the child with each candidate added to the parents.
 
     The cells of the family without a candidate are computed once; the states of the candidate then lie one such table
-    apart. `masked` holds the rows as masks, the starts of the states in them, and the weights as whole numbers
-    (see `state_counts`), or empty arrays.
+    apart.
     """
     numbers = np.empty(codes.shape[1], np.int64)
     refined = np.empty(codes.shape[1], np.int64)
@@ -177,12 +176,6 @@ def score_extensions(codes, weights, sizes, masked, child, parents, candidates, 
         cells[row] = numbers[row] * size + codes[child, row]
     for parent in parents:
         states *= sizes[parent]
-    masks, starts, whole_weights = masked
-    is_counted = len(masks) > 0 and len(candidates) >= MANY and num_cells <= MAX_CELLS
-    counts = np.zeros((num_cells if is_counted else 0, masks.shape[1]), np.int32)
-    if is_counted:
-        first, last = find_states(candidates, sizes, starts)
-        count_states(cells, masks, whole_weights, first, last, counts)
     for index in range(len(candidates)):
         candidate = candidates[index]
         if candidate == NOTHING:
@@ -193,8 +186,18 @@ def score_extensions(codes, weights, sizes, masked, child, parents, candidates, 
         if not is_few(count * new, len(cells)):
             found = refine(codes[candidate], new, count, numbers, refined)
             table = count_cells(refined, codes[child], size, found, weights)
-        elif is_counted:
-            table = take_table(counts, num_cells, starts[candidate], new)
         else:
             table = add_to_cells(cells, codes[candidate], num_cells, num_cells * new, weights)
         scores[index] = score_table(table, size, states * new, kind, amount)
+
+
+@kernel
+def score_counted(counts, cells, size, starts, sizes, kind, amount, scores):
+    """The same scores from counts (cell, state) of all states of the candidates, whose states begin at `starts`.
+
+    `cells` are those of the family without a candidate, in the order that its tables have; a candidate with one state
+    adds nothing.
+    """
+    for index in range(len(scores)):
+        table = take_table(counts, cells, starts[index], sizes[index])
+        scores[index] = score_table(table, size, len(cells) // size * 1.0 * sizes[index], kind, amount)

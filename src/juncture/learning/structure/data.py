@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.entries import as_table
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, TooLarge, UnknownVariable, Unsupported, hint
@@ -82,9 +83,12 @@ def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any, wh
 
 
 def as_rows_in_memory(data: Any, declared: Scope, weights: Any) -> Dataset:
-    found = data if isinstance(data, Dataset) else Dataset(data)
-    check_declared(declared, found.columns)
-    return code_columns(data if declared else found, set(found.columns), declared, weights)
+    if not declared:
+        found = data if isinstance(data, Dataset) else Dataset(data)
+        return code_columns(found, set(found.columns), declared, weights)
+    names = as_table(data, declared.names).cells  # which are coded once, by the declared states
+    check_declared(declared, names)
+    return code_columns(data, set(names), declared, weights)
 
 
 def read_source(source: RowSource, declared: Scope, weights: Any) -> Rows:

@@ -16,16 +16,16 @@ from juncture.errors import InvalidData, TooLarge
 from juncture.learning.conditionals.table import check_pseudo_count
 from juncture.learning.structure.data import check_complete
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
+from juncture.learning.structure.scores.state_counts import MAX_CELLS as COUNTED_CELLS
+from juncture.learning.structure.scores.state_counts import MAX_STATES, StateCounts, cells_in_order, state_counts
 from juncture.learning.structure.streamed.rows import StreamedRows
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
 SHOWN = 3  # columns that a refusal names
-MAX_MASKS = 2**28  # bytes
-MASK_WIDTH = 32  # bytes: masks have a multiple of these, so that no states are left over for single steps
-MAX_MEAN_STATES = 8  # of a variable: with more, counting all states at once is slower than one variable after the other
+MANY = 8  # candidates that are asked about at once, and
+MANY_ROWS = 4096  # different rows, from which counting the states of all variables in few passes pays
 CODES = np.int32  # one type, so that kernels are compiled once
-NO_MASKS = (np.empty((0, 0), np.int8), np.empty(0, np.int64), np.empty(0, np.int32))
 MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
 
@@ -58,21 +58,12 @@ class CodedRows:
         return len(self.weights)
 
     @cached_property
-    def masked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows as masks of states, the starts of the states in them, and whole weights; empty if that is no use.
+    def state_counts(self) -> StateCounts | None:
+        """Counts of the states of all variables at once; None where they cannot be counted so.
 
-        Weights that are not whole, or too large in sum for 32 bits, are counted one variable after the other.
+        Once asked for, scores are taken from them.
         """
-        from juncture.kernels.structure.state_counts import fill_masks
-
-        num_states, total = int(self.sizes.sum()), float(self.weights.sum())
-        is_dear = num_states > MAX_MEAN_STATES * len(self.sizes) or num_states * self.num_rows > MAX_MASKS
-        if is_dear or total >= 2**31 or (self.weights != np.rint(self.weights)).any():
-            return NO_MASKS
-        starts = np.cumsum(self.sizes) - self.sizes
-        masks = np.zeros((self.num_rows, -(-num_states // MASK_WIDTH) * MASK_WIDTH), np.int8)
-        fill_masks(self.codes, starts, masks)
-        return masks, starts, self.weights.astype(np.int32)
+        return state_counts(self.codes, self.weights, self.sizes)
 
     @cached_property
     def _max_layers(self) -> int:
@@ -125,17 +116,47 @@ class DiscreteScores(OverCodedRows):
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.structure.local_scores import score_extensions
-        from juncture.kernels.structure.state_counts import MANY
 
         if not self.rows.has_small_tables:
             for candidate in candidates:
                 self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
-        scores = np.empty(len(candidates))
-        masked = self.rows.masked if len(candidates) >= MANY else NO_MASKS
-        rows = (self.rows.codes, self.rows.weights, self.rows.sizes, masked)
-        family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))
-        score_extensions(*rows, *family, self.kind, self.amount, scores)
+        others, scores = np.array(candidates, dtype=np.int64), np.empty(len(candidates))
+        is_counted = self._score_counted(child, parents, others, scores)
+        if not is_counted.all():
+            rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+            left = np.empty(len(others) - int(is_counted.sum()))
+            family = (child, np.array(parents, dtype=np.int64), others[~is_counted])
+            score_extensions(*rows, *family, self.kind, self.amount, left)
+            scores[~is_counted] = left
         return scores
+
+    def _score_counted(self, child: int, parents: Sequence[int], others: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Fill in the scores of the candidates whose states are counted at once; which these are.
+
+        That pays where many candidates are asked about, and from then on. Tables of which only the layers that occur
+        are counted are not among them.
+        """
+        from juncture.kernels.structure.local_scores import score_counted
+
+        is_worth_it = len(others) >= MANY and self.rows.num_rows >= MANY_ROWS
+        counter = self.rows.state_counts if is_worth_it or "state_counts" in vars(self.rows) else None
+        family = [*parents, child]
+        if counter is None or len(set(family)) < len(family):
+            return np.zeros(len(others), dtype=np.bool_)
+        base, sizes = sorted(family), counter.sizes[others]  # where nothing is added, all rows have one state
+        base_sizes = counter.sizes[base].tolist()
+        num_cells, size = prod(base_sizes), base_sizes[base.index(child)]
+        is_counted = (sizes <= MAX_STATES) & (num_cells // size * sizes <= self.rows._max_layers)
+        is_counted &= num_cells <= COUNTED_CELLS
+        wanted = others[is_counted]
+        if len(wanted):
+            counts = counter.count(tuple(base), wanted)
+            cells = cells_in_order(base_sizes, [base.index(one) for one in family])
+            found = np.empty(len(wanted))
+            layout = (counts, cells, size, counter.starts[wanted], counter.sizes[wanted])
+            score_counted(*layout, self.kind, self.amount, found)
+            scores[is_counted] = found
+        return is_counted
 
     def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         from juncture.kernels.structure.subsets import score_subsets
