@@ -52,7 +52,9 @@ class Problem:
         roots, size = np.sqrt(self.counts)[:, None], block_rows((2 * self.features.shape[1],))
         with one_thread(len(given) > size):
             triangles = map_blocks(
-                lambda part: np.linalg.qr(standard.of_rows(given[part], has_constant) * roots[part], mode="r"),
+                lambda part: np.asarray(
+                    np.linalg.qr(standard.of_rows(given[part], has_constant) * roots[part], mode="r")
+                ),
                 len(given),
                 size,
             )
@@ -68,9 +70,15 @@ class Problem:
 
     def every(self, step: int) -> Problem:
         """The problem of every row whose number is a multiple of `step`."""
-        names = ("features", "targets", "weights", "offset", "counts", "trials")
-        rows = {name: getattr(self, name) for name in names}
-        return replace(self, **{name: None if values is None else values[::step] for name, values in rows.items()})
+        return replace(
+            self,
+            features=self.features[::step],
+            targets=self.targets[::step],
+            weights=self.weights[::step],
+            offset=self.offset[::step],
+            counts=self.counts[::step],
+            trials=None if self.trials is None else self.trials[::step],
+        )
 
     def means(self, coefficients: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
