@@ -21,9 +21,7 @@ from juncture.latent.topics.variational import Shares, TopicState, check_possibl
 from juncture.options import as_generator
 from juncture.values import number_of
 
-CHANGE = (
-    1e-7  # of the mean concentration of a document in a step, at which its shares end: that of scikit-learn is 1e-3
-)
+CHANGE = 1e-6  # of the mean concentration of a document in a step, at which its shares end; scikit-learn: 1e-3
 STEPS = 2000  # of a document, at most
 
 
