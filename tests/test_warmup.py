@@ -32,11 +32,12 @@ OF_TREES = {
     "trees.routes": ("send_rows",),
     "trees.descent": ("find_leaves",),
 }
+OF_TOPICS = {"variational.topics": ("update_shares", "mix_words")}
 OF_MESSAGES = {
     "messages.schedules": ("run_rows", "flood_nodes"),
     "variational.mean_field": ("sweep_rows", "sweep_binary_rows"),
-    "sampling.blocks": ("sweep_blocks",),
-    "sampling.pairs": ("sweep_pairs",),
+    "sampling.blocks": ("sweep_blocks", "temper_blocks"),
+    "sampling.pairs": ("sweep_pairs", "temper_pairs"),
     "sampling.spins": ("sweep_spins",),
     "sampling.clusters": ("sweep_clusters", "flip_clusters"),
     "tables.weighing": ("add_log_values", "tally_states"),
@@ -45,7 +46,7 @@ SCRIPT = f"""
 from importlib import import_module
 from juncture.warmup import warm_up
 warm_up()
-for module, names in {(CALLED | OF_SEQUENCES | OF_TREES | OF_MESSAGES)!r}.items():
+for module, names in {(CALLED | OF_SEQUENCES | OF_TREES | OF_TOPICS | OF_MESSAGES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
     print(*(name for name in names if not getattr(kernels, name).compiled.num_kept), end="")
 """

@@ -116,9 +116,12 @@ class DampedNewton:
     lowest: float = -np.inf
     max_steps: int = 200
 
-    def minimize(self, expand: Expand, start: np.ndarray) -> Minimum:
-        """The minimum downhill of `start`; `expand` may give the value inf outside the domain of the function."""
-        point, here = start, expand(start)
+    def minimize(self, expand: Expand, start: np.ndarray, first: Expansion | None = None) -> Minimum:
+        """The minimum downhill of `start`; `expand` may give the value inf outside the domain of the function.
+
+        `first` is the expansion at the start, where that is known already.
+        """
+        point, here = start, expand(start) if first is None else first
         for number in range(self.max_steps):
             step = self.step_of(here) if start.size else start
             decrement = -float(here.gradient @ step)

@@ -7,11 +7,12 @@ CPU quota of its container if that is less.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from math import ceil, prod
 from pathlib import Path
@@ -272,8 +273,15 @@ def one_thread(is_needed: bool = True) -> AbstractContextManager[Any]:
     if not is_needed:
         return nullcontext()
     try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        limits: AbstractContextManager[Any] = find_libraries(len(sys.modules)).limit(limits=1)
     except ImportError:
         return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
     return limits
+
+
+@lru_cache(maxsize=1)
+def find_libraries(num_modules: int) -> Any:
+    """The libraries of linear algebra in this process, which is some milliseconds' work; a module may bring others."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()

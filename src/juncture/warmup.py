@@ -46,6 +46,7 @@ from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
 from juncture.inference.sampling.markov_chains.pair_transition import MANY_NODES
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
+from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 from juncture.kernels.compilation import compiling
 from juncture.kernels.machine_code import without_collection
 from juncture.kernels.messages.layout import SUM
@@ -239,9 +240,11 @@ def run_markov_chains() -> None:
     """A few draws by every kind of chain, also those of grids that are just large enough."""
     for model in (ising((1, MANY_NODES), 0.5), potts((1, MANY_NODES), 3, 0.5)):
         sample(model, 1, method=Gibbs(1, 1, 1), rng=0)
+        sample(model, 1, method=ParallelTempering(1, 1, 1, replicas=2), rng=0)
     for single in ("all", "single"):
         sample(ising((2, 2), 0.5), 1, method=SwendsenWang(1, 1, 1, clusters=single), rng=0)
     sample(ising((2, 2), 0.5), 1, method=Metropolis(1, 1, 1), rng=0)
+    sample(ising((2, 2), 0.5), 1, method=ParallelTempering(1, 1, 1, replicas=2), rng=0)
     sample(ising((2, 2), 0.5), 1, method=Gibbs(1, 1, 1, blocks="trees"), rng=0)
     fit(LatentDirichletAllocation.standard(2, 2), [[1, 1]], method="gibbs", max_steps=1)
 

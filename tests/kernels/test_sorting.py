@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.kernels.sorting import find_key, sort_keys
+from juncture.kernels.sorting import find_key, sort_digits, sort_keys
 
 
 @given(
@@ -20,3 +20,12 @@ def test_keys_are_sorted_and_found(size, most, seed, order):
     assert keys.tolist() == expected.tolist()
     for key in (*expected[:3], most // 2):
         assert find_key(keys, size, np.int64(key)) == np.searchsorted(expected, key)
+
+
+@given(size=st.integers(0, 300), num_bits=st.integers(0, 13), seed=st.integers(0, 1000))
+def test_digits_are_sorted_and_equal_ones_keep_their_order(size, num_bits, seed):
+    """The lower bits number the keys, as those of rows do."""
+    values = np.random.default_rng(seed).integers(0, 1 << num_bits, size, dtype=np.int64)
+    keys = (values << 20) | np.arange(size)
+    found = sort_digits(keys.copy(), size, np.int64(20), np.int64(num_bits))
+    assert found[:size].tolist() == keys[np.argsort(values, kind="stable")].tolist()

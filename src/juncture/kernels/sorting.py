@@ -7,6 +7,7 @@ import numpy as np
 from juncture.kernels.compiler import kernel
 
 SHORT = 16  # keys: so few are sorted by insertion
+DIGIT = 10  # bits of a digit, at most
 
 
 @kernel
@@ -39,6 +40,39 @@ def sort_keys(keys, number):
         waiting[height + 1, 0] = low if is_left_longer else first
         waiting[height + 1, 1] = last if is_left_longer else high + 1
         height += 2
+
+
+@kernel
+def sort_digits(keys, number, shift, num_bits):
+    """The first keys, in order by so many bits from bit `shift` on, in a new array; keys with equal bits keep theirs.
+
+    Counting sort by one digit after the other, the lowest first. Few keys are sorted by `sort_keys` instead, by all
+    their bits: those below `shift` must be in order already.
+    """
+    num_passes = max(1, (num_bits + DIGIT - 1) // DIGIT)
+    width = (num_bits + num_passes - 1) // num_passes
+    size = 1 << width
+    if number < 2 * size:
+        sort_keys(keys, number)
+        return keys
+    spare, starts = np.empty(number, np.int64), np.empty(size, np.int64)
+    for _ in range(num_passes):
+        for digit in range(size):
+            starts[digit] = 0
+        for place in range(number):
+            starts[(keys[place] >> shift) & (size - 1)] += 1
+        total = 0
+        for digit in range(size):
+            count = starts[digit]
+            starts[digit] = total
+            total += count
+        for place in range(number):
+            digit = (keys[place] >> shift) & (size - 1)
+            spare[starts[digit]] = keys[place]
+            starts[digit] += 1
+        keys, spare = spare, keys
+        shift += width
+    return keys
 
 
 @kernel

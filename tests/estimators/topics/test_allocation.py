@@ -13,6 +13,7 @@ from sklearn.decomposition import LatentDirichletAllocation as TheirAllocation
 
 import juncture as jt
 from juncture.estimators import LatentDirichletAllocation
+from juncture.estimators.topics import allocation
 
 TOPICS = np.kron(np.eye(3), np.full((1, 4), 0.22)) + 0.01
 TRUE = jt.LatentDirichletAllocation(TOPICS / TOPICS.sum(axis=1, keepdims=True), 0.2)
@@ -59,3 +60,17 @@ def test_counts_need_not_be_whole_numbers():
     for wrong in (-1.0, np.inf):
         with pytest.raises(ValueError, match=r"Negative|infinity"):
             one.transform(np.full((1, 12), wrong))
+
+
+def test_shares_are_at_the_maximum_and_do_not_depend_on_other_documents():
+    ours = LatentDirichletAllocation(3, doc_topic_prior=0.2).fit(COUNTS[:30])
+    shares = ours.transform(COUNTS[30:60])
+    assert all(np.array_equal(ours.transform(COUNTS[30 + row :][:1])[0], shares[row]) for row in range(0, 30, 7))
+    assert shares == pytest.approx(jt.infer(ours.model_, COUNTS[30:60], tolerance=1e-15).shares, abs=1e-5)
+
+
+def test_documents_that_still_move_are_told(monkeypatch):
+    ours = LatentDirichletAllocation(3).fit(COUNTS[:30])
+    monkeypatch.setattr(allocation, "STEPS", 2)
+    with pytest.warns(jt.errors.NotConvergedWarning, match="10 documents still moved after 2 steps"):
+        ours.transform(COUNTS[:10])

@@ -155,7 +155,7 @@ def test_a_step_on_buffers_is_the_step_of_its_chains(seed, kind, is_persistent, 
     model, rng = machine(kind, seed), np.random.default_rng(seed)
     u, weights = model.units.encode(rows_for(model, seed, 6)), rng.dirichlet(np.ones(6))
     chains = rng.integers(0, 2, (4 if is_persistent else 6, 2)).astype(float)
-    moving = BatchSteps.begin(join_biases(model), model.units, 6, chains, rng)
+    moving = BatchSteps.begin(join_biases(model), model.units, 6, chains, steps + (not is_persistent), rng)
     (moving.ascend if is_persistent else moving.diverge)(u, weights, steps, 0.3, 0.01)
     drawn = moving.both[6:, :-1].astype(float)
     shares = np.full(4, 0.25) if is_persistent else weights
@@ -167,7 +167,7 @@ def test_a_step_on_buffers_is_the_step_of_its_chains(seed, kind, is_persistent, 
 
 def test_chains_on_buffers_follow_the_machine():
     """S4-171: without learning, 4,000 chains of 30 steps have the moments of the machine within four errors."""
-    moving = BatchSteps.begin(join_biases(TOY), TOY.units, 1, np.zeros((4000, 2)), np.random.default_rng(0))
+    moving = BatchSteps.begin(join_biases(TOY), TOY.units, 1, np.zeros((4000, 2)), 30, np.random.default_rng(0))
     moving.ascend(ALL[:1], np.ones(1), 30, 0.0, 0.0)
     expected = model_moments(TOY)
     assert moving.both[1:, :-1].mean(axis=0) == pytest.approx(expected.visible, abs=4 * 0.5 / np.sqrt(4000))

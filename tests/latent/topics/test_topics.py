@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.special import digamma
 
 import juncture as jt
+from juncture.kernels.variational.topics import exponential_digamma
 from juncture.latent.topics.documents import as_counts, as_tokens
 from juncture.latent.topics.gibbs import TopicChain
 from support.topics import enumerate_assignments, exact_log_prob, log_polya, random_model
@@ -176,3 +178,10 @@ def test_topics_as_a_table():
 def test_bad_input_is_explained(call, message):
     with pytest.raises(jt.JunctureError, match=message):
         call()
+
+
+def test_the_exponential_of_digamma_is_that_of_scipy():
+    values = np.concatenate([10.0 ** np.arange(-3.0, 13.0, 0.25), np.linspace(0.01, 20.0, 101)])
+    found = [exponential_digamma(value) for value in values]
+    assert found == pytest.approx(np.exp(digamma(values)), rel=1e-12)
+    assert exponential_digamma(1e-300) == exponential_digamma(0.0) == 0.0

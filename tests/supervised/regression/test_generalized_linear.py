@@ -22,6 +22,7 @@ from juncture.supervised import (
     fit_linear,
     fit_logistic,
 )
+from juncture.supervised.regression import fisher_scoring, scoring_problem
 from support.curve import T, X
 
 PLAIN = LinearBasis(intercept=False)
@@ -313,3 +314,45 @@ def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
 def test_bad_input_is_refused_in_a_sentence(ask, error, words):
     with pytest.raises(error, match=words):
         ask()
+
+
+def counted_rows(monkeypatch):
+    """The numbers of rows of all expansions from now on."""
+    sizes, expand = [], scoring_problem.Problem.expand
+
+    def count(self, point):
+        sizes.append(len(self.targets))
+        return expand(self, point)
+
+    monkeypatch.setattr(scoring_problem.Problem, "expand", count)
+    return sizes
+
+
+def test_many_rows_start_at_the_maximum_of_a_few(monkeypatch):
+    """The same maximum, from fewer passes over all rows; each point is expanded once."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 3)) + 10.0
+    counts = rng.poisson(np.exp(rows @ [0.3, -0.2, 0.1] + 0.2))
+    sizes = counted_rows(monkeypatch)
+    plain = fit_generalized_linear(jt.Poisson, rows, counts)
+    num_plain = len(sizes)
+    assert num_plain == plain.num_steps + 1
+    monkeypatch.setattr(fisher_scoring, "MANY_ROWS", 2000)
+    monkeypatch.setattr(fisher_scoring, "FEW_ROWS", 400)
+    near = fit_generalized_linear(jt.Poisson, rows, counts)
+    assert near.model.coefficients == pytest.approx(plain.model.coefficients, rel=1e-10)
+    assert near.standard_errors == pytest.approx(plain.standard_errors, rel=1e-8)
+    assert sizes[num_plain:].count(4000) < num_plain
+
+
+@pytest.mark.parametrize("is_rare", [False, True])
+def test_many_rows_that_have_no_maximum_are_refused(monkeypatch, is_rare):
+    """Separated by a column, which only some rows have where it is rare."""
+    monkeypatch.setattr(fisher_scoring, "MANY_ROWS", 200)
+    monkeypatch.setattr(fisher_scoring, "FEW_ROWS", 50)
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+    rows[:, 1] = np.arange(400) % 8 == 3 if is_rare else 2.0 * labels - 1.0
+    labels[np.arange(400) % 8 == 3] = 1
+    with pytest.raises(jt.InvalidData, match="no maximum"):
+        fit_generalized_linear(jt.Bernoulli, rows, labels)

@@ -87,3 +87,13 @@ def test_rows_with_holes_and_weights_take_part():
     assert np.mean(forest.predict(holes) == Y) > 0.7
     assert forest.predict_proba(holes).sum(axis=1) == pytest.approx(np.ones(len(Y)))
     assert forest.importances.sum() == pytest.approx(1.0)
+
+
+def test_whole_weights_and_others_grow_the_same_tree():
+    """Logarithms of whole weights are kept in a table; those of other weights are taken anew."""
+    weights = np.random.default_rng(2).integers(1, 4, len(Y)).astype(float)
+    rows, labels = np.repeat(X, weights.astype(int), axis=0), np.repeat(Y, weights.astype(int))
+    trees = [learn_tree(rows, labels), *(learn_tree(X, Y, weights=weights * factor) for factor in (1.0, 0.3, 1e5))]
+    for tree in trees[1:]:
+        assert np.array_equal(tree.split, trees[0].split)
+        assert np.array_equal(tree.threshold, trees[0].threshold, equal_nan=True)

@@ -14,10 +14,12 @@ from juncture.errors import InvalidData
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
 from juncture.latent.boltzmann import model as machines
 from juncture.latent.boltzmann.enumeration import is_small
+from juncture.latent.boltzmann.fit import gradient_steps
 from juncture.latent.boltzmann.gibbs import gibbs_step
 from juncture.latent.boltzmann.parameters import KINDS
+from juncture.learning.fit import check_learned
 from juncture.options import as_generator
-from juncture.verbs import fit, infer, log_prob
+from juncture.verbs import infer, log_prob
 
 
 @dataclass(eq=False, repr=False)
@@ -45,14 +47,12 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     ----------
     model_
         The `juncture.RestrictedBoltzmannMachine`.
-    fit_
-        The `Fit` of the last `fit`, whose `statistics` is a `LikelihoodEstimate`; None after `partial_fit`.
     components_
         (hidden, visible): the weights, for softmax units (hidden, visible × state).
     intercept_hidden_, intercept_visible_
         The biases.
     log_partition_
-        Log Z: exact for small machines, else by annealed importance sampling.
+        Log Z: exact for small machines, else by annealed importance sampling; computed when it is first asked for.
     log_partition_error_
         Its standard error: 0 where it is exact.
     n_features_in_
@@ -98,8 +98,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rows, weights = self._rows(X, reset=True), row_weights(sample_weight, X)
         seed = draw_seed(self.random_state)
         self._begin(rows, seed)
-        self.fit_ = self._learn(rows, weights, check_count(self.n_iter, "n_iter", least=1), seed)
-        return self._keep(self.fit_.model, seed)
+        return self._learn(rows, weights, check_count(self.n_iter, "n_iter", least=1), seed)
 
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """One epoch over these rows, from the weights so far on; the rate does not fall.
@@ -119,9 +118,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if is_first:
             self._begin(rows, seed)
         self.epochs_ += 1
-        model = self._learn(rows, weights, 1, seed + self.epochs_).model
-        self.fit_ = None
-        return self._keep(model, seed)
+        return self._learn(rows, weights, 1, seed + self.epochs_)
 
     def transform(self, X: Any) -> np.ndarray:
         """p(h = 1 | row), (row, hidden); missing cells are summed out."""
@@ -165,29 +162,39 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         )
         self.epochs_ = 0
 
-    def _learn(self, rows: np.ndarray, weights: np.ndarray | None, epochs: int, seed: int) -> Any:
+    def _learn(self, rows: np.ndarray, weights: np.ndarray | None, epochs: int, seed: int) -> Self:
+        """So many epochs; the likelihood, which takes longer than an epoch, is left to `log_partition_`."""
         size = check_count(self.batch_size, "batch_size", least=1)
-        options: dict[str, Any] = {"method": self.method, "rate": self.learning_rate, "decay": self.decay}
-        return fit(
-            self.model_,
-            rows,
-            weights=weights,
-            batch_size=size,
-            num_chains=size,
-            max_steps=epochs,
-            rng=seed,
-            **options,
-        )
-
-    def _keep(self, model: machines.RestrictedBoltzmannMachine, seed: int) -> Self:
+        algorithm = gradient_steps(
+            self.model_, rows, weights, method=self.method, rate=self.learning_rate, decay=self.decay, batch_size=size,
+            num_chains=size, max_steps=epochs, rng=seed,
+        )  # fmt: skip
+        model = check_learned(algorithm.run())
         self.model_ = model
         self.components_ = model.matrix.T
         self.intercept_hidden_, self.intercept_visible_ = model.hidden_bias, model.visible_bias
-        exact = is_small(model)
-        estimate = None if exact else model.annealed_log_partition(rng=seed)
-        self.log_partition_ = model.log_partition if estimate is None else estimate.log_evidence
-        self.log_partition_error_ = 0.0 if estimate is None else estimate.standard_error
         return self
+
+    @property
+    def log_partition_(self) -> float:
+        return self._estimate()[0]
+
+    @property
+    def log_partition_error_(self) -> float:
+        return self._estimate()[1]
+
+    def _estimate(self) -> tuple[float, float]:
+        """Log Z of the machine so far, and its standard error; kept with the machine."""
+        check_is_fitted(self)
+        kept = self.model_.derived
+        if "estimator's log Z" not in kept:
+            if is_small(self.model_):
+                kept["estimator's log Z"] = self.model_.log_partition, 0.0
+            else:
+                found = self.model_.annealed_log_partition(rng=draw_seed(self.random_state))
+                kept["estimator's log Z"] = found.log_evidence, found.standard_error
+        found_log_z: tuple[float, float] = kept["estimator's log Z"]
+        return found_log_z
 
     def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
         rows = np.asarray(validate_table(self, X, dtype=np.float64, reset=reset, ensure_all_finite="allow-nan"))

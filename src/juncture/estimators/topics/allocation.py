@@ -17,12 +17,12 @@ from juncture.iteration import Trace, check_stopping_rule
 from juncture.latent.topics import model as topics
 from juncture.latent.topics.documents import as_counts
 from juncture.latent.topics.fit import learn_topics
-from juncture.latent.topics.infer import infer_shares
-from juncture.latent.topics.variational import check_possible
+from juncture.latent.topics.variational import Shares, TopicState, check_possible
 from juncture.options import as_generator
+from juncture.values import number_of
 
-SHARES = 1e-14  # the relative gain at which the shares of documents end: they must not depend on other documents
-STEPS = 2000
+CHANGE = 1e-6  # of the mean concentration of a document in a step, at which its shares end; scikit-learn: 1e-3
+STEPS = 2000  # of a document, at most
 
 
 @dataclass(eq=False, repr=False)
@@ -111,12 +111,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def transform(self, X: Any) -> np.ndarray:
         """The expected shares of topics in each document, (document, topic)."""
-        concentrations = self._infer(X)[0]
+        concentrations = self._infer(X)[1].concentrations
         return np.asarray(concentrations / concentrations.sum(axis=1, keepdims=True))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The lower bound of log p of the words of each document, (document,)."""
-        return self._infer(X)[1]
+        shares, state = self._infer(X)
+        return shares.bounds(state)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The lower bound of the log-likelihood, the sum of `score_samples` as in scikit-learn."""
@@ -129,13 +130,20 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise InvalidData("the perplexity is for each word, and X has none: all counts are 0")
         return float(np.exp(-self.score(X) / num_words))
 
-    def _infer(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _infer(self, X: Any) -> tuple[Shares, TopicState]:
+        """The shares of each document, which end one by one: they do not depend on other documents."""
         check_is_fitted(self)
         counts = self._counts(X)
         check_possible(self.model_.topics, counts, self.model_.words)
-        concentrations, bounds, trace = infer_shares(self.model_, counts, SHARES, STEPS)
-        report_end(trace)
-        return concentrations, bounds
+        shares = Shares(counts, self.model_.concentration, self.model_.topics)
+        state, num_open = shares.ascend(shares.init(), CHANGE, STEPS)
+        if num_open:
+            warn_user(
+                f"the shares of {number_of(num_open, 'document')} still moved after {STEPS:,} steps: they are near the"
+                " maximum of the mean-field bound, not at it",
+                NotConvergedWarning,
+            )
+        return shares, state
 
     def _counts(self, X: Any, *, reset: bool = False) -> Any:
         checked = validate_table(self, X, dtype=np.float64, accept_sparse="csr", reset=reset, ensure_non_negative=True)

@@ -54,3 +54,48 @@ def sweep_pairs(nodes, edges, tables, log_unary, sigmoids, powers, keys, first_s
             for state in range(num_states):
                 weights[state] = math.exp(power * (weights[state] - top))
             codes[node] = draw_index(weights, uniform)
+
+
+@kernel(work=("uniforms", "log_unary", 4))
+def temper_pairs(
+    nodes, edges, tables, log_unary, sigmoids, powers, keys, first_sweep, codes, factors, uniforms, kept_nodes, kept
+):
+    """Parallel tempering of codes (replica, node): a sweep of each replica at its power, then exchanges of neighbours.
+
+    The first arguments are those of `sweep_pairs`, of which every replica has random streams of its own, and `factors`
+    are those of `pair_log`. `uniforms` is (sweep, replica): one decides about an exchange with the next replica, from
+    the first one on in sweeps of even number, else from the second one on. The codes of the first replica are kept.
+    """
+    num_sweeps, num_replicas = uniforms.shape
+    thin, num_kept = num_sweeps // len(kept) if len(kept) > 0 else num_sweeps + 1, np.int64(0)
+    logs = np.empty(num_replicas)
+    for sweep in range(num_sweeps):
+        number = first_sweep + sweep
+        for replica in range(num_replicas):
+            own, power = codes[replica], powers[replica : replica + 1]
+            stream = number * num_replicas + replica
+            sweep_pairs(nodes, edges, tables, log_unary, sigmoids, power, keys, stream, own)
+            logs[replica] = pair_log(factors, own)
+        for lower in range(number % 2, num_replicas - 1, 2):
+            gain = (powers[lower] - powers[lower + 1]) * (logs[lower + 1] - logs[lower])
+            if gain >= 0.0 or uniforms[sweep, lower] < math.exp(gain):
+                for node in range(codes.shape[1]):
+                    held = codes[lower, node]
+                    codes[lower, node] = codes[lower + 1, node]
+                    codes[lower + 1, node] = held
+        if (sweep + 1) % thin == 0:
+            for index in range(len(kept_nodes)):
+                kept[num_kept, index] = codes[0, kept_nodes[index]]
+            num_kept += 1
+
+
+@kernel
+def pair_log(factors, codes):
+    """The log of the product of all factors: logs (node, state), and tables (edge, state, state) or one for all."""
+    edges, tables, log_unary = factors
+    total, last = 0.0, len(tables) - 1
+    for node in range(len(codes)):
+        total += log_unary[node, codes[node]]
+    for edge in range(len(edges)):
+        total += tables[min(edge, last), codes[edges[edge, 0]], codes[edges[edge, 1]]]
+    return total

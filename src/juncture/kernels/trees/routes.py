@@ -6,7 +6,7 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.sorting import find_key
-from juncture.kernels.trees.groups import copy_statistics, group_rows
+from juncture.kernels.trees.groups import add_row, group_rows, set_zero
 from juncture.kernels.trees.scores import CLASS_MODE, FRACTIONS, class_child, heaviest, weight_of
 
 EVERYWHERE = -1  # the route of a row that is sent to all children, in fractions
@@ -27,19 +27,22 @@ def send_rows(
     table = np.empty((largest, options[3]))
     found = np.empty(largest, np.int64)
     missing = np.empty(options[3])
-    routes = np.empty(len(rows), np.int64)
+    routes, labels = np.empty(len(rows), np.int64), np.empty(len(rows))
     child, end = np.int64(0), np.int64(0)
     for node in range(len(choices)):
         column, lower = choices[node, 0], choices[node, 1]
         if column < 0:
             continue
         mine, heavy = rows[starts[node] : starts[node + 1]], weights[starts[node] : starts[node + 1]]
-        number, _ = group_rows(
-            codes[column], num_values[column], target, mine, heavy, options[0], table, found, missing
-        )
+        for entry in range(len(mine)):
+            labels[entry] = target[mine[entry]]
         if is_real[column]:
-            number = merge_values(table, found, number, lower)
-        find_routes(codes[column], is_real[column], lower, target, mine, table, found, number, options, routes)
+            number = part_rows(codes[column], lower, labels, mine, heavy, options[0], table, found)
+        else:
+            number, _ = group_rows(
+                codes[column], num_values[column], labels, mine, heavy, options[0], table, found, missing
+            )
+        find_routes(codes[column], is_real[column], lower, labels, mine, table, found, number, options, routes)
         end = place_entries(mine, heavy, routes, table, number, options, end, ends[child:], sent_rows, sent_weights)
         for each in range(number):
             branches[child + each] = found[each]
@@ -47,21 +50,20 @@ def send_rows(
 
 
 @kernel
-def merge_values(table, found, number, lower):
-    """Add up the values with codes up to `lower`, and those above it: two children, with the branches 0 and 1."""
-    sums = np.zeros((2, table.shape[1]))
-    for value in range(number):
-        side = 0 if found[value] <= lower else 1
-        for entry in range(table.shape[1]):
-            sums[side, entry] += table[value, entry]
-    copy_statistics(sums[0], table[0])
-    copy_statistics(sums[1], table[1])
+def part_rows(codes, lower, labels, rows, weights, criterion, table, found):
+    """Add up the rows with codes up to `lower`, and those above it: two children, with the branches 0 and 1."""
+    set_zero(table[0])
+    set_zero(table[1])
+    for entry in range(len(rows)):
+        code = codes[rows[entry]]
+        if code >= 0:
+            add_row(table[0 if code <= lower else 1], labels[entry], weights[entry], criterion)
     found[0], found[1] = 0, 1
-    return 2
+    return np.int64(2)
 
 
 @kernel
-def find_routes(codes, is_real, lower, target, rows, table, found, number, options, routes):
+def find_routes(codes, is_real, lower, labels, rows, table, found, number, options, routes):
     """The child of each entry, or EVERYWHERE."""
     heavy = heaviest(table, number, options[0])
     for entry in range(len(rows)):
@@ -71,7 +73,7 @@ def find_routes(codes, is_real, lower, target, rows, table, found, number, optio
         elif options[1] == FRACTIONS:
             routes[entry] = EVERYWHERE
         elif options[1] == CLASS_MODE:
-            routes[entry] = class_child(table, number, int(target[rows[entry]]), heavy)
+            routes[entry] = class_child(table, number, int(labels[entry]), heavy)
         else:
             routes[entry] = heavy
 

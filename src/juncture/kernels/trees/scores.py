@@ -26,41 +26,36 @@ def weight_of(statistics, criterion):
 
 
 @kernel
-def weighted_log(weight):
-    """w log₂ w."""
+def weighted_log(weight, logs):
+    """w log₂ w; `logs` has it for the first whole numbers, which most weights are."""
+    if 0.0 <= weight < len(logs):
+        whole = int(weight)
+        if whole == weight:
+            return logs[whole]
     return weight * math.log2(weight) if weight > 0.0 else 0.0
 
 
 @kernel
-def impurity(statistics, criterion):
+def impurity(statistics, criterion, logs):
     """The weight of a node times its entropy in bits, its Gini impurity or its variance."""
     whole = weight_of(statistics, criterion)
     if whole <= 0.0:
         return 0.0
     if criterion == VARIANCE:
         return max(statistics[2] - statistics[1] * statistics[1] / whole, 0.0)
-    rest = whole if criterion == GINI else weighted_log(whole)
+    rest = whole if criterion == GINI else weighted_log(whole, logs)
     for each in statistics:
-        rest -= each * each / whole if criterion == GINI else weighted_log(each)
+        rest -= each * each / whole if criterion == GINI else weighted_log(each, logs)
     return max(rest, 0.0)
 
 
 @kernel
-def split_gain(table, num_children, total, criterion):
-    """The impurity of a node less the mean impurity of its children."""
-    rest = impurity(total, criterion)
-    for child in range(num_children):
-        rest -= impurity(table[child], criterion)
-    return max(rest / weight_of(total, criterion), 0.0)
-
-
-@kernel
-def split_entropy(table, num_children, total, criterion):
+def split_entropy(table, num_children, total, criterion, logs):
     """The entropy in bits of the child that a row is sent to."""
     whole = weight_of(total, criterion)
-    rest = weighted_log(whole)
+    rest = weighted_log(whole, logs)
     for child in range(num_children):
-        rest -= weighted_log(weight_of(table[child], criterion))
+        rest -= weighted_log(weight_of(table[child], criterion), logs)
     return rest / whole
 
 

@@ -17,8 +17,8 @@ from juncture.kernels.trees.scores import (
     VARIANCE,
     add_missing,
     chi_squared,
+    impurity,
     split_entropy,
-    split_gain,
     weight_of,
 )
 
@@ -27,7 +27,7 @@ TIE = 1e-12  # scores that differ by less are equal: the first column and the lo
 
 @kernel
 def find_splits(
-    codes, num_values, is_real, target, rows, weights, starts, order, options, limits, critical, totals, choices
+    codes, num_values, is_real, target, rows, weights, starts, order, options, limits, critical, logs, totals, choices
 ):
     """Fill the statistics (node, statistic) and the choices (node, 5) of all nodes.
 
@@ -35,7 +35,7 @@ def find_splits(
     `options` are the criterion, the rule for holes and the number of columns to look at; the search goes on until one
     of them can be split. `limits` are the least weight of a node that is split and of two of its children, the least
     gain, and the number of categories that are many. `critical` has the least χ² for each number of degrees of freedom,
-    or is empty.
+    or is empty; `logs` has w log₂ w of the first whole numbers w.
 
     By gain ratio a column has the threshold of the largest gain, and only columns whose gain is at least the average
     are candidates: a cut that splits off few rows has a large ratio, and tells nothing.
@@ -50,6 +50,7 @@ def find_splits(
     gains = np.empty(num_columns)
     scores = np.empty(num_columns)
     splits = np.empty((num_columns, 4), np.int64)
+    labels = np.empty(len(rows))
     by_gain = options.copy()
     if options[0] == GAIN_RATIO:
         by_gain[0] = ENTROPY
@@ -59,33 +60,40 @@ def find_splits(
             weights[starts[node] : starts[node + 1]],
             totals[node],
         )
-        is_pure = add_rows(target, mine, heavy, options[0], total)
+        for entry in range(len(mine)):
+            labels[entry] = target[mine[entry]]
+        is_pure = add_rows(labels, heavy, options[0], total)
         choices[node, 0] = -1
         if is_pure or weight_of(total, options[0]) < limits[0]:
             continue
-        looked, is_possible = 0, False
+        looked, is_possible, whole = 0, False, impurity(total, by_gain[0], logs)
         for position in range(num_columns if options[2] > 0 else 0):
             if position >= options[2] and is_possible:
                 break
             looked = position + 1
             column = order[node % len(order), position]
             number, holes = group_rows(
-                codes[column], num_values[column], target, mine, heavy, options[0], table, found, missing
+                codes[column], num_values[column], labels, mine, heavy, options[0], table, found, missing
             )
             gains[position] = -1.0
             if number < 2:
                 continue
+            entropy = 1.0
             if is_real[column]:
-                gain, at = best_threshold(table, number, total, missing, holes, by_gain, limits, critical, pair)
-                fill_pair(table, number, at, missing, holes, by_gain, pair)
-                entropy = split_entropy(pair, 2, total, options[0])
+                gain, at = best_threshold(
+                    table, number, total, whole, missing, holes, by_gain, limits, critical, logs, pair
+                )
+                if options[0] == GAIN_RATIO:
+                    fill_pair(table, number, at, missing, holes, by_gain, pair)
+                    entropy = split_entropy(pair, 2, total, options[0], logs)
                 lower, upper, children = found[at], found[min(at + 1, number - 1)], 2
             else:
                 add_holes(table, number, missing, holes, options)
-                gain = score_split(table, number, total, by_gain, limits, critical)
-                entropy = split_entropy(table, number, total, options[0])
+                gain = score_split(table, number, total, whole, by_gain, limits, critical, logs)
+                if options[0] == GAIN_RATIO:
+                    entropy = split_entropy(table, number, total, options[0], logs)
                 lower, upper, children = np.int64(0), np.int64(0), number
-            gains[position], scores[position] = gain, gain / entropy if options[0] == GAIN_RATIO else gain
+            gains[position], scores[position] = gain, gain / entropy
             splits[position, 0], splits[position, 1] = lower, upper
             splits[position, 2], splits[position, 3] = children, holes
             is_possible = is_possible or gain >= 0.0
@@ -121,13 +129,13 @@ def average_gain(gains, order, looked, num_values, is_real, many):
 
 
 @kernel
-def add_rows(target, rows, weights, criterion, total):
+def add_rows(labels, weights, criterion, total):
     """Add up the statistics of a node; whether all targets are equal."""
     set_zero(total)
     is_pure = True
-    for entry in range(len(rows)):
-        add_row(total, target[rows[entry]], weights[entry], criterion)
-        if target[rows[entry]] != target[rows[0]]:
+    for entry in range(len(weights)):
+        add_row(total, labels[entry], weights[entry], criterion)
+        if labels[entry] != labels[0]:
             is_pure = False
     return is_pure
 
@@ -140,14 +148,19 @@ def add_holes(table, number, missing, holes, options):
 
 
 @kernel
-def score_split(table, number, total, options, limits, critical):
-    """The gain of a split; -1 where a limit forbids it."""
+def score_split(table, number, total, whole, options, limits, critical, logs):
+    """The gain of a split of a node of impurity `whole`; -1 where a limit forbids it."""
     large = 0
     for child in range(number):
         if weight_of(table[child], options[0]) >= limits[1]:
             large += 1
-    gain = split_gain(table, number, total, options[0])
-    if large < 2 or gain < limits[2] - TIE:
+    if large < 2:
+        return -1.0
+    rest = whole
+    for child in range(number):
+        rest -= impurity(table[child], options[0], logs)
+    gain = max(rest / weight_of(total, options[0]), 0.0)
+    if gain < limits[2] - TIE:
         return -1.0
     if len(critical) > 0:
         statistic, freedom = chi_squared(table, number, total)
@@ -157,7 +170,7 @@ def score_split(table, number, total, options, limits, critical):
 
 
 @kernel
-def best_threshold(table, number, total, missing, holes, options, limits, critical, pair):
+def best_threshold(table, number, total, whole, missing, holes, options, limits, critical, logs, pair):
     """(the best score of a cut after one of the values, the position of that value), -1 where no cut is allowed.
 
     Only cuts between values of different classes are scored: two neighbouring values whose rows are all of one and the
@@ -177,7 +190,7 @@ def best_threshold(table, number, total, missing, holes, options, limits, critic
         for entry in range(table.shape[1]):
             pair[0, entry], pair[1, entry] = left[entry], known[entry] - left[entry]
         add_holes(pair, 2, missing, holes, options)
-        score = score_split(pair, 2, total, options, limits, critical)
+        score = score_split(pair, 2, total, whole, options, limits, critical, logs)
         if score > best + TIE:
             best, at = score, np.int64(value)
     return best, at

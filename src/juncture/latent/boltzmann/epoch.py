@@ -8,13 +8,18 @@ and the chains are stacked, so that one product serves both phases. Units with s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
-from juncture.latent.boltzmann.units import VisibleUnits
+from juncture.latent.boltzmann.units import BernoulliUnits, VisibleUnits
+
+NOISE = 2**17  # random numbers at a time
 
 
 def join_biases(model: BoltzmannParameters) -> np.ndarray:
@@ -41,67 +46,91 @@ class BatchSteps:
 
     units: VisibleUnits
     matrix: np.ndarray  # (entry + 1, hidden + 1), double
-    working: np.ndarray  # the same in the working type
+    minus: np.ndarray  # minus the matrix, in the working type
     both: np.ndarray  # (batch + chain, entry + 1): u of rows, then of chains, with a 1 at the end
     expected: np.ndarray  # (batch + chain, hidden + 1): E[h | u] times signed weights
+    signs: np.ndarray  # (batch + chain, 1): those weights, times the rate
     chains: np.ndarray  # (chain, hidden + 1): h of the chains, with a 1 at the end
+    noise: Iterator[np.ndarray]  # (draw, chain, unit), visible units before hidden ones
     rng: np.random.Generator
 
     @classmethod
     def begin(
-        cls, matrix: np.ndarray, units: VisibleUnits, batch: int, chains: np.ndarray, rng: np.random.Generator
+        cls,
+        matrix: np.ndarray,
+        units: VisibleUnits,
+        batch: int,
+        chains: np.ndarray,
+        num_draws: int,
+        rng: np.random.Generator,
     ) -> BatchSteps:
+        """With so many draws of the units of all chains in each step."""
         kind, (entries, hidden) = working_type(units), matrix.shape
         total = batch + len(chains)
         joined = np.ones((len(chains), hidden), kind)
         joined[:, :-1] = chains
-        both, expected = np.ones((total, entries), kind), np.ones((total, hidden), kind)
-        return cls(units, matrix, matrix.astype(kind), both, expected, joined, rng)
+        both, expected, signs = (np.ones((total, width), kind) for width in (entries, hidden, 1))
+        noise = logistic_noise((num_draws, len(chains), entries + hidden - 2), kind, rng)
+        return cls(units, matrix, -matrix.astype(kind), both, expected, signs, joined, noise, rng)
 
     def ascend(self, u: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float) -> None:
         """One step from statistics of rows and their weights, which sum to 1; the chains go on."""
         self.both[: len(u), :-1] = u
-        self.move(len(u), weights, np.full(len(self.chains), 1 / len(self.chains)), steps, rate, decay)
+        self.signs[len(u) : len(u) + len(self.chains)] = -rate / len(self.chains)
+        self.move(len(u), len(self.chains), next(self.noise), weights, steps, rate, decay)
 
     def diverge(self, u: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float) -> None:
         """One step with chains that start at the rows."""
-        self.both[: len(u), :-1] = u
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.draw_hidden(self.raise_odds(0, len(u))[:, :-1], len(u))
-        self.move(len(u), weights, weights, steps, rate, decay)
+        rows, noise = len(u), next(self.noise)
+        self.both[:rows, :-1] = u
+        self.draw_hidden(self.minus_odds(0, rows), noise[steps], rows)
+        np.multiply(weights, -rate, out=self.signs[rows : 2 * rows, 0], casting="same_kind")
+        self.move(rows, rows, noise, weights, steps, rate, decay)
 
     def move(
-        self, rows: int, weights: np.ndarray, chain_weights: np.ndarray, steps: int, rate: float, decay: float
+        self, rows: int, chains: int, noise: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float
     ) -> None:
-        chains, total = len(chain_weights), rows + len(chain_weights)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for step in range(steps):
-                theta = self.chains[:chains] @ self.working[:-1].T
-                self.both[rows:total, :-1] = self.units.draw(theta, self.rng)
-                if step + 1 < steps:
-                    self.draw_hidden(self.raise_odds(rows, total)[:, :-1], chains)
-            raised = self.raise_odds(0, total)
-            self.draw_hidden(raised[rows:, :-1], chains)
-        raised[:, -1] = 1
-        signs = np.concatenate([weights, -chain_weights]).astype(raised.dtype)
-        np.divide(signs[:, None], raised, out=raised)
-        gradient = self.both[:total].T @ raised
-        if decay:
-            gradient[:-1, :-1] -= decay * self.working[:-1, :-1]
-        gradient *= raised.dtype.type(rate)
-        np.add(self.matrix, gradient, out=self.matrix)
-        self.working[:] = self.matrix
-
-    def raise_odds(self, first: int, end: int) -> np.ndarray:
-        """1 + exp(-log odds) of the hidden units, the inverse of their probabilities; infinite where these are 0."""
-        raised = np.matmul(self.both[first:end], self.working, out=self.expected[first:end])
-        np.negative(raised, out=raised)
+        total = rows + chains
+        for step in range(steps):
+            self.draw_visible(noise[step], rows, chains)
+            if step + 1 < steps:
+                self.draw_hidden(self.minus_odds(rows, total), noise[step], chains)
+        raised = self.minus_odds(0, total)
+        self.draw_hidden(raised[rows:], noise[steps - 1], chains)
         np.exp(raised, out=raised)
-        raised += 1
-        return raised
+        raised += 1  # the inverse of the probability of a 1, infinite where that is 0
+        raised[:, -1] = 1
+        np.multiply(weights, rate, out=self.signs[:rows, 0], casting="same_kind")
+        np.divide(self.signs[:total], raised, out=raised)
+        if decay:
+            self.matrix[:-1, :-1] *= 1 - rate * decay
+        np.add(self.matrix, self.both[:total].T @ raised, out=self.matrix)
+        np.negative(self.matrix, out=self.minus, casting="same_kind")
 
-    def draw_hidden(self, raised: np.ndarray, count: int) -> None:
+    def minus_odds(self, first: int, end: int) -> np.ndarray:
+        """Minus the log odds of the hidden units given some rows of `both`, and a column that means nothing."""
+        return np.matmul(self.both[first:end], self.minus, out=self.expected[first:end])
+
+    def draw_visible(self, noise: np.ndarray, rows: int, chains: int) -> None:
+        """The visible states of the first chains, given their hidden ones."""
+        minus_theta = self.chains[:chains] @ self.minus[:-1].T
+        drawn = self.both[rows : rows + chains, :-1]
+        if isinstance(self.units, BernoulliUnits):
+            np.less(minus_theta, noise[:chains, : drawn.shape[1]], out=drawn)
+        else:
+            drawn[:] = self.units.draw(-minus_theta, self.rng)
+
+    def draw_hidden(self, minus_odds: np.ndarray, noise: np.ndarray, chains: int) -> None:
         """The hidden states of the first chains."""
-        uniforms = self.rng.random(raised.shape, dtype=raised.dtype.type)
-        uniforms *= raised
-        np.less(uniforms, 1, out=self.chains[:count, :-1])
+        hidden = self.chains.shape[1] - 1
+        np.less(minus_odds[:, :-1], noise[:chains, -hidden:], out=self.chains[:chains, :-1])
+
+
+def logistic_noise(shape: tuple[int, ...], kind: Any, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Numbers log (1 - u) / u of uniform u, many arrays at a time: a unit of log odds o is 1 where -o is below one."""
+    number = max(1, NOISE // max(1, prod(shape)))
+    while True:
+        noise = rng.random((number, *shape), dtype=kind)
+        with np.errstate(divide="ignore"):  # of u = 0 it is infinite, and every unit is 1
+            np.divide(1 - noise, noise, out=noise)
+        yield from np.log(noise, out=noise)

@@ -73,6 +73,13 @@ class GradientSteps:
         chains = draw_hidden(self.model, visible, self.rng)
         return State(self.model, chains, rows.astype(working_type(self.model.units)))
 
+    def run(self) -> RestrictedBoltzmannMachine:
+        """The machine after all epochs, without its likelihood after each."""
+        state = self.init()
+        for _ in range(self.max_steps):
+            state = self.step(state)
+        return state.model
+
     def step(self, state: State) -> State:
         """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
         rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
@@ -89,12 +96,14 @@ class GradientSteps:
         """The machine and the hidden states of the chains after an epoch."""
         size, is_persistent = min(self.batch_size, len(rows)), self.method == "persistent"
         first = state.chains if is_persistent else np.zeros((size, self.model.num_hidden))
-        steps = BatchSteps.begin(join_biases(state.model), self.model.units, size, first, self.rng)
+        num_draws = self.chain_steps + (not is_persistent)
+        steps = BatchSteps.begin(join_biases(state.model), self.model.units, size, first, num_draws, self.rng)
         move = steps.ascend if is_persistent else steps.diverge
-        for batch, weights in self.batches():
-            if self.has_holes:
-                self.fill_holes(split_biases(steps.matrix, state.model), rows, batch)
-            move(rows[batch], weights, self.chain_steps, rate, self.decay)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for batch, weights in self.batches():
+                if self.has_holes:
+                    self.fill_holes(split_biases(steps.matrix, state.model), rows, batch)
+                move(rows[batch], weights, self.chain_steps, rate, self.decay)
         return split_biases(steps.matrix, state.model), steps.chains[:, :-1] if is_persistent else state.chains
 
     def ascend_exactly(
@@ -111,11 +120,20 @@ class GradientSteps:
     def has_holes(self) -> bool:
         return bool(np.isnan(self.data).any())
 
+    @cached_property
+    def is_even(self) -> bool:
+        """Whether all rows have the same weight, above 0."""
+        return bool(self.weights[0] > 0 and (self.weights == self.weights[0]).all())
+
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Positions of rows in random order, with weights that sum to 1; batches of weight 0 are left out."""
         order = self.rng.permutation(len(self.data))
+        even = np.full(min(self.batch_size, len(order)), 1 / min(self.batch_size, len(order)))
         for first in range(0, len(order), self.batch_size):
             batch = order[first : first + self.batch_size]
+            if self.is_even and len(batch) == len(even):
+                yield batch, even
+                continue
             weights = self.weights[batch]
             total = weights.sum()
             if total > 0:
@@ -221,11 +239,36 @@ def fit_machine(  # noqa: PLR0913 (the options of learning)
     """
     if prior is not None:
         raise Unsupported("a restricted Boltzmann machine has no conjugate prior: leave prior out, use decay")
-    check_choice(method, METHODS, "method")
     check_stopping_rule(tolerance, max_steps)
     check_progress(progress)
+    algorithm = gradient_steps(
+        model, data, weights, method=method, chain_steps=chain_steps, rate=rate, decay=decay, batch_size=batch_size,
+        num_chains=num_chains, max_steps=max_steps, rng=rng,
+    )  # fmt: skip
+    options: dict[str, Any] = {"tolerance": tolerance, "max_steps": max_steps, "progress": progress}
+    state, trace = iterate(algorithm, is_monotone=False, **options)
+    found = estimate_likelihood(state.model, algorithm.data, algorithm.weights, algorithm.rng)
+    return Fit(state.model, found.log_likelihood, trace, found)
+
+
+def gradient_steps(  # noqa: PLR0913
+    model: RestrictedBoltzmannMachine,
+    data: Any,
+    weights: Any,
+    *,
+    method: str = "persistent",
+    chain_steps: int = 1,
+    rate: float,
+    decay: float,
+    batch_size: int,
+    num_chains: int,
+    max_steps: int,
+    rng: Any,
+) -> GradientSteps:
+    """The algorithm, with what `fit_machine` takes, checked."""
+    check_choice(method, METHODS, "method")
     rows, _ = rows_of(model, data, extra="ignore")
-    algorithm = GradientSteps(
+    return GradientSteps(
         model,
         check_rows(model, rows),
         row_weights(weights, len(rows)),
@@ -235,13 +278,9 @@ def fit_machine(  # noqa: PLR0913 (the options of learning)
         check_number(decay, "decay", least=0),
         check_count(batch_size, "batch_size", least=1),
         check_count(num_chains, "num_chains", least=1),
-        max_steps,
+        check_count(max_steps, "max_steps", least=1),
         as_generator(rng),
     )
-    options: dict[str, Any] = {"tolerance": tolerance, "max_steps": max_steps, "progress": progress}
-    state, trace = iterate(algorithm, is_monotone=False, **options)
-    found = estimate_likelihood(state.model, rows, algorithm.weights, algorithm.rng)
-    return Fit(state.model, found.log_likelihood, trace, found)
 
 
 def check_rows(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> np.ndarray:

@@ -10,17 +10,20 @@ Each update maximises it in one of its arguments, so that it never falls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture import parallel
 from juncture.errors import InvalidData
+from juncture.kernels.variational.topics import mix_words, update_shares
 from juncture.latent.topics.documents import documents_of
 from juncture.values import few
 
-BLOCK = 1 << 16  # entries of the counts that are taken at once
+BLOCK = 256  # documents that a thread takes at once
+WORTH_THREADS = 100_000  # products of entries and topics
 UPDATES = 4  # of the shares, for each update of the topics
 
 
@@ -45,14 +48,31 @@ class Shares:
         """The document of each entry of the counts."""
         return documents_of(self.counts)
 
+    @cached_property
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the entries of each document start, the word of each entry, and how often it occurs."""
+        return self.counts.indptr.astype(np.int64), self.counts.indices.astype(np.int64), self.counts.data.copy()
+
     def init(self) -> TopicState:
         lengths = np.asarray(self.counts.sum(axis=1)).reshape(-1, 1)
-        return TopicState(self.topics, self.prior + lengths / len(self.prior))
+        return TopicState(np.array(self.topics, order="F"), self.prior + lengths / len(self.prior))
 
     def step(self, state: TopicState) -> TopicState:
-        weights = np.exp(expected_logs(state.concentrations))
-        ratios = self.ratios(state.topics, weights)
-        return state._replace(concentrations=self.prior + weights * (ratios @ state.topics.T))
+        return self.ascend(state, 0.0, 1)[0]
+
+    def ascend(self, state: TopicState, tolerance: float, max_steps: int) -> tuple[TopicState, int]:
+        """Steps of each document until its mean concentration moves by no more than the tolerance; how many do not."""
+        (starts, words, counts), by_word = self.entries, np.ascontiguousarray(state.topics.T)
+        prior = np.array(self.prior)
+        found, changes = state.concentrations.copy(), np.empty(len(starts) - 1)
+
+        def work(part: slice) -> None:
+            own = starts[part.start : part.stop + 1]
+            update_shares(own, words, counts, by_word, prior, found[part], tolerance, max_steps, changes[part])
+
+        parts = parallel.blocks_of(len(changes), BLOCK)
+        parallel.map(work, parts, is_worth_threads=len(words) * len(prior) >= WORTH_THREADS)
+        return state._replace(concentrations=found), int((changes > tolerance).sum())
 
     def objective(self, state: TopicState) -> float:
         bounds = self.bounds(state)
@@ -68,12 +88,9 @@ class Shares:
 
     def mixtures(self, topics: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Σ_k s_dk topics_kw at each entry of the counts."""
-        documents, words, by_word = self.documents, self.counts.indices, topics.T
-        found = np.empty(len(words))
-        for first in range(0, len(words), BLOCK):
-            part = slice(first, first + BLOCK)
-            found[part] = np.einsum("ek,ek->e", weights[documents[part]], by_word[words[part]])
-        return np.maximum(found, np.finfo(float).tiny)
+        found = np.empty(len(self.entries[1]))
+        mix_words(*self.entries[:2], np.ascontiguousarray(topics.T), weights, found)
+        return found
 
     def ratios(self, topics: np.ndarray, weights: np.ndarray) -> Any:
         """The counts, each divided by its mixture, in rows."""
@@ -108,7 +125,7 @@ class VariationalEM:
 
     def objective(self, state: TopicState) -> float:
         smoothing = self.pseudo_count * np.log(state.topics).sum() if self.pseudo_count else 0.0
-        return replace(self.shares, topics=state.topics).objective(state) + float(smoothing)
+        return self.shares.objective(state) + float(smoothing)
 
 
 def normalized(counts: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -48,9 +48,9 @@ class Standardization(NamedTuple):
     deviation: np.ndarray  # (input,)
 
     def of_rows(self, rows: np.ndarray, has_constant: bool) -> np.ndarray:
-        """(row, feature): a constant, if there is one, and the standardised inputs."""
-        first = int(has_constant)
-        design = np.empty((len(rows), first + rows.shape[1]))
+        """(row, feature): a constant, if there is one, and the standardised inputs; in memory as the rows are."""
+        first, order = int(has_constant), "F" if rows.ndim > 1 and rows.strides[0] < rows.strides[1] else "C"
+        design = np.empty((len(rows), first + rows.shape[1]), order=order)  # type: ignore[call-overload]
         design[:, :first] = 1.0
         np.subtract(rows, self.center, out=design[:, first:])
         design[:, first:] /= self.deviation

@@ -59,6 +59,11 @@ class LinearBasis(Basis):
     def has_constant(self) -> bool:  # type: ignore[override]
         return self.intercept
 
+    def features(self, inputs: np.ndarray) -> np.ndarray:
+        found = np.ones((len(inputs), int(self.intercept) + inputs.shape[1]), order="F")  # sums go down the columns
+        found[:, int(self.intercept) :] = inputs
+        return found
+
     def expand(self, column: np.ndarray) -> np.ndarray:
         return column[:, None]
 

@@ -15,7 +15,15 @@ from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT
-from juncture.newton import DampedNewton, Expansion, inverse_root, least_curvature, shortest_step
+from juncture.newton import (
+    DampedNewton,
+    Expansion,
+    inverse_root,
+    is_well_conditioned,
+    least_curvature,
+    shortest_step,
+)
+from juncture.parallel import block_rows, map_blocks
 from juncture.supervised.regression.bases import Basis
 from juncture.supervised.regression.generalized_linear import (
     GeneralizedLinearFit,
@@ -24,6 +32,7 @@ from juncture.supervised.regression.generalized_linear import (
 from juncture.supervised.regression.scoring_problem import Problem, first_point, read_problem
 
 SMALLEST = 1e-300  # dispersion
+MANY_ROWS, FEW_ROWS = 50_000, 10_000  # from so many rows, scoring starts at the maximum of a few of them
 MOST_STEPS = 500  # of a fit; where more are needed, there is no maximum
 
 
@@ -90,13 +99,14 @@ def fit_generalized_linear(  # noqa: PLR0913
     """
     given = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
     problem = given.orthogonal()
-    first = first_point(problem, start)
     check_number(tolerance, "tolerance", above=0, finite=True)
     number = check_count(max_steps, "max_steps", least=1)
-    found = scoring(problem, tolerance, number).minimize(problem.expand, first)
+    near = maximum_of_few(problem) if start is None else None
+    first, there = near or first_point(problem, start)
+    found = scoring(problem, tolerance, number).minimize(problem.expand, first, there)
     if not found.converged and number < MOST_STEPS:
         warn_user(f"Fisher scoring did not end within max_steps={number}: raise it", NotConvergedWarning)
-    elif not found.converged or not least_curvature(found.here.hessian, problem.expand(first).hessian) > FLAT:
+    elif not found.converged or not least_curvature(found.here.hessian, there.hessian) > FLAT:
         raise InvalidData(
             "the coefficients grow without end, or to the edge of the family's means: targets that the inputs separate"
             " have no maximum of the likelihood; give other rows, or fewer features"
@@ -147,11 +157,32 @@ def descend_generalized_linear(  # noqa: PLR0913
     (51, 2)
     """
     problem = read_problem(family, inputs, targets, basis, link, None, None, None, successes, None)
-    first = first_point(problem, start)
+    first, _ = first_point(problem, start)
     return descend_stochastic(
         problem.row_gradient, first, len(problem.targets), step=step, num_steps=num_steps, rng=rng,
         function=lambda point: problem.expand(point).value,
     )  # fmt: skip
+
+
+def maximum_of_few(problem: Problem) -> tuple[np.ndarray, Expansion] | None:
+    """The maximum for some of many rows, with all rows' expansion there; None where these do not tell enough.
+
+    Of a canonical link the likelihood has one maximum. Where all rows have none, as they grow without end in some
+    direction, some rows have none either, or they have no curvature in that direction.
+    """
+    if len(problem.targets) < MANY_ROWS or problem.link.name != problem.response.canonical:
+        return None
+    few = problem.every(len(problem.targets) // FEW_ROWS)
+    try:
+        first, there = first_point(few, None)
+    except InvalidData:
+        return None
+    found = scoring(few, 1e-6).minimize(few.expand, first, there)
+    is_curved = is_well_conditioned(found.here.hessian) and least_curvature(found.here.hessian, there.hessian) > FLAT
+    if not (found.converged and is_curved):
+        return None
+    here = problem.expand(found.point)
+    return (found.point, here) if np.isfinite(here.value) else None
 
 
 def scoring(problem: Problem, tolerance: float = 1e-16, max_steps: int = MOST_STEPS) -> DampedNewton:
@@ -206,10 +237,16 @@ def report(problem: Problem, point: np.ndarray, here: Expansion, num_steps: int)
 
 
 def log_likelihood(problem: Problem, means: np.ndarray, dispersion: float) -> float:
-    if problem.trials is not None:
-        members: Any = Binomial(problem.trials.astype(np.int64), means)
-        return float(problem.counts @ members.log_prob(np.round(problem.targets * problem.trials)))
-    return float(problem.counts @ problem.response.member(means, dispersion).log_prob(problem.targets))
+    def add_rows(part: slice) -> float:
+        targets, own = problem.targets[part], means[part]
+        if problem.trials is None:
+            logs = problem.response.member(own, dispersion).log_prob(targets)
+        else:
+            trials = problem.trials[part]
+            logs = Binomial(trials.astype(np.int64), own).log_prob(np.round(targets * trials))
+        return float(problem.counts[part] @ logs)
+
+    return float(sum(map_blocks(add_rows, len(means), block_rows((8,)))))
 
 
 def null_deviance(problem: Problem) -> float:
@@ -220,7 +257,7 @@ def null_deviance(problem: Problem) -> float:
             terms = problem.response.deviance(problem.targets, np.full(len(problem.targets), middle))
         return float(problem.weights @ terms)
     alone = replace(problem, features=np.ones((len(problem.targets), 1)), change=None, back=None)
-    found = scoring(alone).minimize(alone.expand, first_point(alone, None))
+    found = scoring(alone).minimize(alone.expand, *first_point(alone, None))
     return 2 * found.here.value
 
 

@@ -56,7 +56,7 @@ class Response:
 
 def ratio_terms(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """target · log(target / mean), 0 where the target is."""
-    return np.asarray(xlogy(target, target) - xlogy(target, mean))
+    return np.asarray(xlogy(target, target / mean))
 
 
 def squared(target: np.ndarray, mean: np.ndarray) -> np.ndarray:

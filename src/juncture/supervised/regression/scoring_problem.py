@@ -5,6 +5,7 @@ The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its inf
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,11 +49,36 @@ class Problem:
         has_constant = self.basis.has_constant
         given = self.features[:, int(has_constant) :]
         standard = standardization(given, self.counts, is_centered=has_constant)
-        features = standard.of_rows(given, has_constant)
-        turn = orthogonal_directions([features * np.sqrt(self.counts)[:, None]])
-        change = standard.change(has_constant)
+        roots, size = np.sqrt(self.counts)[:, None], block_rows((2 * self.features.shape[1],))
+        with one_thread(len(given) > size):
+            triangles = map_blocks(
+                lambda part: np.asarray(
+                    np.linalg.qr(standard.of_rows(given[part], has_constant) * roots[part], mode="r")
+                ),
+                len(given),
+                size,
+            )
+            turn, change = orthogonal_directions(triangles), standard.change(has_constant)
+            columns = np.empty((turn.shape[1], len(given)))
+
+            def turn_rows(part: slice) -> None:
+                columns[:, part] = turn.T @ standard.of_rows(given[part], has_constant).T
+
+            map_blocks(turn_rows, len(given), size)
         back = np.linalg.solve(change.T, turn / (turn**2).sum(axis=0)).T
-        return replace(self, features=features @ turn, change=change @ turn, back=back)
+        return replace(self, features=columns.T, change=change @ turn, back=back)
+
+    def every(self, step: int) -> Problem:
+        """The problem of every row whose number is a multiple of `step`."""
+        return replace(
+            self,
+            features=self.features[::step],
+            targets=self.targets[::step],
+            weights=self.weights[::step],
+            offset=self.offset[::step],
+            counts=self.counts[::step],
+            trials=None if self.trials is None else self.trials[::step],
+        )
 
     def means(self, coefficients: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
@@ -75,10 +101,11 @@ class Problem:
         means = np.asarray(self.link.inverse(scores))
         if not self.response.holds(means):
             return None
-        slope = np.asarray(self.link.derivative(scores)) / self.response.variance(means)
-        bend = weights * slope * np.asarray(self.link.derivative(scores))
+        derivative = np.asarray(self.link.derivative(scores))
+        slope = weights * derivative / self.response.variance(means)
+        bend = slope * derivative
         value = 0.5 * float(weights @ self.response.deviance(targets, means))
-        gradient = features.T @ (weights * slope * (means - targets))
+        gradient = features.T @ (slope * (means - targets))
         found = value, gradient, (features * bend[:, None]).T @ features
         return found if all(np.isfinite(part).all() for part in found) else None
 
@@ -131,9 +158,10 @@ def read_problem(  # noqa: PLR0913, PLR0917
     )
 
 
-def first_point(problem: Problem, start: Any) -> np.ndarray:
+def first_point(problem: Problem, start: Any) -> tuple[np.ndarray, Expansion]:
     """The start as given, or least squares of linked targets that are drawn to their mean, which has a likelihood."""
     size = problem.features.shape[1] if problem.back is None else problem.back.shape[1]
+    tries: Iterable[np.ndarray]
     if start is not None:
         given = check_array(start, "start", ndim=1)
         if given.shape != (size,) or not np.isfinite(given).all():
@@ -141,11 +169,12 @@ def first_point(problem: Problem, start: Any) -> np.ndarray:
         tries = [given if problem.back is None else problem.back @ given]
     else:
         middle = float(problem.weights @ problem.targets / problem.weights.sum())
-        drawn = [0.5 * (problem.targets + middle), np.full(len(problem.targets), middle)]
-        tries = [solve_linked(problem, means) for means in drawn]
+        drawn = (0.5 * (problem.targets + middle), np.full(len(problem.targets), middle))
+        tries = (solve_linked(problem, means) for means in drawn)
     for point in tries:
-        if np.isfinite(point).all() and np.isfinite(problem.expand(point).value):
-            return point
+        here = problem.expand(point) if np.isfinite(point).all() else None
+        if here is not None and np.isfinite(here.value):
+            return point, here
     raise InvalidData(
         f"no start was found at which all rows have means of a {problem.family.__name__} with the link"
         f" {problem.link.name!r}: give start=, coefficients at which they have"
@@ -153,10 +182,22 @@ def first_point(problem: Problem, start: Any) -> np.ndarray:
 
 
 def solve_linked(problem: Problem, means: np.ndarray) -> np.ndarray:
-    """The coefficients whose scores are closest to the links of these means."""
+    """The coefficients whose scores are closest to the links of these means.
+
+    They come from products of the features, which are orthonormal, or nearly so where rows have trials.
+    """
+    size = block_rows((2 * problem.features.shape[1],))
     with np.errstate(all="ignore"):
         scores = np.asarray(problem.link.function(means)) - problem.offset
     if not np.isfinite(scores).all():
         return np.full(problem.features.shape[1], np.nan)
-    heavy = np.sqrt(problem.weights)[:, None]
-    return np.asarray(np.linalg.lstsq(problem.features * heavy, scores * heavy[:, 0], rcond=None)[0])
+
+    def multiply(part: slice) -> tuple[np.ndarray, np.ndarray]:
+        features = problem.features[part]
+        heavy = features * problem.weights[part, None]
+        return heavy.T @ features, heavy.T @ scores[part]
+
+    with one_thread(len(scores) > size):
+        parts = map_blocks(multiply, len(scores), size)
+    squares, products = (np.sum([part[place] for part in parts], axis=0) for place in range(2))
+    return np.asarray(np.linalg.lstsq(squares, products, rcond=None)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from juncture.supervised.trees.columns import TrainingRows
 CRITERIA = {"gain": ENTROPY, "gain_ratio": GAIN_RATIO, "gini": GINI}
 MISSING = {"fractions": FRACTIONS, "mode": MODE, "class_mode": CLASS_MODE}
 MANY_VALUES = 0.3  # of the rows: the gain of so many categories is large, and says nothing of what is usual
+MOST_LOGS = 2**16  # whole weights whose logarithms are kept
 ORDERS = 4_000_000  # entries of the table of columns to look at, (node, column)
 
 
@@ -89,14 +91,22 @@ def grow(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> Nodes:
     num_drawn = min(growth.max_features or len(rows.inputs), len(rows.inputs))
     options = np.array([criterion, MISSING[growth.missing], num_drawn, rows.num_statistics], np.int64)
     critical, limits = growth.critical_values(rows), np.append(growth.limits, MANY_VALUES * rows.weights.sum())
+    logs = weighted_logs(int(min(MOST_LOGS, rows.weights.sum() + 1.0)))
     level = Level(np.zeros(1, np.int64), np.array([0, len(rows.target)]), np.arange(len(rows.target)), rows.weights)
     levels: list[Nodes] = []
     while len(level.branches):
         options[2] = 0 if len(levels) == growth.max_depth else num_drawn
-        totals, choices = search_level(fixed, level, options, limits, critical, rng)
+        totals, choices = search_level(fixed, level, options, limits, (critical, logs), rng)
         levels.append(describe_level(rows, level, totals, choices))
         level = next_level(fixed, level, choices, options)
     return Nodes(*(np.concatenate(parts) for parts in zip(*levels, strict=True)))
+
+
+@lru_cache(maxsize=4)
+def weighted_logs(number: int) -> np.ndarray:
+    """w log₂ w of the first whole numbers w, from 0 on."""
+    weights = np.arange(number, dtype=np.float64)
+    return weights * np.log2(np.maximum(weights, 1.0))
 
 
 def search_level(
@@ -104,7 +114,7 @@ def search_level(
     level: Level,
     options: np.ndarray,
     limits: np.ndarray,
-    critical: np.ndarray,
+    tables: tuple[np.ndarray, np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(the statistics of each node, its choice of a split)."""
@@ -118,7 +128,7 @@ def search_level(
             columns = rng.permuted(np.repeat(columns, part.stop - first, axis=0), axis=1)
         starts = level.starts[first : part.stop + 1]
         find_splits(
-            *fixed, level.rows, level.weights, starts, columns, options, limits, critical, totals[part], choices[part]
+            *fixed, level.rows, level.weights, starts, columns, options, limits, *tables, totals[part], choices[part]
         )
     return totals, choices
 

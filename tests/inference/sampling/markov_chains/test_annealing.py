@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from scipy.special import ellipk
 
 import juncture as jt
+from juncture.evidence import as_findings
+from juncture.inference.sampling.markov_chains import block_layout
+from juncture.inference.sampling.markov_chains.chain_engine import targets_of
+from juncture.inference.sampling.markov_chains.pair_transition import lay_out_pairs
+from juncture.kernels.sampling.blocks import add_factors
+from juncture.kernels.sampling.pairs import pair_log
 from support.approximate_engines import MODELS
 
 
@@ -102,3 +110,48 @@ def test_thinning_of_a_random_walk_keeps_the_last_step_of_each_draw():
     thinned = jt.random_walk(lambda x: -0.5 * float(x @ x), draws=20, thin=3, **options)["z"]
     assert np.array_equal(thinned, every[:, 2::3])
     assert not np.array_equal(thinned, every[:, 1::3])
+
+
+@pytest.mark.parametrize("most_cells", [1, 32, 4096])
+def test_tempering_weighs_its_states_by_the_product_of_factors(monkeypatch, most_cells):
+    """What is gathered during a sweep, by tables or without them, is log f up to a constant: asia with a likelihood."""
+    monkeypatch.setattr(block_layout, "TABLE_CELLS", most_cells)
+    model = jt.example("asia")
+    findings = as_findings(jt.Evidence({"xray": "yes"}, likelihoods={"bronc": [0.2, 0.7]}), model.variables)
+    (target,) = targets_of(model, findings)
+    tempered, _ = jt.ParallelTempering(replicas=2).transition(model, target, np.arange(3))
+    (cells, factors, field), blocks = tempered.energy, tempered.move.layout.blocks
+    firsts = np.cumsum([0, *(0 if block.cumulative is None else block.cumulative.size for block in blocks)])
+    codes = np.array(list(product(*(target.states(node) for node in range(target.arrays.num_nodes)))), np.int64)
+    codes = codes[target.log_joints(codes) > -np.inf]
+    logs = np.zeros(len(codes))
+    add_factors(factors, target.arrays.log_values, field, codes, logs)
+    for index in tempered.move.order:
+        block = blocks[index]
+        if block.cumulative is not None:
+            _, others, strides, _ = block.entries[0]
+            states = (codes[:, block.nodes][:, None] == block.digits).all(axis=2).argmax(axis=1)
+            logs += cells[firsts[index] + codes[:, others] @ strides + states]
+    gaps = logs - target.log_joints(codes)
+    assert len(codes) > 8
+    assert gaps == pytest.approx(gaps[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [jt.ising((1, 300), 0.4, field=0.1), jt.potts((1, 300), 3, 0.4)])
+def test_tempering_of_a_large_pairwise_model(model):
+    """Shares of a state and of equal neighbours against the exact ones; log f of a state against the model's."""
+    engine = jt.ParallelTempering(draws=300, chains=2, warmup=50, replicas=3, lowest=0.5)
+    draws, exact, names = jt.sample(model, 600, method=engine, rng=0), jt.infer(model), model.variables.names
+    codes = np.stack([draws[name] for name in names], axis=-1).astype(np.int64)
+    equal = codes[..., 1:] == codes[..., :-1]
+    summary = jt.Draws({"zero": (codes == 0).mean(axis=-1), "equal": equal.mean(axis=-1)}).summary()
+    shares = {
+        "zero": np.mean([exact[name].values[0] for name in names]),
+        "equal": np.mean([np.trace(exact.joint(*pair).values) for pair in pairwise(names)]),
+    }
+    for name, share in shares.items():
+        assert abs(summary[name].mean - share) < 5 * summary[name].standard_error
+    layout = lay_out_pairs(model, targets_of(model, as_findings(None, model.variables))[0])
+    edges, tables = np.ascontiguousarray(layout.positions[model.edges]), np.array(model.log_pairwise)
+    log_f = pair_log((edges, tables, layout.unary[layout.order]), codes[0, 0, layout.order].astype(np.uint8))
+    assert log_f == pytest.approx(model.log_joint_of_codes(codes[0, 0]), abs=1e-9)

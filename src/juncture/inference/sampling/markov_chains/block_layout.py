@@ -79,8 +79,11 @@ def joint_states(target: Target, nodes: Sequence[int]) -> np.ndarray:
     return np.stack([grid.ravel() for grid in grids], axis=-1).astype(np.int64)
 
 
-def tabulate(target: Target, block: Block) -> Block:
-    """The block with its conditional probabilities for all codes of the other nodes, where these are few."""
+def tabulate(target: Target, block: Block, power: float = 1.0) -> Block:
+    """The block with its conditional probabilities for all codes of the other nodes, where these are few.
+
+    They are those of the target to this power.
+    """
     others = list(dict.fromkeys(int(node) for _, scope, _, _ in block.entries for node in scope))
     shape = [int(target.arrays.num_states[node]) for node in others]
     if prod(shape) * len(block.digits) > TABLE_CELLS:
@@ -93,13 +96,27 @@ def tabulate(target: Target, block: Block) -> Block:
         )
         logs += target.arrays.log_values[places[:, np.newaxis] + steps]
     tops = logs.max(axis=1, keepdims=True)
-    weights = np.exp(logs - np.where(tops > -np.inf, tops, 0.0))
+    weights = np.exp(power * (logs - np.where(tops > -np.inf, tops, 0.0)))
     sums = np.cumsum(weights, axis=1)
     sums = sums / np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
     sums = np.where((sums == 1.0) | (tops == -np.inf), UNREACHABLE, sums)
     strides = len(block.digits) * offsets_of(shape)
     entry = (0, np.array(others, np.int64), strides, np.zeros(0, np.int64))
     return Block(block.nodes, block.digits, block.local_logs, [entry], sums)
+
+
+def factor_cells(target: Target, block: Block, factor: int) -> np.ndarray:
+    """(codes of the other nodes, state): the logs of a factor that holds a node of a tabulated block, by its cells."""
+    others, nodes = block.entries[0][1].tolist(), block.nodes.tolist()
+    shape = [int(target.arrays.num_states[node]) for node in others]
+    codes = np.indices(shape).reshape(len(shape), prod(shape))
+    places = np.full((prod(shape), len(block.digits)), target.bases[factor])
+    for node, stride in zip(*target.free_scope(factor), strict=True):
+        if node in nodes:
+            places += block.digits[:, nodes.index(node)] * stride
+        else:
+            places += (codes[others.index(node)] * stride)[:, np.newaxis]
+    return np.asarray(target.arrays.log_values[places])
 
 
 def offsets_of(shape: Sequence[int]) -> np.ndarray:

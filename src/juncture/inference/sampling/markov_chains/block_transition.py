@@ -54,9 +54,9 @@ class BlockTransition:
     @cached_property
     def layout(self) -> BlockLayout:
         """The layout, with a table of conditional probabilities for each block for which it is small."""
-        if self.rule != GIBBS or self.power != 1.0:
+        if self.rule != GIBBS:
             return self.plain_layout
-        return BlockLayout(tuple(tabulate(self.target, block) for block in self.plain_layout.blocks))
+        return BlockLayout(tuple(tabulate(self.target, block, self.power) for block in self.plain_layout.blocks))
 
     @cached_property
     def order(self) -> np.ndarray:

@@ -8,17 +8,29 @@ Geyer (1991); Hukushima and Nemoto (1996).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.checks import check_count, check_number
-from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
+from juncture.inference.factor_arrays import offsets
+from juncture.inference.sampling.markov_chains.block_layout import factor_cells, join
+from juncture.inference.sampling.markov_chains.block_transition import UNIFORMS, BlockTransition
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
+from juncture.inference.sampling.markov_chains.pair_transition import (
+    MANY_NODES,
+    PairTransition,
+    lay_out_pairs,
+    takes_pairs,
+)
 from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.kernels.sampling.blocks import temper_blocks
+from juncture.kernels.sampling.pairs import temper_pairs
+from juncture.networks.pairwise.model import PairwiseNetwork
 
 
 @dataclass(frozen=True)
@@ -57,49 +69,129 @@ class ParallelTempering(ChainEngine):
         return self.lowest ** (np.arange(self.replicas) / max(1, self.replicas - 1))
 
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+        if target.arrays.num_nodes >= MANY_NODES and takes_pairs(model):
+            pairs = PairTransition(target, lay_out_pairs(model, target), kept_nodes)
+            return TemperedPairs(model, pairs, self.powers), True
         cover = connecting_blocks(target)
-        moves = [BlockTransition(target, cover.blocks, kept_nodes, power=float(power)) for power in self.powers]
-        return TemperedTransition(moves, kept_nodes), cover.is_irreducible
+        return TemperedBlocks(BlockTransition(target, cover.blocks, kept_nodes), self.powers), cover.is_irreducible
+
+
+def start_replicas(move: Transition, number: int, rng: np.random.Generator, spread: Spread) -> np.ndarray:
+    """(replica, node): starts that are spread over the replicas."""
+    return np.stack([move.start(rng, spread.shifted(replica / number)) for replica in range(number)])
 
 
 @dataclass(frozen=True, eq=False)
-class TemperedTransition:
-    """A sweep of each replica, then exchanges of neighbours, by turns of even and odd ones."""
+class TemperedBlocks:
+    """A sweep of each replica over the blocks of nodes, then exchanges of neighbours, by turns of even and odd ones."""
 
-    moves: list[BlockTransition]
-    kept_nodes: np.ndarray
+    move: BlockTransition
+    powers: np.ndarray
 
     @property
     def work(self) -> float:
-        return len(self.moves) * (self.moves[0].work + 1.0e4)
+        return len(self.powers) * 1.5 * self.move.work
 
     @property
     def num_kept(self) -> int:
-        return len(self.kept_nodes)
+        return self.move.num_kept
 
     def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
-        """(replica, node)."""
-        shifts = np.arange(len(self.moves)) / len(self.moves)
-        return np.stack(
-            [move.start(rng, spread.shifted(shift)) for move, shift in zip(self.moves, shifts, strict=True)]
+        return start_replicas(self.move, len(self.powers), rng, spread)
+
+    @cached_property
+    def cumulatives(self) -> np.ndarray:
+        """(replica, cell): the tables of conditional probabilities of the target to each power."""
+        return np.stack([replace(self.move, power=float(power)).layout.arrays[2] for power in self.powers])
+
+    @cached_property
+    def energy(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray]:
+        """The logs of factors as `temper_blocks` takes them: by the cells of tables, and those of other blocks.
+
+        A factor is counted where the last of its nodes in a sweep is drawn; those that no block changes, nowhere.
+        """
+        move, target, arrays = self.move, self.move.target, self.move.target.arrays
+        blocks, last = move.layout.blocks, np.full(arrays.num_nodes, -1)
+        for block in move.order:
+            last[blocks[block].nodes] = block
+        rank = np.full(len(blocks) + 1, -1)
+        rank[move.order] = np.arange(len(move.order))
+        owned = [np.zeros(0 if block.cumulative is None else block.cumulative.shape) for block in blocks]
+        others, field = [], np.zeros_like(target.field)
+        for node in np.flatnonzero(last >= 0).tolist():
+            if blocks[last[node]].cumulative is None:
+                field[arrays.state_starts[node] : arrays.state_starts[node + 1]] = target.node_field(node)
+            else:
+                digits = blocks[last[node]].digits[:, blocks[last[node]].nodes.tolist().index(node)]
+                owned[last[node]] += target.node_field(node)[digits]
+        for factor in range(len(arrays.table_starts)):
+            scope = target.free_scope(factor)[0]
+            owner = int(max(last[scope], key=lambda block: rank[block], default=-1))
+            if owner >= 0 and blocks[owner].cumulative is not None:
+                owned[owner] += factor_cells(target, blocks[owner], factor)
+            elif owner >= 0:
+                others.append(factor)
+        parts = [slice(arrays.scope_starts[factor], arrays.scope_starts[factor + 1]) for factor in others]
+        factors = (
+            arrays.table_starts[others].astype(np.int64),
+            offsets([part.stop - part.start for part in parts]),
+            join([arrays.scopes[part] for part in parts]),
+            join([arrays.strides[part] for part in parts]),
+            arrays.state_starts,
         )
+        cells = np.concatenate([np.empty(0), *(each.ravel() for each in owned)])
+        return cells, factors, field if field.any() else np.empty(0)
 
     def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
-        thin = num_sweeps // len(kept) if len(kept) else num_sweeps
-        nothing = np.empty((0, self.num_kept), np.int64)
-        for sweep in range(num_sweeps):
-            for move, codes in zip(self.moves, chain.codes, strict=True):
-                move.advance(Chain(codes, chain.rng, chain.keys), 1, nothing)
-            self.exchange(chain.codes, (chain.num_sweeps + sweep) % 2, chain.rng)
-            if len(kept) and (sweep + 1) % thin == 0:
-                kept[sweep // thin] = chain.codes[0, self.kept_nodes]
+        move, count = self.move, len(self.powers)
+        if not len(move.order):
+            kept[:] = chain.codes[0, move.kept_nodes]
+            return
+        (of_blocks, of_entries, _), logs = move.layout.arrays, move.target.arrays.log_values
+        owned, factors, field = self.energy
+        thin = num_sweeps // len(kept) if len(kept) else 1
+        size = thin * max(1, UNIFORMS // (thin * count * (len(move.order) + 1)))
+        for done in range(0, num_sweeps, size):
+            step = min(size, num_sweeps - done)
+            uniforms = chain.rng.random((step, count, len(move.order) + 1))
+            part = kept[done // thin : (done + step) // thin] if len(kept) else kept
+            temper_blocks(
+                of_blocks, of_entries, logs, self.cumulatives, owned, move.order, self.powers, uniforms, factors, field,
+                chain.num_sweeps + done, chain.codes, move.kept_nodes, part,
+            )  # fmt: skip
 
-    def exchange(self, codes: np.ndarray, first: int, rng: np.random.Generator) -> None:
-        """Exchange the states of replicas `first` and the next, and so on by twos, or leave them."""
-        logs = self.moves[0].target.log_joints(codes)
-        uniforms = rng.random(len(self.moves))
-        for lower in range(first, len(self.moves) - 1, 2):
-            powers = self.moves[lower].power - self.moves[lower + 1].power
-            gain = powers * (logs[lower + 1] - logs[lower])
-            if gain >= 0.0 or uniforms[lower] < np.exp(gain):
-                codes[[lower, lower + 1]] = codes[[lower + 1, lower]]
+
+@dataclass(frozen=True, eq=False)
+class TemperedPairs:
+    """A sweep of each replica of a large pairwise model by colours, then exchanges as in `TemperedBlocks`."""
+
+    model: PairwiseNetwork
+    move: PairTransition
+    powers: np.ndarray
+
+    @property
+    def work(self) -> float:
+        return len(self.powers) * 1.5 * self.move.work
+
+    @property
+    def num_kept(self) -> int:
+        return self.move.num_kept
+
+    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
+        return start_replicas(self.move, len(self.powers), rng, spread)
+
+    @cached_property
+    def factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The edges, their tables and the logs of the states of nodes, in the order of the layout."""
+        layout = self.move.layout
+        edges = np.ascontiguousarray(layout.positions[self.model.edges])
+        return edges, np.array(self.model.log_pairwise, order="C"), np.array(layout.unary[layout.order], order="C")
+
+    def advance(self, chain: Chain, num_sweeps: int, kept: np.ndarray) -> None:
+        layout = self.move.layout
+        fixed = (0, int(layout.colour_starts[-1])), layout.edges, layout.tables, layout.log_unary, layout.sigmoids
+        places = layout.positions[self.move.kept_nodes]
+        uniforms = chain.rng.random((num_sweeps, len(self.powers)))
+        temper_pairs(
+            *fixed, self.powers, chain.keys, chain.num_sweeps, chain.codes, self.factors, uniforms, places, kept
+        )
