@@ -230,12 +230,12 @@ from juncture.latent.images.denoising import denoising_field as denoising_field
 from juncture.latent.images.denoising import flip_noise as flip_noise
 from juncture.latent.images.denoising import flip_strength as flip_strength
 from juncture.latent.images.segmentation import segment as segment
+from juncture.latent.mixtures.beliefs import Imputed as Imputed
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
 from juncture.latent.mixtures.choice import ComponentChoice as ComponentChoice
 from juncture.latent.mixtures.choice import choose_components as choose_components
-from juncture.latent.mixtures.impute import Imputed as Imputed
-from juncture.latent.mixtures.restaurant import chinese_restaurant as chinese_restaurant
-from juncture.latent.mixtures.restaurant import expected_tables as expected_tables
+from juncture.latent.mixtures.dirichlet_process import chinese_restaurant as chinese_restaurant
+from juncture.latent.mixtures.dirichlet_process import expected_tables as expected_tables
 from juncture.latent.neural.amortized import EncodedBeliefs as EncodedBeliefs
 from juncture.latent.neural.autoencoder import Autoencoder as Autoencoder
 from juncture.latent.neural.helmholtz import HelmholtzMachine as HelmholtzMachine
@@ -326,10 +326,10 @@ from juncture.sequences.hidden_markov.most_probable import MostProbablePath as M
 from juncture.sequences.hidden_markov.online_filter import ChainFilter as ChainFilter
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior as HiddenMarkovPrior
 from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics as HiddenMarkovStatistics
+from juncture.sequences.markov_chains.fit import MarkovChainStatistics as MarkovChainStatistics
 from juncture.sequences.markov_chains.model import MarkovChain as MarkovChain
 from juncture.sequences.markov_chains.page_rank import PageRank as PageRank
 from juncture.sequences.markov_chains.page_rank import page_rank as page_rank
-from juncture.sequences.markov_chains.statistics import MarkovChainStatistics as MarkovChainStatistics
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs as StateSpaceBeliefs
 from juncture.sequences.state_space.forecast import StateSpaceForecast as StateSpaceForecast
 from juncture.sequences.state_space.model import LinearGaussianStateSpace as LinearGaussianStateSpace

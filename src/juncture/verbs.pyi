@@ -43,8 +43,8 @@ from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import MostProbablePath
 from juncture.sequences.hidden_markov.online_filter import ChainFilter
 from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics
+from juncture.sequences.markov_chains.fit import MarkovChainStatistics
 from juncture.sequences.markov_chains.model import MarkovChain
-from juncture.sequences.markov_chains.statistics import MarkovChainStatistics
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
 from juncture.sequences.state_space.infer import MostProbableStates
 from juncture.sequences.state_space.model import LinearGaussianStateSpace

@@ -44,7 +44,7 @@ from juncture.inference.messages.message_layout import MessageGraph, MessageStat
 from juncture.inference.planning import cost
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
-from juncture.inference.sampling.markov_chains.pair_transition import MANY_NODES
+from juncture.inference.sampling.markov_chains.pairs import MANY_NODES
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 from juncture.kernels.compilation import compiling

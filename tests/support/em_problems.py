@@ -14,7 +14,7 @@ from juncture.latent.factors.data import FactorData, HoleBlock, moments_of
 from juncture.latent.factors.em import CompleteFactors, IncompleteFactors
 from juncture.latent.factors.posterior import Patterns
 from juncture.latent.mixtures.expectation import Block
-from juncture.latent.mixtures.problem import MixtureProblem
+from juncture.latent.mixtures.fit import MixtureProblem
 from juncture.learning.conditionals.causes import causes_of
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
 from juncture.learning.conditionals.noisy import CauseProblem
@@ -24,7 +24,7 @@ from juncture.learning.networks.problem import NetworkProblem
 from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, SequenceBlock
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts
-from juncture.sequences.markov_chains.em import GapCounts, MarkovChainProblem
+from juncture.sequences.markov_chains.fit import GapCounts, MarkovChainProblem
 from juncture.sequences.state_space.em import StateSpaceProblem
 from juncture.sequences.state_space.estimation import StateSpaceOptions
 from support.learning_oracles import random_tables, with_holes

@@ -14,7 +14,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.iteration import has_fallen
 from juncture.latent.mixtures.expectation import Block
-from juncture.latent.mixtures.problem import MixtureProblem
+from juncture.latent.mixtures.fit import MixtureProblem
 from juncture.learning.em.expectation_maximization import em_steps
 from support.emission_examples import CAN_MISS_IN_PART, EMISSIONS, PRIORS
 

@@ -221,7 +221,7 @@ def brute_expected(chain: MarkovChain, sequences: list[list[int | None]]) -> tup
 @given(st.integers(0, 1000))
 def test_expected_counts_against_enumeration(seed):
     from juncture.learning.conditionals.contract import EstimationOptions
-    from juncture.sequences.markov_chains.em import GapCounts, MarkovChainProblem
+    from juncture.sequences.markov_chains.fit import GapCounts, MarkovChainProblem
 
     rng = np.random.default_rng(seed)
     chain = MarkovChain(rng.dirichlet(np.ones(2), 2), rng.dirichlet(np.ones(2)))

@@ -67,7 +67,7 @@ class ChainBar:
 
     def watch(self, draws: np.ndarray) -> None:
         """Draws as (row, chain, draw, variable)."""
-        from juncture.inference.sampling.markov_chains.chain_diagnostics import standard_errors
+        from juncture.inference.sampling.markov_chains.chain_answers import standard_errors
 
         codes = draws[0, :, :, 0]
         shares = np.bincount(codes.reshape(-1), minlength=self.variable.num_states) / codes.size

@@ -13,7 +13,7 @@ from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.estimators.mixtures.estimator import LikelihoodMixture, MixtureEstimator
-from juncture.latent.mixtures.weak_prior import mean_and_variance
+from juncture.latent.mixtures.starts import mean_and_variance
 from juncture.learning.fit import Fit
 
 STRUCTURES = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}

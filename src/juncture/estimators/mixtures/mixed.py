@@ -22,7 +22,7 @@ from juncture.estimators.mixtures.estimator import LikelihoodMixture
 from juncture.estimators.tables import default_names
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.poisson import Poisson
-from juncture.latent.mixtures.weak_prior import mean_and_variance
+from juncture.latent.mixtures.starts import mean_and_variance
 from juncture.variables import is_missing
 
 

@@ -5,19 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from juncture.checks import check_choice, check_count, check_iterable, check_kind
+from juncture.components.bernoulli import BernoulliEmissions
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions, EmissionStatistics
+from juncture.components.family import FamilyEmissions
+from juncture.components.gaussian import GaussianEmissions
+from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.feature_names import as_table, find_names, name_model
 from juncture.data.tables.weights import as_weights
-from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
+from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, Unsupported
+from juncture.families.continuous.beta import Beta
+from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.latent.mixtures.evidence import evidence_bound
-from juncture.latent.mixtures.fit import fit_mixture
-from juncture.latent.mixtures.weak_prior import weak_prior
+from juncture.latent.mixtures.fit import as_emission_statistics, as_emissions, fit_mixture
+from juncture.latent.mixtures.starts import weak_prior
 from juncture.latent.rows import rows_of
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
@@ -25,6 +34,7 @@ from juncture.values import few
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 CRITERIA = ("bic", "aic", "held-out", "evidence")
 FOLDS = 5
@@ -192,3 +202,44 @@ def held_out_scores(
             logs[index, out] = learn(number, rows[~out], weights[~out]).model.log_prob(rows[out])
     weighted = np.where(weights > 0, logs, 0.0) * weights
     return weighted.sum(axis=1), weighted.std(axis=1) * np.sqrt(len(rows))
+
+
+def evidence_bound(found: Fit[Mixture], prior: MixturePrior) -> float:
+    """The bound for a mixture that was learned; weights and tables without a prior have a uniform one."""
+    statistics: Any = found.statistics
+    complete = count_evidence(statistics.counts[None], prior.weights)
+    complete += components_evidence(found.model.components, statistics.components, prior.components)
+    expected = as_emissions(found.model).log_likelihood(as_emission_statistics(statistics))
+    return complete + found.log_likelihood - expected
+
+
+def components_evidence(components: Emissions, statistics: EmissionStatistics, prior: Any) -> float:
+    """Log of the evidence of data with these statistics, over all components."""
+    if isinstance(components, IndependentEmissions):
+        parts = zip(components.parts, statistics.parts, components._priors(prior), strict=True)
+        return sum(components_evidence(*part) for part in parts)
+    if isinstance(components, CategoricalEmissions):
+        return count_evidence(statistics.parts[0], prior)
+    if isinstance(components, BernoulliEmissions):
+        ones, seen = statistics.parts
+        counts = np.stack([ones, np.maximum(seen - ones, 0.0)], axis=-1).reshape(-1, 2)
+        return count_evidence(counts, Dirichlet([prior.a, prior.b]) if isinstance(prior, Beta) else prior)
+    is_conjugate = isinstance(components, FamilyEmissions) or (
+        isinstance(components, GaussianEmissions) and components.structure in {"full", "diagonal"}
+    )
+    if not is_conjugate or not hasattr(prior, "log_evidence"):
+        raise Unsupported(
+            f"the evidence needs a conjugate prior of each component, as MixturePrior(components=…), and no tied or"
+            f" spherical covariances; of {components.summary} it is {prior!r}: take another criterion, or give one"
+        )
+    return float(np.sum(np.asarray(prior.log_evidence(statistics.parts[0]))))
+
+
+def count_evidence(counts: np.ndarray, prior: Any) -> float:
+    """Σ over the rows of counts (row, state) of log ∫ Π θ^n Dirichlet(θ) dθ; a number is each concentration."""
+    alpha = np.asarray(prior.concentration if isinstance(prior, Dirichlet) else 1.0 if prior is None else prior, float)
+    if not isinstance(prior, Real | Dirichlet | None):
+        raise Unsupported(f"the evidence of counts needs a number or a Dirichlet as prior; got {prior!r}")
+    alpha = np.broadcast_to(alpha, counts.shape)
+    totals = gammaln(alpha.sum(axis=-1)) - gammaln((alpha + counts).sum(axis=-1))
+    return float((totals + (gammaln(alpha + counts) - gammaln(alpha)).sum(axis=-1)).sum())

@@ -28,11 +28,11 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.iteration import Trace
 from juncture.latent.mixtures import gaussian_pass
-from juncture.latent.mixtures.clustered_start import cluster_rows, distinct_rows, group_by_nearest
 from juncture.latent.mixtures.expectation import Block, MixtureStatistics
-from juncture.latent.mixtures.weak_prior import mean_and_variance
+from juncture.latent.mixtures.starts import cluster_rows, distinct_rows, group_by_nearest, mean_and_variance
 from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
+from juncture.options import as_generator
 from juncture.values import Value, number_of, read_only
 
 
@@ -185,3 +185,67 @@ def data_prior(rows: np.ndarray, weights: np.ndarray) -> NormalInverseWishart:
     """The mean of the data with the strength of one row, and d degrees with the variances of the columns."""
     mean, variance = mean_and_variance(rows, weights)
     return NormalInverseWishart(mean, 1.0, float(len(mean)), np.diag(reference_variance(mean, variance)))
+
+
+def chinese_restaurant(num_customers: int, concentration: float, *, rng: Any = None) -> np.ndarray:
+    """The table of each customer, numbered in the order in which tables are taken.
+
+    Parameters
+    ----------
+    num_customers
+        The number of customers, which are rows to cluster.
+    concentration
+        α > 0: the larger, the more tables.
+    rng
+        The source of random numbers.
+
+    Returns
+    -------
+    numpy.ndarray
+        (customer,)
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.chinese_restaurant(8, 1.0, rng=0).tolist()
+    [0, 0, 0, 0, 1, 2, 1, 0]
+    """
+    count = check_count(num_customers, "the number of customers")
+    alpha = check_number(concentration, "the concentration", above=0.0, finite=True)
+    generator = as_generator(rng)
+    is_new = generator.random(count) * (alpha + np.arange(count)) >= np.arange(count)  # with probability α/(α + i)
+    friends = (generator.random(count) * np.arange(count)).astype(np.int64)  # a customer whose table is joined
+    tables, num_tables = np.zeros(count, np.int64), 0
+    for customer in range(count):
+        if is_new[customer]:
+            tables[customer] = num_tables
+            num_tables += 1
+        else:
+            tables[customer] = tables[friends[customer]]
+    return tables
+
+
+def expected_tables(num_customers: int, concentration: float) -> float:
+    """The expected number of tables in a Chinese restaurant, Σ α/(α + i) over the customers i = 0, 1, ….
+
+    Parameters
+    ----------
+    num_customers
+        The number of customers.
+    concentration
+        α > 0.
+
+    Returns
+    -------
+    float
+        The expected number of clusters of a Dirichlet process.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> round(jt.expected_tables(3, 1.0), 6)
+    1.833333
+    """
+    count = check_count(num_customers, "the number of customers")
+    alpha = check_number(concentration, "the concentration", above=0.0, finite=True)
+    return float(np.sum(alpha / (alpha + np.arange(count))))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_count
+from juncture.checks import check_array, check_count, shown
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
@@ -16,6 +17,7 @@ from juncture.data.sources.contract import is_source
 from juncture.data.sources.entries import find_query
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import (
     check_evidence,
     check_limits,
@@ -24,8 +26,10 @@ from juncture.inference.engines.options import (
     resolve_method,
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.inference.variational.bounds import DiscreteRowBounds
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.latent.rows import as_parts, rows_of
+from juncture.latent.rows import as_dataset, as_parts, column_names, rows_of
+from juncture.numerics import as_probabilities
 from juncture.values import number_of
 
 
@@ -115,3 +119,40 @@ def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
 
 register_methods(Mixture, "infer", "enumeration")
 register_methods(Mixture, "most_probable", "enumeration")
+
+
+def bound_mixture(model: Mixture, q: Any, evidence: Any) -> DiscreteRowBounds:
+    """The bounds of rows, or of one; what is missing in a row is summed out."""
+    rows, _ = rows_of(evidence, model.event_shape, model.feature_names)
+    log_prior = numerics.log(model.weights)
+    return DiscreteRowBounds.of(as_shares(q, len(rows), model), model.component_log_prob(rows) + log_prior, log_prior)
+
+
+def as_shares(q: Any, num_rows: int, model: Mixture) -> np.ndarray:
+    """q as (row, component)."""
+    wanted = (num_rows, model.num_components)
+    if isinstance(q, MixtureBeliefs):
+        shares = q.responsibilities
+        if shares.shape != wanted or np.isnan(shares).any():
+            raise InvalidData(f"q is of the shape {shares.shape} where {wanted} is wanted, or of impossible rows")
+        return shares
+    if isinstance(q, Mapping) and set(q) != {"component"}:
+        raise InvalidData(f'q has a distribution of "component" and of nothing else; got {shown(q)}')
+    table = check_array(q["component"] if isinstance(q, Mapping) else q, "q, the probabilities of the components,")
+    return as_probabilities(np.broadcast_to(table, wanted) if table.shape == wanted[1:] else table, wanted, name="q")
+
+
+def sample_mixture(model: Mixture, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
+    """`n` rows drawn from the mixture: a column "x" of numbers, or "x0", "x1", … of the entries of vectors.
+
+    The columns of a mixture with `feature_names` have these names.
+
+    With `given`, one row: `n` components from the posterior.
+    """
+    if given is not None:
+        beliefs = infer_component(model, given, method=method)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=rng)
+    count = check_num_rows(n, 24 * len(column_names(model.event_shape)))
+    return as_dataset(np.asarray(model.sample(count, rng=rng)), model.feature_names)

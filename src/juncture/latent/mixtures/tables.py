@@ -14,7 +14,7 @@ from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
-from juncture.latent.mixtures.weak_prior import mean_and_variance, weak_prior
+from juncture.latent.mixtures.starts import mean_and_variance, weak_prior
 from juncture.latent.rows import as_numbers
 
 ALPHA = 1.0  # a pseudo-count of each label

@@ -6,10 +6,14 @@ from juncture import verbs
 from juncture.components.mixture import Mixture
 from juncture.dispatch import register
 from juncture.inference.variational.elbo import bound_of
-from juncture.latent.mixtures.bound import bound_mixture
 from juncture.latent.mixtures.fit import fit_mixture
-from juncture.latent.mixtures.infer import infer_component, log_prob_mixture, most_probable_component
-from juncture.latent.mixtures.sample import sample_mixture
+from juncture.latent.mixtures.infer import (
+    bound_mixture,
+    infer_component,
+    log_prob_mixture,
+    most_probable_component,
+    sample_mixture,
+)
 
 register(verbs.infer, Mixture, infer_component)
 register(verbs.most_probable, Mixture, most_probable_component)

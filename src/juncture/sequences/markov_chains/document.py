@@ -13,8 +13,7 @@ import numpy as np
 from juncture.documents.kinds import HEAD, register_kind
 from juncture.documents.node import Node
 from juncture.documents.variables import encode_states, read_states
-from juncture.sequences.markov_chains.checks import as_order
-from juncture.sequences.markov_chains.labels import ChainLabels
+from juncture.sequences.markov_chains.labels import ChainLabels, as_order
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.variables import Variable
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.dispatch import register
 from juncture.sequences.markov_chains.fit import chain_statistics, estimate_chain, fit_chain
-from juncture.sequences.markov_chains.infer import infer_missing, log_prob_chain, most_probable_missing
+from juncture.sequences.markov_chains.infer import infer_missing, log_prob_chain, most_probable_missing, sample_chain
 from juncture.sequences.markov_chains.model import MarkovChain
-from juncture.sequences.markov_chains.sample import sample_chain
 
 register(verbs.infer, MarkovChain, infer_missing)
 register(verbs.most_probable, MarkovChain, most_probable_missing)

@@ -1,4 +1,7 @@
-"""The table cells of the steps of coded sequences: a state with the states before it, or with the last observed one."""
+"""The table cells of the steps of coded sequences: a state with the states before it, or with the last observed one.
+
+A chain of order m is one of order 1 whose states are the last m states.
+"""
 
 from __future__ import annotations
 
@@ -73,3 +76,16 @@ class Sightings:
             codes[later - 1],
             codes[later],
         )
+
+
+def first_order_matrix(table: np.ndarray) -> np.ndarray:
+    """The transitions between histories, (history, history), from a table (*history, next).
+
+    The history (a, b, …, c) goes to (b, …, c, next), so that each row has as many entries as there are states.
+    """
+    num_states = table.shape[-1]
+    rows = table.reshape(-1, num_states)
+    moves = np.zeros((len(rows), len(rows)))
+    before = np.arange(len(rows))[:, None]
+    moves[before, (before * num_states + np.arange(num_states)) % len(rows)] = rows
+    return moves

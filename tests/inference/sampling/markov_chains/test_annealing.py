@@ -10,9 +10,8 @@ from scipy.special import ellipk
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.sampling.markov_chains import block_layout
 from juncture.inference.sampling.markov_chains.chain_engine import targets_of
-from juncture.inference.sampling.markov_chains.pair_transition import lay_out_pairs
+from juncture.inference.sampling.markov_chains.pairs import lay_out_pairs
 from juncture.kernels.sampling.blocks import add_factors
 from juncture.kernels.sampling.pairs import pair_log
 from support.approximate_engines import MODELS
@@ -115,7 +114,7 @@ def test_thinning_of_a_random_walk_keeps_the_last_step_of_each_draw():
 @pytest.mark.parametrize("most_cells", [1, 32, 4096])
 def test_tempering_weighs_its_states_by_the_product_of_factors(monkeypatch, most_cells):
     """What is gathered during a sweep, by tables or without them, is log f up to a constant: asia with a likelihood."""
-    monkeypatch.setattr(block_layout, "TABLE_CELLS", most_cells)
+    monkeypatch.setattr("juncture.inference.sampling.markov_chains.blocks.TABLE_CELLS", most_cells)
     model = jt.example("asia")
     findings = as_findings(jt.Evidence({"xray": "yes"}, likelihoods={"bronc": [0.2, 0.7]}), model.variables)
     (target,) = targets_of(model, findings)

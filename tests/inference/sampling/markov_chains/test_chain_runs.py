@@ -12,8 +12,8 @@ import juncture as jt
 from juncture.inference.factor_arrays import factor_arrays
 from juncture.inference.sampling.diagnostics import effective_sample_size, r_hat
 from juncture.inference.sampling.markov_chains import chains, gibbs
-from juncture.inference.sampling.markov_chains.block_layout import make_block, tabulate
-from juncture.inference.sampling.markov_chains.chain_diagnostics import indicator_r_hat, standard_errors
+from juncture.inference.sampling.markov_chains.blocks import make_block, tabulate
+from juncture.inference.sampling.markov_chains.chain_answers import indicator_r_hat, standard_errors
 from juncture.inference.sampling.markov_chains.targets import Target
 from support.approximate_engines import MODELS
 
@@ -53,7 +53,7 @@ def test_draws_do_not_depend_on_rounds_threads_or_processes(name, monkeypatch):
 
 def test_threads_within_a_chain_give_the_same_draws(monkeypatch):
     monkeypatch.setattr(gibbs, "MANY_NODES", 1)
-    monkeypatch.setattr("juncture.inference.sampling.markov_chains.pair_transition.PIECE", 5)
+    monkeypatch.setattr("juncture.inference.sampling.markov_chains.pairs.PIECE", 5)
     model, engine = jt.potts((6, 7), 3, 0.4), jt.Gibbs(chains=1, warmup=2)
     draws = []
     for number in (1, 3):

@@ -11,14 +11,18 @@ import pytest
 import juncture as jt
 from juncture.evidence import as_findings
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.sampling.markov_chains import gibbs, independence
-from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
+from juncture.inference.sampling.markov_chains import gibbs, metropolis
+from juncture.inference.sampling.markov_chains.blocks import BlockTransition
 from juncture.inference.sampling.markov_chains.chains import Chain
-from juncture.inference.sampling.markov_chains.pair_transition import PairTransition, lay_out_pairs
-from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition, is_uniform_grid
+from juncture.inference.sampling.markov_chains.gibbs import TreeTransition
+from juncture.inference.sampling.markov_chains.pairs import (
+    PairTransition,
+    SpinTransition,
+    is_uniform_grid,
+    lay_out_pairs,
+)
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.inference.sampling.markov_chains.transition_matrix import accept, kernel_of
-from juncture.inference.sampling.markov_chains.tree_transition import TreeTransition
 from support.approximate_engines import MODELS
 
 NUM_SWEEPS = 2000
@@ -128,7 +132,7 @@ def check_frequencies(move, decode, size):
 @pytest.mark.parametrize("sampler", REGISTRY)
 def test_the_code_moves_as_the_matrix_says(sampler, monkeypatch):
     make, _, names = REGISTRY[sampler]
-    monkeypatch.setattr(independence, "BLOCK", 1)
+    monkeypatch.setattr(metropolis, "BLOCK", 1)
     for name in names[:1] if "flips" in sampler or "independent" in sampler else names:
         target, model = target_of(name), models()[name][0]
         move, _ = make(name).transition(model, target, np.arange(target.arrays.num_nodes))

@@ -17,16 +17,15 @@ from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.sampling.markov_chains.block_layout import BlockLayout, make_block
+from juncture.inference.sampling.markov_chains.blocks import BlockLayout, make_block
 from juncture.inference.sampling.markov_chains.chains import Chain
-from juncture.inference.sampling.markov_chains.pair_transition import (
+from juncture.inference.sampling.markov_chains.pairs import (
     MANY_NODES,
     PairTransition,
     lay_out_pairs,
     takes_pairs,
 )
-from juncture.inference.sampling.markov_chains.start_states import is_refuted
-from juncture.inference.sampling.markov_chains.targets import Target
+from juncture.inference.sampling.markov_chains.targets import Target, is_refuted
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_generator

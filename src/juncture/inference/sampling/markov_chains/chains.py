@@ -197,7 +197,7 @@ class ChainSet:
 
     def report(self, progress: ProgressCallback) -> None:
         """Call with the number of draws and R-hat; a callback with a method `watch` first sees all draws so far."""
-        from juncture.inference.sampling.markov_chains.chain_diagnostics import worst_r_hat
+        from juncture.inference.sampling.markov_chains.chain_answers import worst_r_hat
 
         draws = self.draws
         if hasattr(progress, "watch"):

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from juncture.inference.sampling.markov_chains.block_layout import MAX_CELLS, MAX_STATES, joint_states
+from juncture.inference.sampling.markov_chains.blocks import MAX_CELLS, MAX_STATES, joint_states
 from juncture.inference.sampling.markov_chains.targets import Target
 
 MAX_FACTOR_STATES = 2**11  # possible states of a block that is the scope of a factor

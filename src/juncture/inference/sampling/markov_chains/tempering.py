@@ -16,11 +16,10 @@ import numpy as np
 
 from juncture.checks import check_count, check_number
 from juncture.inference.factor_arrays import offsets
-from juncture.inference.sampling.markov_chains.block_layout import factor_cells, join
-from juncture.inference.sampling.markov_chains.block_transition import UNIFORMS, BlockTransition
+from juncture.inference.sampling.markov_chains.blocks import UNIFORMS, BlockTransition, factor_cells, join
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
-from juncture.inference.sampling.markov_chains.pair_transition import (
+from juncture.inference.sampling.markov_chains.pairs import (
     MANY_NODES,
     PairTransition,
     lay_out_pairs,

@@ -17,17 +17,13 @@ from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.exact.lowering import check_factors
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.sampling.markov_chains.block_layout import Block, joint_states
-from juncture.inference.sampling.markov_chains.block_transition import BlockTransition
-from juncture.inference.sampling.markov_chains.cluster_matrix import cluster_kernel, wolff_kernel
-from juncture.inference.sampling.markov_chains.independence import IndependenceTransition
-from juncture.inference.sampling.markov_chains.metropolis import ProposalTransition
-from juncture.inference.sampling.markov_chains.pair_transition import PairTransition
-from juncture.inference.sampling.markov_chains.spin_transition import SpinTransition
+from juncture.inference.sampling.markov_chains.blocks import Block, BlockTransition, joint_states
+from juncture.inference.sampling.markov_chains.gibbs import TreeTransition
+from juncture.inference.sampling.markov_chains.metropolis import IndependenceTransition, ProposalTransition
+from juncture.inference.sampling.markov_chains.pairs import PairTransition, SpinTransition
 from juncture.inference.sampling.markov_chains.start_chains import chain_engine
-from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTransition
+from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTransition, cluster_kernel, wolff_kernel
 from juncture.inference.sampling.markov_chains.targets import Target
-from juncture.inference.sampling.markov_chains.tree_transition import TreeTransition
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.numerics import softmax
 from juncture.values import Value, format_count, read_only
