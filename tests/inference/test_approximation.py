@@ -15,7 +15,7 @@ from juncture.inference.approximation import Bracketed, Query, approximate, find
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.factor_maxima import bound_log_evidence, bound_log_joint, least_log_joint
-from juncture.inference.messages import message_run
+from juncture.inference.messages import loopy
 from support.command_line import juncture
 
 LIMIT = 150_000  # bytes, too few for the junction trees of the grids here
@@ -126,7 +126,7 @@ def test_a_run_has_the_engine_that_repeats_it_and_its_seconds(monkeypatch):
     query = Query(grid, as_findings(None, grid.variables), grid.names)
     whole = query.run(jt.LoopyBP())
     assert whole.engine == jt.LoopyBP()
-    monkeypatch.setattr(message_run, "WORK_IN_TIME", 1)
+    monkeypatch.setattr(loopy, "WORK_IN_TIME", 1)
     monkeypatch.setattr(time, "monotonic", clock)
     clock()
     started = clock.seconds
@@ -163,7 +163,7 @@ def test_messages_that_contradict_each_other_give_no_estimate(monkeypatch):
     """After a step, messages on clauses that one assignment satisfies say that there is less than one."""
     model = clauses()
     assert jt.infer(model).log_evidence == pytest.approx(0.0, abs=1e-12)
-    monkeypatch.setattr(message_run, "WORK_IN_TIME", 1)
+    monkeypatch.setattr(loopy, "WORK_IN_TIME", 1)
     query = Query(model, as_findings(None, model.variables), model.variables.names)
     with pytest.warns(jt.ApproximationWarning, match=r"contradict each other, so that there is no estimate"):
         found = approximate(query, jt.TooLarge("too large"), budget=0.0)

@@ -33,6 +33,7 @@ from juncture.supervised.regression.scoring_problem import Problem, first_point,
 
 SMALLEST = 1e-300  # dispersion
 MANY_ROWS, FEW_ROWS = 50_000, 10_000  # from so many rows, scoring starts at the maximum of a few of them
+LINEAR = 1e-8  # of the tolerance, where scoring converges linearly
 MOST_STEPS = 500  # of a fit; where more are needed, there is no maximum
 
 
@@ -186,7 +187,13 @@ def maximum_of_few(problem: Problem) -> tuple[np.ndarray, Expansion] | None:
 
 
 def scoring(problem: Problem, tolerance: float = 1e-16, max_steps: int = MOST_STEPS) -> DampedNewton:
-    """Fisher scoring, whose tolerances are in units of the deviance: those of the squared target for a Gaussian."""
+    """Fisher scoring, whose tolerances are in units of the deviance: those of the squared target for a Gaussian.
+
+    With a canonical link the last step squares what is left of the error; with another it takes a share of it, so that
+    steps end later.
+    """
+    if problem.link.name != problem.response.canonical:
+        tolerance *= LINEAR
     weights = problem.weights if problem.family is not Gaussian else problem.weights * problem.targets**2
     unit = float(weights.sum())
     return DampedNewton(
