@@ -24,9 +24,9 @@ from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.buckets import good_order
-from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.factor_answers import FactorAnswers, sum_to
 from juncture.memory import check_memory
 

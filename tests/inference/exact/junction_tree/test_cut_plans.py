@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.junction_tree import cut_plan, packed_tree
+from juncture.inference.exact.junction_tree import cuts, packed_tree
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
+from juncture.inference.exact.junction_tree.cuts import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.kernels.junction_tree.cut import FAINT_RUN
 from juncture.kernels.junction_tree.propagation import DONE
@@ -120,7 +120,7 @@ def test_impossible_evidence_stays_impossible(eager):
 def test_plans_are_bounded_and_stay_behind_when_a_tree_is_copied(eager, monkeypatch):
     model = random_network(np.random.default_rng(7), num_variables=9)
     tree = tree_of(model)
-    monkeypatch.setattr(cut_plan, "MAX_SETS", 4)
+    monkeypatch.setattr(cuts, "MAX_SETS", 4)
     singles = [np.array([node]) for node in range(6)]
     for _ in range(3):
         for single in singles[:3]:
@@ -129,7 +129,7 @@ def test_plans_are_bounded_and_stay_behind_when_a_tree_is_copied(eager, monkeypa
     for single in singles[3:]:
         tree.find_cut(single, np.empty(0, np.int64))
     assert len(tree.cut_plans.known) == 4
-    monkeypatch.setattr(cut_plan, "MAX_BYTES", 0)
+    monkeypatch.setattr(cuts, "MAX_BYTES", 0)
     tree.find_cut(singles[5], np.empty(0, np.int64))
     assert not any(entry.plan for entry in tree.cut_plans.known.values())
     assert not copy.copy(tree).cut_plans.known

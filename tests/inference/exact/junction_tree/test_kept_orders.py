@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.exact.junction_tree.orders import complete_order
+from juncture.inference.exact.junction_tree.plan import complete_order
 
 
 def random_network(rng, size=14, most_states=5):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.junction_tree.tree_plan import JunctionTreePlan
+from juncture.inference.exact.junction_tree.engine import JunctionTreePlan
 from support.builders import random_evidence, random_field, random_network
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import juncture as jt
 from juncture.inference.exact.junction_tree import engine as junction_tree
-from juncture.inference.exact.junction_tree.memos import recall
+from juncture.inference.exact.junction_tree.engine import recall
 from support.builders import random_evidence, random_network
 
 NUM_THREADS = 8

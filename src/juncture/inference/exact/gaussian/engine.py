@@ -22,15 +22,14 @@ from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern, number_patterns
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
+from juncture.inference.engines.memos import recall
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
-from juncture.inference.exact.gaussian.relations import log_free_density
-from juncture.inference.exact.gaussian.row_plan import RowPlan
+from juncture.inference.exact.gaussian.row_plan import RowPlan, log_free_density
 from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.scattered_rows import DenseRows, DensityAnswers, are_few, is_dense
 from juncture.inference.exact.gaussian.systems import LinearSystem
-from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import advise_fewer, check_memory
 from juncture.networks.bayesian_network import BayesianNetwork

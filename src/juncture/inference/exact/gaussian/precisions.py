@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidModel
-from juncture.inference.exact.gaussian.plan import EliminationPlan, find_plan
-from juncture.inference.exact.gaussian.solution import Solution
+from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution, find_plan
 from juncture.kernels.gaussian.precision import eliminate_precision
 from juncture.kernels.gaussian.structure import place_entries
 

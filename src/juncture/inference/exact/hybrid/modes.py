@@ -10,8 +10,7 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.inference.exact.hybrid.clique_tables import Table
-from juncture.inference.exact.hybrid.run import Run
-from juncture.inference.exact.hybrid.tree_of_row import tree_of_row
+from juncture.inference.exact.hybrid.run import Run, tree_of_row
 from juncture.values import few
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.memos import recall
 from juncture.inference.exact.hybrid.parts import BEYOND_ALL, Part, make_part
-from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import few

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,16 @@ from juncture.data.findings import Findings
 from juncture.data.tables.distinct import MANY, distinct_rows
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
+from juncture.inference.engines.memos import recall
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import SolvedGroup
 from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
-from juncture.inference.exact.junction_tree.memos import recall
+from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.lowering import HIDDEN, Lowered
 from juncture.memory import advise_fewer, check_memory
 from juncture.values import few, number_of
+from juncture.variables import Scope, Variable
 
 CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
 KEPT_CELLS = 2**23
@@ -198,3 +202,35 @@ def varies(count: np.ndarray) -> bool:
     """Whether the configurations of some row differ in (row, *configuration)."""
     flat = count.reshape(len(count), -1)
     return bool((flat != flat[:, :1]).any())
+
+
+def tree_of_row(run: Run, tables: Sequence[Table], row: int, memory_limit: int | None) -> TreeAnswers:
+    """The answers about the unobserved variables with states of a part; tables without variables count too."""
+    scopes = (*(factor.scope for factor in run.part.factors), *map(table_scope, run.part.row_families))
+    found = {variable.name: variable for scope in scopes for variable in scope}
+    free: dict[str, Variable] = {name: found[name] for name in run.part.tree.states}
+    shown = Scope(variable for name, variable in free.items() if not name.startswith(HIDDEN))
+    hidden = tuple(variable for name, variable in free.items() if name.startswith(HIDDEN))
+    factors = tuple(
+        Factor.from_logs(scope, np.broadcast_to(logs[row if len(logs) > 1 else 0], scope.shape))
+        for names, logs in tables
+        if (scope := Scope(free[name] for name in names))
+    )
+    packed = JunctionTree(memory_limit).pack(run.model, Lowered(shown, hidden, factors))
+    return TreeAnswers.of(packed, Findings(tuple(shown)), shown.names, memory_limit)
+
+
+def draw_rows(run: Run, num_rows: int, rng: np.random.Generator, memory_limit: int | None) -> dict[str, np.ndarray]:
+    """Columns of all variables given a single row of findings; those that no finding depends on are drawn forward."""
+    columns: dict[str, np.ndarray] = {
+        name: np.repeat(array, num_rows) for name, array in (*run.rows.codes.items(), *run.rows.reals.items())
+    }
+    if run.part.tree.states:
+        columns |= tree_of_row(run, run.tables(slice(0, 1)), 0, memory_limit).sample(num_rows, rng)
+    for solved, case in run.solved:
+        states = [columns[name] for name in solved.group.states]
+        solved.fill(columns, np.repeat(case, num_rows), states, rng)
+    for name in run.model.graph.topological_order():
+        if name not in columns:
+            columns[name] = run.model[name].sample(columns, num_rows, rng)
+    return {name: columns[name] for name in run.model.variables.names}

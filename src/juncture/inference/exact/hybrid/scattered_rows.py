@@ -16,8 +16,8 @@ from juncture import numerics
 from juncture.data.findings import Findings, is_hole
 from juncture.data.missingness import number_patterns
 from juncture.factors.gaussian import LinearGaussian
+from juncture.inference.engines.memos import recall
 from juncture.inference.exact.gaussian.scattered_rows import STIFF, DenseRows, are_few
-from juncture.inference.exact.junction_tree.memos import recall
 
 MAX_CONFIGURATIONS = 2**10
 MAX_NUMBERS = 2**22  # of the matrices of all configurations

@@ -17,32 +17,45 @@ import numpy as np
 
 from juncture.checks import check_number
 from juncture.data.findings import Findings
-from juncture.errors import TooLarge, Unsupported
+from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import ALL_QUESTIONS, Cost, Question
+from juncture.inference.engines.contract import (
+    ALL_QUESTIONS,
+    BELIEFS,
+    EXACT,
+    Cost,
+    Diagnostics,
+    Question,
+    Request,
+    check_budget,
+)
+from juncture.inference.engines.expected import expected_from_marginals
+from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree, PlanningTooLong
-from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
-from juncture.inference.exact.junction_tree.memos import recall
-from juncture.inference.exact.junction_tree.orders import find_order, search_structure
+from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
+from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import (
     Structure,
     check_cost,
     check_width,
+    find_order,
     find_structure,
     fits,
+    has_scopes,
     lay_out_plan,
+    search_structure,
 )
-from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.junction_tree.sparse.choice import find_sparse_plan, plan_sparsely, share_kept
-from juncture.inference.exact.junction_tree.tree_plan import JunctionTreePlan
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.options import as_variable_names
+from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
+
 
 PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other engines
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -286,3 +299,97 @@ def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, .
     """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
     scopes = (factor.scope.without(observed) for factor in lowered.factors)
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTreePlan:
+    """A plan for the part of a model that the targets and the observed variables need."""
+
+    engine: JunctionTree
+    model: Any
+    part: Any
+    targets: tuple[str, ...]
+    coded: list[tuple[Findings, CodedFindings]] = field(default_factory=list)  # of the last run, for steps of EM
+
+    @property
+    def cost(self) -> Cost:
+        return self.engine.cost(self.part)
+
+    def prepare(self) -> None:
+        self.engine.packed_model(self.part)
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
+        if budget is not None:
+            cost = self.cost
+            check_budget(cost, self.engine._time_left(budget))
+        if model is self.model and findings.is_single and self.engine.should_slice(self.part, findings):
+            return self.engine.answer_sliced(self.part, findings, self.targets)
+        packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)
+        if questions == {Question.EXPECTED}:
+            return ExpectedAnswers(packed, findings, self.targets, self.code_findings(findings, packed))
+        return TreeAnswers.of(packed, findings, self.targets, self.engine.memory_limit)
+
+    def pack(self, model: Any) -> PackedModel:
+        """The tables of another model of the same structure, in the cliques of this plan."""
+        check_factors(model, "a plan")
+        names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan
+        part = relevant_part(model, names) if set(names) <= set(model.variables.names) else model
+        lowered = lower(part)
+        if part.variables.names != names or not has_scopes(cliques, lowered.scopes, lowered.scope.shape):
+            raise InvalidModel("the plan was compiled for another structure; compile one for this model")
+        tree = self.engine.packed_model(self.part).tree.repack(lowered.factors)
+        return self.engine.pack(part, lowered) if tree is None else PackedModel.of(tree, lowered)
+
+    def code_findings(self, findings: Findings, packed: PackedModel) -> CodedFindings:
+        """Findings by node; those of a block of data are coded once for all steps of EM."""
+        if not self.coded or self.coded[0][0] is not findings:
+            self.coded[:] = [(findings, CodedFindings.of(findings, packed.nodes))]
+        return self.coded[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedAnswers:
+    """The answers of a model that was reduced by one row of evidence, and the codes of the observed variables."""
+
+    variables: Scope
+    findings: Findings
+    rest: TreeAnswers
+    observed: dict[str, int]
+    diagnostics: ClassVar[Diagnostics] = EXACT
+
+    @property
+    def log_evidence(self) -> np.ndarray:
+        return self.rest.log_evidence
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        free = tuple(name for name in names if name not in self.observed)
+        values = self.rest.marginal(free) if free else np.ones(1)
+        shape = [self.variables.variable(name).num_states for name in names]
+        table = np.zeros((1, *shape))
+        index = tuple(self.observed.get(name, slice(None)) for name in names)
+        table[(slice(None), *index)] = values
+        return table
+
+    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        free = tuple(name for name in targets if name not in self.observed)
+        codes, values = self.rest.best(free, count)
+        columns = [
+            codes[:, :, free.index(name)] if name in free else np.full(values.shape, self.observed[name])
+            for name in targets
+        ]
+        return np.stack(columns, axis=2) if columns else codes, values
+
+    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        drawn = self.rest.sample(num_rows, rng)
+        return {**drawn, **{name: np.full(num_rows, code) for name, code in self.observed.items()}}
+
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        return expected_from_marginals(self, requests, weights)

@@ -21,9 +21,9 @@ from juncture.inference.exact.elimination.buckets import (
     plan_elimination,
 )
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.cuts import CELLS_AT_ONCE
 from juncture.inference.exact.junction_tree.factored.tree import AnyTree
 from juncture.inference.exact.junction_tree.plan import check_cost
-from juncture.inference.exact.junction_tree.workspace import CELLS_AT_ONCE
 from juncture.parallel import blocks_of
 
 ROW = -1  # stands for the rows among the nodes of a factor

@@ -11,10 +11,9 @@ import numpy as np
 from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-from juncture.inference.exact.junction_tree.packing import scale_table
+from juncture.inference.exact.junction_tree.cuts import MAX_BLOCK
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree, scale_table
 from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
-from juncture.inference.exact.junction_tree.workspace import MAX_BLOCK
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.propagation import TINY
 from juncture.kernels.sparse_tree.alternatives import value_alternatives
