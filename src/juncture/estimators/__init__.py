@@ -11,29 +11,20 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
-from juncture.estimators.boltzmann.machine import RestrictedBoltzmannMachine
-from juncture.estimators.classifiers.discriminant_analysis import (
+from juncture.estimators.boltzmann import RestrictedBoltzmannMachine
+from juncture.estimators.factors import FactorAnalysis, ProbabilisticPCA
+from juncture.estimators.generative import (
+    ExponentialFamilyClassifier,
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
-from juncture.estimators.classifiers.exponential_family import ExponentialFamilyClassifier
-from juncture.estimators.classifiers.naive_bayes import NaiveBayes
-from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
-from juncture.estimators.classifiers.perceptron import Perceptron
-from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
-from juncture.estimators.factors.factors import FactorAnalysis, ProbabilisticPCA
-from juncture.estimators.hidden_markov.categorical import CategoricalHMM
-from juncture.estimators.hidden_markov.gaussian import GaussianHMM
-from juncture.estimators.hidden_markov.mixture import MixtureHMM
-from juncture.estimators.mixtures.bayesian import BayesianGaussianMixture
-from juncture.estimators.mixtures.bernoulli import BernoulliMixture
-from juncture.estimators.mixtures.gaussian import GaussianMixture
-from juncture.estimators.mixtures.mixed import MixedMixture
-from juncture.estimators.regression.logistic import LogisticRegression
-from juncture.estimators.regression.regressors import BayesianLinearRegression, GeneralizedLinearModel
-from juncture.estimators.topics.allocation import LatentDirichletAllocation
-from juncture.estimators.trees.forests import RandomForest, RegressionForest
-from juncture.estimators.trees.trees import DecisionTree, RegressionTree
+from juncture.estimators.hidden_markov import CategoricalHMM, GaussianHMM, MixtureHMM
+from juncture.estimators.linear import BayesianLinearRegression, GeneralizedLinearModel, LogisticRegression, Perceptron
+from juncture.estimators.mixtures import BayesianGaussianMixture, BernoulliMixture, GaussianMixture, MixedMixture
+from juncture.estimators.naive_bayes import NaiveBayes
+from juncture.estimators.networks import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
+from juncture.estimators.topics import LatentDirichletAllocation
+from juncture.estimators.trees import DecisionTree, RandomForest, RegressionForest, RegressionTree
 
 __all__ = [
     "BayesianGaussianMixture",

@@ -9,8 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import juncture as jt
-from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
-from juncture.estimators.classifiers import structures
+from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes, networks
 
 rng = np.random.default_rng(0)
 SIZE = rng.normal(size=400)
@@ -49,13 +48,13 @@ def test_missing_cells_are_learned_from_and_asked_about():
 
 def test_cross_validation_learns_the_structure_from_its_own_rows(monkeypatch):
     seen = []
-    learn = structures.learn_structure
+    learn = networks.learn_structure
 
     def remember(data, *args, **options):
         seen.append((len(data), data.variable("size").cuts))
         return learn(data, *args, **options)
 
-    monkeypatch.setattr(structures, "learn_structure", remember)
+    monkeypatch.setattr(networks, "learn_structure", remember)
     classifier = BayesianNetworkClassifier("hill-climbing")
     scores = cross_val_score(make_pipeline(FunctionTransformer(), classifier), HOLES, CLASSES, cv=4)
     assert scores.min() > 0.6

@@ -12,8 +12,7 @@ pytest.importorskip("sklearn")
 from sklearn.decomposition import LatentDirichletAllocation as TheirAllocation
 
 import juncture as jt
-from juncture.estimators import LatentDirichletAllocation
-from juncture.estimators.topics import allocation
+from juncture.estimators import LatentDirichletAllocation, topics
 
 TOPICS = np.kron(np.eye(3), np.full((1, 4), 0.22)) + 0.01
 TRUE = jt.LatentDirichletAllocation(TOPICS / TOPICS.sum(axis=1, keepdims=True), 0.2)
@@ -71,6 +70,6 @@ def test_shares_are_at_the_maximum_and_do_not_depend_on_other_documents():
 
 def test_documents_that_still_move_are_told(monkeypatch):
     ours = LatentDirichletAllocation(3).fit(COUNTS[:30])
-    monkeypatch.setattr(allocation, "STEPS", 2)
+    monkeypatch.setattr(topics, "STEPS", 2)
     with pytest.warns(jt.errors.NotConvergedWarning, match="10 documents still moved after 2 steps"):
         ours.transform(COUNTS[:10])

@@ -21,16 +21,13 @@ from sklearn.svm import SVC, SVR
 
 from juncture.checks import check_iterable
 from juncture.errors import InvalidData, hint
-from juncture.estimators.classifiers.discriminant_analysis import LinearDiscriminantAnalysis
-from juncture.estimators.classifiers.naive_bayes import NaiveBayes
-from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
-from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
 from juncture.estimators.comparison.columns import as_contrasts, as_numbers, as_table
 from juncture.estimators.comparison.task import PredictionTask
-from juncture.estimators.regression.logistic import LogisticRegression
-from juncture.estimators.regression.regressors import BayesianLinearRegression
-from juncture.estimators.trees.forests import RandomForest, RegressionForest
-from juncture.estimators.trees.trees import DecisionTree, RegressionTree
+from juncture.estimators.generative import LinearDiscriminantAnalysis
+from juncture.estimators.linear import BayesianLinearRegression, LogisticRegression
+from juncture.estimators.naive_bayes import NaiveBayes
+from juncture.estimators.networks import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
+from juncture.estimators.trees import DecisionTree, RandomForest, RegressionForest, RegressionTree
 
 BASELINE = "baseline"
 OURS, THEIRS = "Juncture", "scikit-learn"

@@ -1,1 +1,0 @@
-"""Restricted Boltzmann machines as scikit-learn estimators."""

@@ -1,1 +1,0 @@
-"""Factor analysis and probabilistic PCA as scikit-learn estimators."""

@@ -1,1 +1,0 @@
-"""Mixtures as scikit-learn estimators: they take holes and weights."""

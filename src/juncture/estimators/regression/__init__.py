@@ -1,1 +1,0 @@
-"""Regressions as scikit-learn estimators."""

@@ -1,1 +1,0 @@
-"""Decision trees and forests as scikit-learn classes."""
