@@ -261,9 +261,9 @@ def tidy_message(message: str) -> str:
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:
     """The end of a sentence that refuses `value`: the nearest known thing, or a few of them."""
     items = list(islice(known, MAX_HINT_NAMES))
-    twin = find_twin(value, items)
-    if twin is not None:
-        return f"known is {twin!r}, which looks the same: {describe_forms(str(value), twin)}"
+    other_form = find_other_form(value, items)
+    if other_form is not None:
+        return f"known is {other_form!r}, which looks the same: {describe_forms(str(value), other_form)}"
     close = find_close(value, items)
     if close is not None:
         return f"did you mean {close!r}?"
@@ -272,7 +272,7 @@ def hint(value: object, known: Iterable[object], limit: int = 8) -> str:
     return f"known are {shown}{', …' if len(texts) > limit else ''}" if texts else "there are none"
 
 
-def find_twin(value: object, known: Iterable[object]) -> str | None:
+def find_other_form(value: object, known: Iterable[object]) -> str | None:
     """The text among the known things that differs from a text in its Unicode form only, as é and e with an accent."""
     if not isinstance(value, str) or value.isascii():
         return None

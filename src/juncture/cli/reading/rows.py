@@ -19,7 +19,7 @@ from juncture.data.identifiers import find_identifiers
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import Finding, find_look, group_looks
-from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_twin, hint
+from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_other_form, hint
 from juncture.values import few
 
 RowsFile = Annotated[
@@ -172,9 +172,9 @@ def note_columns(model: Any, network: str, table: Table, rows: str, kept: Sequen
         print_note(f"note: columns that are not variables of {network} are ignored: {few(ignored, most=SHOWN)}")
     without_column = [name for name in names if name not in table.cells]
     for name in others[:MAX_COMPARED]:
-        twin = find_twin(name, without_column)
-        if twin is not None:
-            print_note(f"note: the column {name!r} is not the network's {twin!r}: {describe_forms(name, twin)}")
+        other = find_other_form(name, without_column)
+        if other is not None:
+            print_note(f"note: the column {name!r} is not the network's {other!r}: {describe_forms(name, other)}")
         elif (meant := find_close(name, without_column)) is not None:
             print_note(f"note: the network's {meant!r} has no column; did you mean it by {name!r}?")
 

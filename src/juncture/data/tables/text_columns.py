@@ -101,9 +101,9 @@ def find_forms(texts: Sequence[str]) -> Look | None:
     found: dict[str, str] = {}
     for text in texts:
         if not text.isascii():
-            twin = found.setdefault(unicodedata.normalize("NFC", text), text)
-            if twin != text:
-                return Look("form", f"{twin!a} and {text!a}")
+            other_form = found.setdefault(unicodedata.normalize("NFC", text), text)
+            if other_form != text:
+                return Look("form", f"{other_form!a} and {text!a}")
     return None
 
 

@@ -1,4 +1,4 @@
-"""`sum_product`: all marginals of a factor graph without cycles, with every message kept.
+"""`sum_product`, `max_product` and `semiring_messages` on a factor graph without cycles, with every message kept.
 
 Choose it to see messages and schedules; `infer` gives the same marginals faster, on any graph. Cost: each factor's
 table twice for each of its variables (Pearl 1982; Kschischang, Frey and Loeliger 2001).

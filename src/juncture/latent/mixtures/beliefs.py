@@ -1,4 +1,4 @@
-"""`MixtureBeliefs`: which component each row came from."""
+"""`MixtureBeliefs`: which component each row came from, what its holes hide, and how odd it is."""
 
 from __future__ import annotations
 

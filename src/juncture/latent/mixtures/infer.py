@@ -1,4 +1,7 @@
-"""Questions to mixtures: which component made a row, and how probable the row is; what is missing is summed out."""
+"""Questions to mixtures: which component made a row, and how probable the row is; what is missing is summed out.
+
+Draws from a mixture, and the bound of any distribution over the components, are here too.
+"""
 
 from __future__ import annotations
 

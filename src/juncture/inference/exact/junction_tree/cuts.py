@@ -1,4 +1,7 @@
-"""`CutPlan`: a clique plan without the axes of observed variables, for sets of them that come again."""
+"""`CutPlan`: a clique plan without the axes of observed variables, for sets of them that come again.
+
+One plan serves a row, or all rows that observe the same variables (`RowCut`); a `Workspace` holds the arrays of a run.
+"""
 
 from __future__ import annotations
 

@@ -80,11 +80,10 @@ def start_replicas(move: Transition, number: int, rng: np.random.Generator, spre
     return np.stack([move.start(rng, spread.shifted(replica / number)) for replica in range(number)])
 
 
-@dataclass(frozen=True, eq=False)
-class TemperedBlocks:
-    """A sweep of each replica over the blocks of nodes, then exchanges of neighbours, by turns of even and odd ones."""
+class Replicas:
+    """The work and the start of replicas of a move at several powers of the target."""
 
-    move: BlockTransition
+    move: Any
     powers: np.ndarray
 
     @property
@@ -97,6 +96,14 @@ class TemperedBlocks:
 
     def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
         return start_replicas(self.move, len(self.powers), rng, spread)
+
+
+@dataclass(frozen=True, eq=False)
+class TemperedBlocks(Replicas):
+    """A sweep of each replica over the blocks of nodes, then exchanges of neighbours, by turns of even and odd ones."""
+
+    move: BlockTransition
+    powers: np.ndarray
 
     @cached_property
     def cumulatives(self) -> np.ndarray:
@@ -161,23 +168,12 @@ class TemperedBlocks:
 
 
 @dataclass(frozen=True, eq=False)
-class TemperedPairs:
+class TemperedPairs(Replicas):
     """A sweep of each replica of a large pairwise model by colours, then exchanges as in `TemperedBlocks`."""
 
     model: PairwiseNetwork
     move: PairTransition
     powers: np.ndarray
-
-    @property
-    def work(self) -> float:
-        return len(self.powers) * 1.5 * self.move.work
-
-    @property
-    def num_kept(self) -> int:
-        return self.move.num_kept
-
-    def start(self, rng: np.random.Generator, spread: Spread) -> np.ndarray:
-        return start_replicas(self.move, len(self.powers), rng, spread)
 
     @cached_property
     def factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
