@@ -32,7 +32,7 @@ from juncture.data.sources.passes import map_blocks
 from juncture.learning.networks.complete_rows import count_blocks, count_or_refuse
 from juncture.learning.networks.statistics import count_families
 from juncture.learning.structure import data as structure_data
-from juncture.parallel import num_threads
+from juncture.runtime.parallel import num_threads
 from juncture.variables import Scope
 
 PART = 250_000  # rows that are drawn and written at a time

@@ -31,7 +31,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import juncture as jt
-from juncture.parallel import num_threads
+from juncture.runtime.parallel import num_threads
 
 
 class Pair(NamedTuple):

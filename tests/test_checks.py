@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture import checks
+from juncture.base import checks
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 
 ANYTHING = st.one_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from juncture.errors import ObjectiveDecreased
-from juncture.iteration import Trace, iterate
+from juncture.numerics.iteration import Trace, iterate
 
 
 @dataclass

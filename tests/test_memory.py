@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import juncture as jt
-from juncture import control_groups, memory
 from juncture.errors import TooLarge, Unsupported
 from juncture.inference.infer import METHODS, REAL_METHODS
+from juncture.runtime import control_groups, memory
 
 GIB = 2**30
 

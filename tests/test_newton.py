@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from juncture.errors import InvalidData
-from juncture.newton import DampedNewton, Expansion, newton_step
+from juncture.numerics.newton import DampedNewton, Expansion, newton_step
 
 
 def quadratic(matrix, linear):

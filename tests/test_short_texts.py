@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.values import few
+from juncture.base.values import few
 
 MANY = 2000
 WORDS = [f"x{number}" for number in range(MANY)]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture import parallel
 from juncture.data.sources import as_source
+from juncture.runtime import parallel
 
 
 @pytest.fixture(params=[1, 2, 5], ids=lambda number: f"{number} threads")

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import juncture as jt
-from juncture import control_groups, parallel
+from juncture.runtime import control_groups, parallel
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.base.values import Value, content_key
 from juncture.errors import JunctureError
-from juncture.values import Value, content_key
 from support.loops import loop_over
 from support.value_kinds import KINDS, two
 

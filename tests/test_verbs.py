@@ -8,7 +8,7 @@ import pytest
 
 import juncture as jt
 from juncture import verbs
-from juncture.dispatch import lazy_dispatch
+from juncture.base.dispatch import lazy_dispatch
 from juncture.verbs import KINDS
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.errors import warn_user
-from juncture.workers import Versions, has_workers, map_runs, on_workers
+from juncture.runtime.workers import Versions, has_workers, map_runs, on_workers
 from support.partitions import load, pickle
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_mapping
+from juncture.base.checks import check_choice, check_mapping
+from juncture.base.values import Value, content_key, few, short
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.entries import as_rows, as_table
 from juncture.data.findings import Arrays, Findings, drop_unobserved, row_index
@@ -37,7 +38,6 @@ from juncture.data.sources.entries import as_source, find_query
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable, hint
-from juncture.values import Value, content_key, few, short
 from juncture.variables import Scope, Variable, is_missing
 
 

@@ -11,11 +11,11 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_kind, is_iterable
+from juncture.base.checks import check_iterable, check_kind, is_iterable
+from juncture.base.intervals import Cuts, as_cuts, check_intervals, find_interval, interval_labels
+from juncture.base.values import Value, few, read_only
 from juncture.errors import InvalidModel, UnknownState, UnknownVariable, hint
-from juncture.intervals import Cuts, as_cuts, check_intervals, find_interval, interval_labels
-from juncture.memory import check_num_states, known_length
-from juncture.values import Value, few, read_only
+from juncture.runtime.memory import check_num_states, known_length
 
 State: TypeAlias = str | int | bool | float
 Assignment: TypeAlias = dict[str, State]

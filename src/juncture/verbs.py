@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from juncture.dispatch import lazy_dispatch, refuse_model
+from juncture.base.dispatch import lazy_dispatch, refuse_model
 from juncture.errors import Unsupported
 
 INFERENCE = tuple(f"juncture.inference.{verb}" for verb in ("infer", "log_prob", "most_probable", "sample"))
@@ -25,7 +25,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
     "EnergyModel": ("juncture.latent.energy.verbs",),
-    "LinearFactors": ("juncture.latent.factors.verbs",),
+    "LinearFactors": ("juncture.latent.factor_analysis.verbs",),
     "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
     "Autoencoder": ("juncture.latent.neural.verbs",),
     "VariationalAutoencoder": ("juncture.latent.neural.verbs",),
@@ -288,11 +288,11 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
         `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
-        have are documented in `juncture.learning.undirected.fit`, `juncture.learning.gaussian_graphs`,
+        have are documented in `juncture.learning.undirected.fit`, `juncture.learning.undirected.gaussian.gaussian_graphs`,
         `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
         `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`, for a `FactorAnalysis` or
-        `ProbabilisticPCA` `juncture.latent.factors.fit`, for a `RestrictedBoltzmannMachine`
+        `ProbabilisticPCA` `juncture.latent.factor_analysis.fit`, for a `RestrictedBoltzmannMachine`
         `juncture.latent.boltzmann.fit`, for a `LatentDirichletAllocation` `juncture.latent.topics.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by

@@ -21,9 +21,9 @@ from juncture.latent.deep.belief_network import DeepBeliefNetwork
 from juncture.latent.deep.beliefs import DeepBeliefs
 from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine
 from juncture.latent.energy.model import EnergyModel
-from juncture.latent.factors.beliefs import FactorBeliefs
-from juncture.latent.factors.infer import MostProbableFactors
-from juncture.latent.factors.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
+from juncture.latent.factor_analysis.beliefs import FactorBeliefs
+from juncture.latent.factor_analysis.infer import MostProbableFactors
+from juncture.latent.factor_analysis.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.latent.neural.amortized import EncodedBeliefs
 from juncture.latent.neural.autoencoder import Autoencoder

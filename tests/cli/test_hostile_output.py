@@ -22,8 +22,8 @@ from juncture.cli.commands import COMMANDS, load_command
 from juncture.cli.info import info, joint_parameters
 from juncture.data.files.csv import CsvColumn
 from juncture.errors import CONTROLS, escape_controls
-from juncture.files import writing
 from juncture.learning.em.steps import EMSteps
+from juncture.runtime.files import writing
 from support.command_line import OF_USERS, juncture
 
 EVIL = "a\x1b]0;title\x07\x1b[2J\n\r\u202e\x9b[bold red]name[/]:smile:"

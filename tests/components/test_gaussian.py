@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture import parallel as cores
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import FLOOR
 from juncture.errors import InvalidModel, RegularizedWarning
+from juncture.runtime import parallel as cores
 
 STATES, SIZE = 3, 2
 

@@ -22,12 +22,12 @@ def test_a_variable_of_more_states_than_memory_holds_is_refused_before_they_are_
 
 
 def test_the_limit_of_states_is_the_memory_limit(monkeypatch):
-    monkeypatch.setattr("juncture.memory.default_memory_limit", lambda: 10**9)
+    monkeypatch.setattr("juncture.runtime.memory.default_memory_limit", lambda: 10**9)
     with bounded(2, 50), pytest.raises(TooLarge, match="10,000,000 states"):
         jt.Variable("x", 10**7)
-    monkeypatch.setattr("juncture.memory.MANY_STATES", 100)
+    monkeypatch.setattr("juncture.runtime.memory.MANY_STATES", 100)
     assert jt.Variable("x", 1000).num_states == 1000
-    monkeypatch.setattr("juncture.memory.default_memory_limit", lambda: 1000)
+    monkeypatch.setattr("juncture.runtime.memory.default_memory_limit", lambda: 1000)
     with pytest.raises(TooLarge):
         jt.Variable("x", [str(place) for place in range(1000)])
 

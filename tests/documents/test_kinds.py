@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.base.documents.kinds import HEAD, MODULES, kind_names, load_kind, register_kind
+from juncture.base.documents.kinds import KINDS as TABLE
+from juncture.base.values import Value, content_key
 from juncture.components.contract import Emissions
 from juncture.components.document import KINDS as EMISSION_KINDS
 from juncture.components.word_counts import BagOfWords
-from juncture.documents.kinds import HEAD, MODULES, kind_names, load_kind, register_kind
-from juncture.documents.kinds import KINDS as TABLE
 from juncture.errors import FormatError
 from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
@@ -24,7 +25,6 @@ from juncture.formats.rows import RowRepair
 from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
 from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
 from juncture.supervised.regression.features import FeatureModel
-from juncture.values import Value, content_key
 from support.document_examples import KINDS, posteriors
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ import pytest
 from juncture.errors import InvalidData, JunctureError
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.expectation import expectation
-from juncture.parallel import BLOCK, MANY_BLOCKS
+from juncture.runtime.parallel import BLOCK, MANY_BLOCKS
 from support.family_examples import (
     MEMBERS,
     REFERENCES,

@@ -17,11 +17,11 @@ import pytest
 import juncture as jt
 from juncture.data.files import csv as data_csv
 from juncture.data.files.csv import write_csv
-from juncture.files import writing
-from juncture.files.writing import check_writable, replace_file, replace_text_file, write_bytes
 from juncture.formats.uai.evidence import write_evidence
 from juncture.formats.uai.results import Result, write_result
 from juncture.networks.picture import draw
+from juncture.runtime.files import writing
+from juncture.runtime.files.writing import check_writable, replace_file, replace_text_file, write_bytes
 
 ASIA = jt.example("asia")
 RESULT = Result("PR", (-2.5,))

@@ -9,9 +9,9 @@ import pytest
 
 import juncture as jt
 from juncture.errors import MAX_MESSAGE, FormatError
-from juncture.files import reading
-from juncture.files.reading import MAX_RATIO, MAX_UNPACKED
 from juncture.formats.files import FORMATS
+from juncture.runtime.files import reading
+from juncture.runtime.files.reading import MAX_RATIO, MAX_UNPACKED
 from support.bounded import MEGABYTE, bounded
 from support.hostile_files import BROKEN, HUGE, JUNK, NUMBERS, PIECES, SMALL
 from support.loops import loop_over

@@ -16,8 +16,8 @@ import pytest
 import juncture as jt
 from juncture.data.files import csv_text, parquet
 from juncture.errors import MAX_MESSAGE, FormatError, JunctureError
-from juncture.files import reading
-from juncture.files.reading import MAX_RATIO, MAX_UNPACKED
+from juncture.runtime.files import reading
+from juncture.runtime.files.reading import MAX_RATIO, MAX_UNPACKED
 from support.bounded import MEGABYTE, bounded
 from support.csv_files import read_csv
 from support.data_readers import READERS, check_reader, parquet_bytes
@@ -291,10 +291,10 @@ def test_parquet_columns_that_unpack_to_more_than_memory_are_refused(tmp_path, m
 
 
 def test_every_module_that_reads_is_in_the_list():
-    """Whoever reads files or JSON text goes through `juncture.files`, and is a member here or a model format."""
+    """Whoever reads files or JSON text goes through `juncture.runtime.files`, and is a member here or a model format."""
     known = {reader.module for reader in READERS.values()} | {
         "formats.files",
-        "documents.node",
+        "base.documents.node",
         "cli.reading.arguments",
     }
     found = set()

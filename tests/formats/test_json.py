@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.base.documents.kinds import MODULES
 from juncture.components.document import KINDS as EMISSION_KINDS
-from juncture.documents.kinds import MODULES
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.factors.conditional import Conditional
 from juncture.factors.deterministic import Deterministic

@@ -109,7 +109,7 @@ FIRST_CALLS = {  # call → folders and modules that it does without; a light ch
     f"juncture.infer({HIDDEN}, [0, 1])": (NETWORK | REST | ENGINES | {"inference.exact"}) - {"learning", "sequences"},
     f"juncture.infer({MIXTURE}, [0.5])": (
         (NETWORK | REST | ENGINES) - {"latent", "learning", "inference.variational"}
-        | {"latent.factors", "latent.topics"}
+        | {"latent.factor_analysis", "latent.topics"}
     ),
 }
 

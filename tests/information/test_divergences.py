@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import ndtr
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.evaluation.decisions.information_of_data import bayes_error, optimal_test
 from juncture.factors.factor import Factor
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
@@ -25,7 +26,6 @@ from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.information.atoms import empirical
 from juncture.information.comparisons import compare
-from juncture.information.decisions import bayes_error, optimal_test
 from juncture.information.density import Density
 from juncture.information.divergences import (
     alpha_divergence,

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture import dispatch
+from juncture.base import compilation, dispatch
+from juncture.base.compilation import COMPILED, INTERPRETED, PATH, Path, choose_path
 from juncture.data.sources import as_source
-from juncture.kernels import compilation, compiler
-from juncture.kernels.compilation import COMPILED, INTERPRETED, PATH, Path, choose_path
-from juncture.workers import Remote, map_runs, on_workers
+from juncture.kernels import compiler
+from juncture.runtime.workers import Remote, map_runs, on_workers
 from support.model_kinds import KINDS
 
 pytestmark = [  # of fits that are short on purpose

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture import memory
 from juncture.errors import InvalidModel, TooLarge
+from juncture.runtime import memory
 
 LIMIT = 2**28
 WEATHER = jt.HiddenMarkovModel([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])

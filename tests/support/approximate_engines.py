@@ -13,7 +13,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.inference.engines.contract import Engine, Question
-from juncture.inference.exact.lowering import lower
+from juncture.inference.engines.lowering import lower
 from juncture.inference.messages.loopy import LoopyBP, MaxProductBP
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 import juncture as jt
-from juncture.numerics import log, log_sum_exp
+from juncture.numerics.stable import log, log_sum_exp
 
 
 @dataclass(frozen=True)

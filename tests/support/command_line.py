@@ -10,8 +10,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 from unittest import mock
 
+from juncture.base.compilation import COMPILATION_SETTING
 from juncture.cli.main import run
-from juncture.kernels.compilation import COMPILATION_SETTING
 
 OF_USERS = {**os.environ, COMPILATION_SETTING: "auto"}  # an environment in which small questions import no compiler
 

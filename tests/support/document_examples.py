@@ -1,4 +1,4 @@
-"""Models of every kind that a JSON file can hold; a kind added to `documents/kinds.py` is added here."""
+"""Models of every kind that a JSON file can hold; a kind added to `base/documents/kinds.py` is added here."""
 
 from __future__ import annotations
 

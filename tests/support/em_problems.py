@@ -10,17 +10,17 @@ import numpy as np
 import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.factors.noisy import NoisyMax
-from juncture.latent.factors.data import FactorData, HoleBlock, moments_of
-from juncture.latent.factors.em import CompleteFactors, IncompleteFactors
-from juncture.latent.factors.posterior import Patterns
+from juncture.latent.factor_analysis.data import FactorData, HoleBlock, moments_of
+from juncture.latent.factor_analysis.em import CompleteFactors, IncompleteFactors
+from juncture.latent.factor_analysis.posterior import Patterns
 from juncture.latent.mixtures.expectation import Block
 from juncture.latent.mixtures.fit import MixtureProblem
 from juncture.learning.conditionals.causes import causes_of
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
 from juncture.learning.conditionals.noisy import CauseProblem
-from juncture.learning.incomplete_numbers import IncompleteNumbers
 from juncture.learning.networks.expectation import RowBlock
 from juncture.learning.networks.problem import NetworkProblem
+from juncture.learning.undirected.gaussian.incomplete_numbers import IncompleteNumbers
 from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, SequenceBlock
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture import ExpectationMaximization
 from juncture.errors import NotConvergedWarning, RegularizedWarning, UnvisitedStatesWarning
-from juncture.numerics import log, log_sum_exp
+from juncture.numerics.stable import log, log_sum_exp
 from support.chain_oracles import enumerate_paths, log_likelihoods
 
 

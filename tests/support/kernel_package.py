@@ -9,7 +9,7 @@ import juncture
 
 SOURCES = Path(juncture.__file__).parent
 MAKERS = (
-    "errors.py", "values.py", "checks.py", "kernels/__init__.py", "kernels/compilation.py", "kernels/compiler.py",
+    "errors.py", "values.py", "checks.py", "kernels/__init__.py", "base/compilation.py", "kernels/compiler.py",
     "kernels/machine_code.py",
 )  # fmt: skip
 

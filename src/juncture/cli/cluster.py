@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.cli.printing.output import (
     ROWS,
     WrongUsage,

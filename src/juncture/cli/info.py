@@ -15,10 +15,10 @@ from juncture.cli.reading.completion import complete_network
 from juncture.cli.reading.rows import Missing
 from juncture.cli.reading.table_facts import collect_table_facts, print_table_facts
 from juncture.errors import Unsupported
-from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
+from juncture.runtime.memory import format_bytes
 
 NetworkOrRows = Annotated[
     str,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from juncture.base.values import few
 from juncture.cli.fitted_blocks import is_streamed
 from juncture.cli.learned_blocks import Training, read_blocks
 from juncture.cli.printing.edges import find_strengths, list_strengths, print_edges
@@ -30,7 +31,6 @@ from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains
 from juncture.learning.structure.data import Rows, names_of
 from juncture.learning.structure.learn import SEARCHES, resolve_method
-from juncture.values import few
 from juncture.variables import Variable
 
 Out = Annotated[

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import parallel
 from juncture.cli.printing.predictions import SHOWN, Tally, note_impossible, tally_of
 from juncture.cli.printing.progress import show_rows
 from juncture.cli.reading.kept_columns import check_kept, find_kinds, keep_columns
@@ -26,6 +25,7 @@ from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnseenStates
 from juncture.inference.engines.beliefs import explain
 from juncture.inference.engines.display import format_method
 from juncture.inference.predictions import predict_columns
+from juncture.runtime import parallel
 from juncture.variables import Variable
 from juncture.verbs import infer
 

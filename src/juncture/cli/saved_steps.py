@@ -13,16 +13,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from juncture.base.documents.json_text import decode, parse_strictly
 from juncture.errors import FormatError, InvalidData
-from juncture.files.json_text import parse_strictly
-from juncture.files.reading import decode, read_bytes
-from juncture.files.writing import write_text
-from juncture.iteration import ProgressCallback, Trace, iterate
 from juncture.learning.em.contract import EMState
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.em.steps import EMSteps
 from juncture.learning.networks.saved_counts import KIND as COUNTS
 from juncture.learning.networks.saved_counts import SAVE_SECONDS
+from juncture.numerics.iteration import ProgressCallback, Trace, iterate
+from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.files.writing import write_text
 
 KIND = "juncture EM"
 

@@ -14,10 +14,10 @@ def warmup() -> None:
 
     Example: juncture warmup
     """
-    from juncture.kernels.compilation import can_compile
+    from juncture.base.compilation import can_compile
+    from juncture.cli.compile_ahead import warm_up, warm_up_in_two_processes
     from juncture.kernels.machine_code import remove_old_folders
-    from juncture.parallel import num_threads
-    from juncture.warmup import warm_up, warm_up_in_two_processes
+    from juncture.runtime.parallel import num_threads
 
     out = console()
     if not can_compile():
@@ -39,7 +39,7 @@ def show_bar(out: Any, run: Any) -> None:
     """A bar with the subject that is compiled now."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from juncture.warmup import SUBJECTS
+    from juncture.cli.compile_ahead import SUBJECTS
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=out, transient=True) as progress:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, is_seen, raise_wrong_prior
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.weights import check_prior_counts
@@ -18,8 +18,8 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.beta import Beta
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.vectors.independent import Independent
-from juncture.parallel import block_rows, map_blocks
-from juncture.values import number_of, read_only
+from juncture.numerics import stable
+from juncture.runtime.parallel import block_rows, map_blocks
 
 
 class BernoulliEmissions(Emissions):
@@ -68,7 +68,7 @@ class BernoulliEmissions(Emissions):
     @cached_property
     def log_tables(self) -> tuple[np.ndarray, np.ndarray]:
         """(log p, log(1-p)), both (state, column)."""
-        return read_only(numerics.log(self.probabilities)), read_only(numerics.log(1.0 - self.probabilities))
+        return read_only(stable.log(self.probabilities)), read_only(stable.log(1.0 - self.probabilities))
 
     def check(self, sequences: Sequences) -> Sequences:
         check_ones(sequences.observations)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.components.densities import weight_of_codes
 from juncture.data.sequences.sequences import Sequences
@@ -19,7 +19,7 @@ from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.values import number_of, read_only
+from juncture.numerics import stable
 from juncture.variables import State, Variable
 
 
@@ -87,7 +87,7 @@ class CategoricalEmissions(Emissions):
     @cached_property
     def log_lookup(self) -> np.ndarray:
         """The logarithms of `lookup`."""
-        return read_only(numerics.log(self.lookup))
+        return read_only(stable.log(self.lookup))
 
     def codes(self, rows: np.ndarray) -> np.ndarray:
         """The row of `lookup` for each observation."""
@@ -142,7 +142,7 @@ class CategoricalEmissions(Emissions):
 
     def _weighted_logs(self, counts: np.ndarray) -> float:
         """Σ counts · log p, with 0 · log 0 = 0."""
-        return float((counts * numerics.log(np.where(counts > 0, self.probabilities, 1.0))).sum())
+        return float((counts * stable.log(np.where(counts > 0, self.probabilities, 1.0))).sum())
 
     def _added(self, prior: Any) -> np.ndarray:
         """The counts that a prior adds: a number to each cell, a Dirichlet its concentration less 1."""
@@ -178,4 +178,4 @@ class CategoricalEmissions(Emissions):
 
 def check_table(probabilities: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A table of emissions, as users give it."""
-    return numerics.as_probabilities(probabilities, shape, name="the table of emissions")
+    return stable.as_probabilities(probabilities, shape, name="the table of emissions")

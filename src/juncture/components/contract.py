@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from juncture.checks import check_count, check_positions
+from juncture.base.checks import check_count, check_positions
+from juncture.base.values import Value, read_only
 from juncture.data.sequences.sequences import Sequences
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.factors.html import MAX_ROWS
-from juncture.numerics import SHORT
-from juncture.values import Value, read_only
+from juncture.numerics.stable import SHORT
 from juncture.variables import State
 
 Name = Callable[[int], str]

@@ -8,8 +8,8 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.statistics.compiled import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.whitening import Whitening
-from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import BLOCK, block_rows, map_blocks
+from juncture.numerics.stable import LOG_TWO_PI
+from juncture.runtime.parallel import BLOCK, block_rows, map_blocks
 
 
 def diagonal_log_prob(rows: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:

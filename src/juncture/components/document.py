@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.documents.node import Node
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
@@ -23,8 +24,7 @@ from juncture.components.repeated import RepeatedEmissions
 from juncture.components.shared import SharedEmissions
 from juncture.components.student import StudentEmissions
 from juncture.components.word_counts import DirichletCounts, MultinomialCounts
-from juncture.documents.node import Node
-from juncture.documents.variables import encode_states, read_states
+from juncture.data.document import encode_states, read_states
 from juncture.errors import FormatError
 from juncture.families.family_document import encode_family, read_family
 

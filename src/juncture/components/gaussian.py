@@ -7,7 +7,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.values import number_of, read_only
 from juncture.components.contract import Emissions, EmissionStatistics, in_one_line, is_seen
 from juncture.components.densities import column_moments, diagonal_log_prob, diagonal_moments
 from juncture.components.gaussian_estimate import best_fit
@@ -16,7 +17,6 @@ from juncture.components.gaussian_prior import log_prior, posterior_mode
 from juncture.errors import InvalidModel, hint
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.values import number_of, read_only
 
 Structure = Literal["full", "diagonal", "spherical", "tied"]
 STRUCTURES = ("full", "diagonal", "spherical", "tied")

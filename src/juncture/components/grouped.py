@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.base.values import read_only
 from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
 from juncture.errors import InvalidData, InvalidModel
-from juncture.values import read_only
 
 
 class GroupedEmissions(Emissions):

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
 from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel

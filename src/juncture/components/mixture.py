@@ -9,8 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_count, check_kind
+from juncture.base.checks import check_array, check_count, check_kind
+from juncture.base.options import as_generator, as_sizes
+from juncture.base.values import few
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import (
     Emissions,
@@ -24,14 +25,13 @@ from juncture.components.contract import (
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
 from juncture.components.mixture_summaries import MixtureSummaries
 from juncture.data.feature_names import select_columns
+from juncture.data.observations import as_values
 from juncture.data.sequences.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import Family, plain
-from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import as_buffer
-from juncture.options import as_generator, as_sizes
-from juncture.parallel import block_rows, map_blocks
-from juncture.values import few
+from juncture.numerics import stable
+from juncture.runtime.parallel import block_rows, map_blocks
 
 ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
 
@@ -63,7 +63,7 @@ class Mixture(MixtureSummaries):
         size = len(given) if given.ndim == 1 else 0
         if not size:
             raise InvalidModel(f"the weights of a mixture are one number per component; got {weights!r}")
-        held = numerics.as_probabilities(weights, (size,), name="the list of weights of a mixture")
+        held = stable.as_probabilities(weights, (size,), name="the list of weights of a mixture")
         self._set(weights=held, components=as_components(components, size))
 
     @property
@@ -94,7 +94,7 @@ class Mixture(MixtureSummaries):
 
     def log_prob(self, x: Any) -> Any:
         """log p(x), density or mass; -inf where no component can be."""
-        return plain(numerics.log_sum_exp(self.component_log_prob(x) + numerics.log(self.weights), axis=-1))
+        return plain(stable.log_sum_exp(self.component_log_prob(x) + stable.log(self.weights), axis=-1))
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as (*size, *event); without a size, one."""
@@ -164,7 +164,7 @@ class MixtureEmissions(Emissions):
         shape = check_array(weights, "the weights of mixtures", error=InvalidModel).shape
         if len(shape) != 2 or 0 in shape:
             raise InvalidModel(f"the weights of mixtures are (state, component); got an array of the shape {shape}")
-        table = numerics.as_probabilities(weights, shape, name="the table of mixture weights")
+        table = stable.as_probabilities(weights, shape, name="the table of mixture weights")
         check_kind(components, Emissions, "what has components", error=InvalidModel)
         if components.num_states != table.size:
             raise InvalidModel(
@@ -208,7 +208,7 @@ class MixtureEmissions(Emissions):
         """log p(row | state), and the share that each component has in it: (row, state and component)."""
         from juncture.kernels.densities.mixtures import add_components
 
-        log_parts, log_weights = as_buffer(self.components.log_prob(rows)), numerics.log(self.weights)
+        log_parts, log_weights = as_buffer(self.components.log_prob(rows)), stable.log(self.weights)
         log_prob = np.empty((len(rows), self.num_states))
         map_blocks(
             lambda block: add_components(log_parts[block], log_weights, log_prob[block]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.family import plain

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.components.mixture import MixturePrior
 from juncture.errors import InvalidData
 from juncture.families.vectors.dirichlet import Dirichlet

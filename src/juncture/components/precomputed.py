@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported

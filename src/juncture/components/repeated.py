@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_count, check_kind
+from juncture.base.checks import check_count, check_kind
+from juncture.base.values import number_of
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen
 from juncture.errors import InvalidModel
 from juncture.families.vectors.independent import Independent
-from juncture.values import number_of
 
 
 class RepeatedEmissions(Emissions):

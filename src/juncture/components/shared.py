@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.base.values import number_of, read_only
 from juncture.components.contract import Emissions, EmissionStatistics, named
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
-from juncture.values import number_of, read_only
 
 
 class SharedEmissions(Emissions):

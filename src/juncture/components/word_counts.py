@@ -14,13 +14,13 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from scipy.special import gammaln
 
-from juncture import numerics
+from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.values import number_of, read_only
+from juncture.numerics import stable
 
 
 class BagOfWords(Emissions):
@@ -75,7 +75,7 @@ class MultinomialCounts(BagOfWords):
         shape = np.shape(table)
         if len(shape) != 2 or 0 in shape:
             raise InvalidModel(f"probabilities of words are (class, word); got an array of the shape {shape}")
-        self._set(table=numerics.as_probabilities(table, shape, name="the table of words"))
+        self._set(table=stable.as_probabilities(table, shape, name="the table of words"))
 
     @property
     def num_parameters(self) -> int:
@@ -87,7 +87,7 @@ class MultinomialCounts(BagOfWords):
 
     @cached_property
     def log_table(self) -> np.ndarray:
-        return read_only(numerics.log(self.table))
+        return read_only(stable.log(self.table))
 
     def log_prob(self, rows: Any) -> np.ndarray:
         never = np.isinf(self.log_table)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_mapping
+from juncture.base.checks import check_iterable, check_mapping
+from juncture.base.values import Value, content_key, number_of, read_only
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import Coding, Decimal, Extra, Unseen, as_coding, select_columns, split_weights
 from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
@@ -17,7 +18,6 @@ from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_p
 from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.values import Value, content_key, number_of, read_only
 from juncture.variables import Scope, State, Variable, first_repeated
 
 __all__ = ["Dataset", "Extra", "Unseen"]

@@ -14,11 +14,11 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from juncture.checks import check_iterable, shown
+from juncture.base.checks import check_iterable, shown
+from juncture.base.values import Value, few, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import is_source
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable, hint
-from juncture.values import Value, few, number_of
 from juncture.variables import first_repeated, is_missing
 
 Names = tuple[str, ...]

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.base.values import Value, content_key, finding_text
 from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable
-from juncture.numerics import log
-from juncture.values import Value, content_key, finding_text
+from juncture.numerics.stable import log
 from juncture.variables import Variable
 
 Arrays: TypeAlias = dict[str, np.ndarray]

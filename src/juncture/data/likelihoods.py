@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.base.values import read_only
 from juncture.errors import ImpossibleEvidence, InvalidData
-from juncture.values import read_only
 from juncture.variables import Variable
 
 Likelihoods: TypeAlias = np.ndarray | dict[Any, float] | tuple[dict[Any, float], ...]

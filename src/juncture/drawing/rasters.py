@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
 from juncture.drawing.marks import number, opening, rectangle, text
 from juncture.drawing.palette import BAR_GROUND, INK, MUTED

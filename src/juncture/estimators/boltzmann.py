@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
 from juncture.latent.boltzmann import model as machines
@@ -18,7 +19,6 @@ from juncture.latent.boltzmann.fit import gradient_steps
 from juncture.latent.boltzmann.gibbs import gibbs_step
 from juncture.latent.boltzmann.parameters import KINDS
 from juncture.learning.fit import check_learned
-from juncture.options import as_generator
 from juncture.verbs import infer, log_prob
 
 

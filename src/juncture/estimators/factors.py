@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_array, check_count
+from juncture.base.checks import check_array, check_count
 from juncture.errors import InvalidData
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
-from juncture.latent.factors import model as factors
-from juncture.latent.factors.beliefs import FactorBeliefs
+from juncture.latent.factor_analysis import model as factors
+from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.verbs import fit, infer, log_prob, sample
 

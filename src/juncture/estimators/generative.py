@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_count, check_flag
+from juncture.base.checks import check_count, check_flag
+from juncture.base.values import number_of
 from juncture.components.contract import Emissions
 from juncture.components.repeated import RepeatedEmissions
 from juncture.data.tables.columns import Column
@@ -33,7 +34,6 @@ from juncture.supervised.generative.columns import ColumnFamily, as_column_famil
 from juncture.supervised.generative.estimation import Estimation, check_cells, check_data, from_statistics, learn
 from juncture.supervised.generative.gaussian_classes import equal_gaussians, num_shared_parameters, restriction
 from juncture.supervised.generative.learning import LabelledRows, Learned, count_labelled, needs_em
-from juncture.values import number_of
 from juncture.variables import Variable
 
 CLASS = "y"

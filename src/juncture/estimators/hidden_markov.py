@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from juncture import numerics
-from juncture.checks import check_count, check_kind, is_one_of, shown
+from juncture.base.checks import check_count, check_kind, is_one_of, shown
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions
@@ -27,6 +26,7 @@ from juncture.estimators.sequences import Stack, as_stack, find_labels, state_va
 from juncture.estimators.tables import default_names, draw_seed, validate_table
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
+from juncture.numerics import stable
 from juncture.sequences.hidden_markov.initial_model import first_gaussian, initial_hidden_markov, repeat_for_states
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
@@ -149,8 +149,8 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         stack, sequences = self._read_sequences(X, lengths)
         beliefs = infer(self.model_, replace(sequences, states=None), on_impossible="raise")
         predicted = np.concatenate([each.predicted for each in beliefs])  # (step, state)
-        logs = numerics.log(predicted) + self.model_.emissions.log_prob(sequences.observations)
-        return stack.split(numerics.log_sum_exp(logs, axis=1))
+        logs = stable.log(predicted) + self.model_.emissions.log_prob(sequences.observations)
+        return stack.split(stable.log_sum_exp(logs, axis=1))
 
     def aic(self, X: Any, lengths: Any = None) -> float:
         """Akaike's criterion, -2 log p(X) + 2 · parameters: the lower the better."""

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_choice, check_count, check_flag, check_mapping, check_number
+from juncture.base.checks import check_choice, check_count, check_flag, check_mapping, check_number
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, hint
@@ -18,7 +18,7 @@ from juncture.estimators.tables import as_plain_column, class_column, draw_seed,
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
 from juncture.learning.undirected.penalties import L1, L2, Penalty
-from juncture.numerics import log, log_sum_exp
+from juncture.numerics.stable import log, log_sum_exp
 from juncture.supervised.linear_classifiers.perceptron import Run, apply_rule, warn_not_converged
 from juncture.supervised.regression import bayesian
 from juncture.supervised.regression.bases import LinearBasis

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_choice, check_count, check_flag, check_kind, check_number
+from juncture.base.checks import check_choice, check_count, check_flag, check_kind, check_number
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.convert import of_batch

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from juncture.checks import check_kind, shown
+from juncture.base.checks import check_kind, shown
+from juncture.base.values import Value, few
 from juncture.components.contract import Emissions
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
@@ -31,7 +32,6 @@ from juncture.estimators.tables import (
 )
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
 from juncture.supervised.generative.estimation import Estimation
-from juncture.values import Value, few
 from juncture.variables import Variable
 
 AUTO = "auto"

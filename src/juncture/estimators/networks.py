@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture import numerics
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.findings import Findings, drop_unobserved
@@ -43,7 +42,8 @@ from juncture.learning.networks.expectation import number_rows
 from juncture.learning.structure.learn import SEARCHES, learn_structure
 from juncture.learning.structure.searches.trees import TreeAugmented
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.numerics import log_sum_exp
+from juncture.numerics import stable
+from juncture.numerics.stable import log_sum_exp
 from juncture.variables import Scope, Variable
 from juncture.verbs import fit, infer
 
@@ -211,7 +211,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def predict_log_proba(self, X: Any, target: str | None = None) -> np.ndarray:
         """The logarithms of `predict_proba`."""
-        return numerics.log(self.predict_proba(X, target))
+        return stable.log(self.predict_proba(X, target))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted rightly, among those that say their class."""

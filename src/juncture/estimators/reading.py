@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value
 from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
@@ -15,7 +16,6 @@ from juncture.data.tables.columns import Levels
 from juncture.data.tables.table import Table
 from juncture.data.tables.whole_numbers import is_whole
 from juncture.errors import InvalidData
-from juncture.values import Value
 from juncture.variables import Variable
 
 

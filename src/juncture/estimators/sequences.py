@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, as_offsets
 from juncture.data.sequences.steps import as_array, num_axes, unwrap_frame
 from juncture.data.tables.columns import Column

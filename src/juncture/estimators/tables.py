@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from juncture.checks import check_array, shown
+from juncture.base.checks import check_array, shown
+from juncture.base.values import few
 from juncture.data.dataset import Dataset
 from juncture.data.tables.columns import Column
 from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, Unsupported, hint
-from juncture.values import few
 from juncture.variables import Variable
 
 NAMED = (Dataset, Table, Mapping, str, os.PathLike)

@@ -9,17 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
-from juncture.iteration import Trace, check_stopping_rule
 from juncture.latent.topics import model as topics
 from juncture.latent.topics.documents import as_counts
 from juncture.latent.topics.fit import learn_topics
 from juncture.latent.topics.variational import Shares, TopicState, check_possible
-from juncture.options import as_generator
-from juncture.values import number_of
+from juncture.numerics.iteration import Trace, check_stopping_rule
 
 CHANGE = 1e-6  # of the mean concentration of a document in a step, at which its shares end; scikit-learn: 1e-3
 STEPS = 2000  # of a document, at most

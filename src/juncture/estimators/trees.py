@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from juncture import numerics
-from juncture.checks import check_number
+from juncture.base.checks import check_number
 from juncture.data.entries import as_table
 from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array
@@ -26,6 +25,7 @@ from juncture.estimators.tables import (
     row_weights,
     validate_table,
 )
+from juncture.numerics import stable
 from juncture.supervised.trees.forest import RandomForest as Forest
 from juncture.supervised.trees.forest import learn_forest
 from juncture.supervised.trees.learn import learn_tree
@@ -212,7 +212,7 @@ class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of `predict_proba`."""
-        return numerics.log(self.predict_proba(X))
+        return stable.log(self.predict_proba(X))
 
     def _read_target(self, y: Any) -> Any:
         return read_classes(y)
@@ -365,7 +365,7 @@ class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of `predict_proba`."""
-        return numerics.log(self.predict_proba(X))
+        return stable.log(self.predict_proba(X))
 
     def _read_target(self, y: Any) -> Any:
         return read_classes(y)

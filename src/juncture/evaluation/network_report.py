@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
+from juncture.base.options import as_names
 from juncture.data.dataset import Dataset
 from juncture.drawing.html import html_table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnknownVariable, hint
@@ -18,7 +19,6 @@ from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_ma
 from juncture.factors.text import align_columns
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_names
 from juncture.variables import Variable
 from juncture.verbs import infer
 

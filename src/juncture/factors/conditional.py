@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_iterable, check_kind
+from juncture.base.checks import check_iterable, check_kind
+from juncture.base.values import Value, content_key
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
 from juncture.factors.tables import (
@@ -29,7 +29,7 @@ from juncture.factors.tables import (
     table_keys,
 )
 from juncture.factors.text import MAX_PARENTS, MAX_SIZE, table_text
-from juncture.values import Value, content_key
+from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class DiscreteConditional(Value):
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         codes = columns[self.child.name]
-        return numerics.log(self.child_probabilities(columns, len(codes))[np.arange(len(codes)), codes])
+        return stable.log(self.child_probabilities(columns, len(codes))[np.arange(len(codes)), codes])
 
     def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
         return draw_codes(self.child_probabilities(columns, num_rows), rng)
@@ -247,7 +247,7 @@ def check_table(child: Variable, parents: Scope, values: Any) -> np.ndarray:
     """A table of p(child | parents), as users give it."""
     axes = "one axis per parent, then one for the child" if parents else "one entry per state"
     shape = Scope((*parents, child)).shape
-    return numerics.as_probabilities(values, shape, name=f"the conditional of {child.name!r}", axes=axes)
+    return stable.as_probabilities(values, shape, name=f"the conditional of {child.name!r}", axes=axes)
 
 
 def as_parents(child: Variable, parents: Iterable[Variable]) -> Scope:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_function, check_iterable, check_kind
+from juncture.base.checks import check_function, check_iterable, check_kind
 from juncture.errors import InvalidModel
+from juncture.numerics import stable
 
 if TYPE_CHECKING:
     from juncture.factors.factor import Factor
@@ -71,4 +71,4 @@ def evaluate(factor: Factor, function: Callable[..., float] | str, possible: np.
     check_function(function, "a quantity is the name of a variable or a function of the states, and")
     states = compress(product(*(variable.labels for variable in factor.scope)), possible)
     answers = [function(*labels) for labels in states]
-    return numerics.as_numbers(answers, (len(answers),), name="the answer of the function")
+    return stable.as_numbers(answers, (len(answers),), name="the answer of the function")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_iterable, check_kind, check_number
+from juncture.base.checks import check_iterable, check_kind, check_number
+from juncture.base.values import Value, content_key, read_only
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.factors.distribution import TOLERANCE, Names, evaluate_on_support, measure_dependence
 from juncture.factors.tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
 from juncture.factors.text import table_text
-from juncture.values import Value, content_key, read_only
+from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class Factor(Value):
 
     def __init__(self, scope: Iterable[Variable], values: Any) -> None:
         scope = Scope(scope)
-        self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title_of(scope), axes=AXES))
+        self._set(scope=scope, values=stable.as_table(values, scope.shape, name=title_of(scope), axes=AXES))
 
     def check_numbers(self) -> None:
         """Raise unless the constructors take the table: where it was trusted, and may have overflowed."""
-        check = numerics.as_logs if self.holds_logs else numerics.as_table
+        check = stable.as_logs if self.holds_logs else stable.as_table
         table = self.log_values if self.holds_logs else self.values
         check(table, self.scope.shape, name=title_of(self.scope), axes=AXES)
 
@@ -75,8 +75,8 @@ class Factor(Value):
         0.731
         """
         scope = Scope(scope)
-        logs = numerics.as_logs(log_values, scope.shape, name=title_of(scope), axes=AXES)
-        if numerics.doubles_hold(logs):
+        logs = stable.as_logs(log_values, scope.shape, name=title_of(scope), axes=AXES)
+        if stable.doubles_hold(logs):
             return cls(scope, np.exp(logs))
         factor = cls.__new__(cls)
         factor.__dict__.update(scope=scope, log_values=logs, holds_logs=True)
@@ -94,13 +94,13 @@ class Factor(Value):
 
     @cached_property
     def log_values(self) -> np.ndarray:
-        return read_only(numerics.log(self.values))
+        return read_only(stable.log(self.values))
 
     @property
     def total(self) -> float:
         """The sum of all entries; infinite where no double holds it."""
         with np.errstate(over="ignore"):
-            return float(np.exp(numerics.log_sum_exp(self.log_values)) if self.holds_logs else self.values.sum())
+            return float(np.exp(stable.log_sum_exp(self.log_values)) if self.holds_logs else self.values.sum())
 
     @property
     def _table(self) -> np.ndarray:
@@ -126,7 +126,7 @@ class Factor(Value):
             mine, others = align(self, scope), align(other, scope)
             with np.errstate(over="ignore"):
                 product = mine * others
-            if numerics.keeps_entries(product, (mine > 0) & (others > 0)):
+            if stable.keeps_entries(product, (mine > 0) & (others > 0)):
                 return Factor(scope, product)
         return Factor.from_logs(scope, align(self, scope, self.log_values) + align(other, scope, other.log_values))
 
@@ -142,7 +142,7 @@ class Factor(Value):
         if not (self.holds_logs or other.holds_logs):
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 quotient = np.where(above > -np.inf, align(self, scope) / align(other, scope), 0.0)
-            if numerics.keeps_entries(quotient, above > -np.inf):
+            if stable.keeps_entries(quotient, above > -np.inf):
                 return Factor(scope, quotient)
         nothing = np.full(scope.shape, -np.inf)
         return Factor.from_logs(scope, np.subtract(above, below, out=nothing, where=above > -np.inf))
@@ -162,7 +162,7 @@ class Factor(Value):
                 sums = self.values.sum(axis=axes)
             if np.isfinite(sums).all():
                 return Factor(rest, sums)
-        return Factor.from_logs(rest, numerics.log_sum_exp(self.log_values, axis=axes))
+        return Factor.from_logs(rest, stable.log_sum_exp(self.log_values, axis=axes))
 
     def max_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables maximised out."""
@@ -195,9 +195,9 @@ class Factor(Value):
                 raise InvalidModel(f"{title_of(self.scope)} is zero everywhere: it has no normal form")
             scaled = self.values if self.total < np.inf else self.values / self.values.max()
             quotient = scaled / scaled.sum()
-            if numerics.keeps_entries(quotient, self.values > 0):
+            if stable.keeps_entries(quotient, self.values > 0):
                 return Factor(self.scope, quotient)
-        return Factor.from_logs(self.scope, self.log_values - numerics.log_sum_exp(self.log_values))
+        return Factor.from_logs(self.scope, self.log_values - stable.log_sum_exp(self.log_values))
 
     def reorder(self, *names: str | Variable) -> Factor:
         """The same factor with its axes in this order."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import Value
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns, as_parents, signature
-from juncture.values import Value
+from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
 AGREEMENT = 1e-9  # relative: how near a determined child must be to its value
@@ -70,9 +70,9 @@ class LinearGaussian(Value):
         shape = Scope(parent for parent in parents if not parent.is_real).shape
         num_real = sum(parent.is_real for parent in parents)
         what = f"of {child.name!r}"
-        coefficients = numerics.as_numbers(coefficients, (*shape, num_real), name=f"the coefficients {what}")
-        intercept = numerics.as_numbers(intercept, shape, name=f"the intercept {what}")
-        variance = numerics.as_numbers(variance, shape, name=f"the variance {what}")
+        coefficients = stable.as_numbers(coefficients, (*shape, num_real), name=f"the coefficients {what}")
+        intercept = stable.as_numbers(intercept, shape, name=f"the intercept {what}")
+        variance = stable.as_numbers(variance, shape, name=f"the variance {what}")
         if not (variance >= 0).all():
             raise InvalidModel(f"the variance {what} must not be negative; got {variance.min():g}")
         self._set(child=child, parents=parents, coefficients=coefficients, intercept=intercept, variance=variance)
@@ -143,7 +143,7 @@ class Constant(Value):
         if not child.is_real:
             raise InvalidModel(f"a Constant sets a real-valued variable; {child!r} has states: use a Conditional")
         shape = () if child.dimension == 1 else (child.dimension,)
-        value = numerics.as_numbers(value, shape, name=f"the value of {child.name!r}")
+        value = stable.as_numbers(value, shape, name=f"the value of {child.name!r}")
         self._set(child=child, parents=parents, value=value)
 
     @property

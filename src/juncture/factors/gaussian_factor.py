@@ -7,10 +7,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Columns
-from juncture.values import Value, read_only
+from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
 SYMMETRY = 1e-12  # relative to the largest entry of a precision matrix
@@ -50,9 +50,9 @@ class GaussianFactor(Value):
             if not variable.is_real or variable.dimension > 1:
                 raise InvalidModel(f"a GaussianFactor is over single real numbers; {variable!r} is not")
         size = len(scope)
-        loading = numerics.as_numbers(loading, (size,), name=f"the loading {what}")
-        precision = numerics.as_numbers(precision, (size, size), name=f"the precision {what}")
-        log_scale = numerics.as_numbers(log_scale, (), name=f"the log_scale {what}")
+        loading = stable.as_numbers(loading, (size,), name=f"the loading {what}")
+        precision = stable.as_numbers(precision, (size, size), name=f"the precision {what}")
+        log_scale = stable.as_numbers(log_scale, (), name=f"the log_scale {what}")
         gap = np.abs(precision - precision.T).max(initial=0.0)
         if gap > SYMMETRY * np.abs(precision).max(initial=0.0):
             raise InvalidModel(f"the precision {what} must be symmetric; entries differ by {gap:.3g}")

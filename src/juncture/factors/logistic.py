@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Columns, Conditional, DiscreteConditional, as_parents
+from juncture.numerics import stable
 from juncture.variables import Variable
 
 
@@ -45,8 +45,8 @@ class Logistic(DiscreteConditional):
             if parent.dimension > 1:
                 raise InvalidModel(f"a Logistic's real parents are single real numbers; {parent!r} is not")
         states = () if child.num_states == 2 else (child.num_states,)
-        weights = numerics.as_numbers(weights, (*states, len(parents)), name=f"the weights of {child.name!r}")
-        bias = numerics.as_numbers(bias, states, name=f"the bias of {child.name!r}")
+        weights = stable.as_numbers(weights, (*states, len(parents)), name=f"the weights of {child.name!r}")
+        bias = stable.as_numbers(bias, states, name=f"the bias of {child.name!r}")
         self._set(child=child, parents=parents, weights=weights, bias=bias)
 
     @property
@@ -63,12 +63,12 @@ class Logistic(DiscreteConditional):
         return scores if scores.ndim == 2 else np.stack([np.zeros(num_rows), scores], axis=1)
 
     def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
-        return numerics.softmax(self.scores(columns, num_rows))
+        return stable.softmax(self.scores(columns, num_rows))
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         codes = columns[self.child.name]
         scores = self.scores(columns, len(codes))
-        return scores[np.arange(len(codes)), codes] - numerics.log_sum_exp(scores, axis=1)
+        return scores[np.arange(len(codes)), codes] - stable.log_sum_exp(scores, axis=1)
 
     def to_table(self) -> Conditional:
         real = [parent.name for parent in self.parents if parent.is_real]

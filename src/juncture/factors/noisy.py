@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns, DiscreteConditional, as_parents, check_binary
+from juncture.numerics import stable
 from juncture.variables import Variable
 
 
@@ -48,8 +48,8 @@ class NoisyOr(DiscreteConditional):
         parents = as_parents(child, parents)
         check_binary((*parents, child), "NoisyOr")
         name = f"the probabilities of {child.name!r}"
-        checked = numerics.as_table(probabilities, (len(parents),), name=name)
-        leak = float(numerics.as_numbers(leak, (), name=f"the leak of {child.name!r}"))
+        checked = stable.as_table(probabilities, (len(parents),), name=name)
+        leak = float(stable.as_numbers(leak, (), name=f"the leak of {child.name!r}"))
         if (checked > 1).any() or not 0 <= leak <= 1:
             raise InvalidModel(f"{name} and its leak must lie between 0 and 1; got {checked.tolist()} and {leak}")
         self._set(child=child, parents=parents, probabilities=checked, leak=leak)
@@ -65,7 +65,7 @@ class NoisyOr(DiscreteConditional):
     def log_prob(self, columns: Columns) -> np.ndarray:
         codes = columns[self.child.name]
         log_off = self._log_off(columns, len(codes))
-        return np.where(codes == 1, numerics.log(0.0 - np.expm1(log_off)), log_off)
+        return np.where(codes == 1, stable.log(0.0 - np.expm1(log_off)), log_off)
 
     def _log_off(self, columns: Columns, num_rows: int) -> np.ndarray:
         """Log P(child off), a sum where a product of many inhibitors would underflow."""
@@ -105,11 +105,11 @@ class NoisyMax(DiscreteConditional):
             )
         title = f"the table of {child.name!r} for"
         checked = tuple(
-            numerics.as_probabilities(table, (parent.num_states, child.num_states), name=f"{title} {parent.name!r}")
+            stable.as_probabilities(table, (parent.num_states, child.num_states), name=f"{title} {parent.name!r}")
             for parent, table in zip(parents, tables, strict=True)
         )
         leak = np.eye(child.num_states)[0] if leak is None else leak
-        leak = numerics.as_probabilities(leak, (child.num_states,), name=f"{title} the leak")
+        leak = stable.as_probabilities(leak, (child.num_states,), name=f"{title} the leak")
         self._set(child=child, parents=parents, tables=checked, leak=leak)
 
     @property

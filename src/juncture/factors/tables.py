@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import format_count
 from juncture.errors import InvalidModel, MissingExtra, TooLarge
-from juncture.values import format_count
+from juncture.numerics import stable
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def title_of(scope: Scope) -> str:
 
 def exp_table(logs: np.ndarray, scope: Scope) -> np.ndarray:
     """exp of logarithms, 0 below all doubles; refused above them."""
-    if np.max(logs, initial=-np.inf) > numerics.LOG_LARGEST:
+    if np.max(logs, initial=-np.inf) > stable.LOG_LARGEST:
         raise InvalidModel(
             f"{title_of(scope)} has an entry of the size exp({np.max(logs):.6g}), which no double holds; "
             "read its `log_values`, or `normalize` it first"

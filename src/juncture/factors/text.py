@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from juncture.values import format_count, short
+from juncture.base.values import format_count, short
 from juncture.variables import Scope
 
 MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 20, 10, 40

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import read_only
 from juncture.errors import InvalidModel
-from juncture.numerics import ROW_SUM_TOLERANCE, where
-from juncture.values import read_only
+from juncture.numerics.stable import ROW_SUM_TOLERANCE, where
 
 SYMMETRY_TOLERANCE = 1e-9
 AS_WHOLE = np.frompyfunc(int, 1, 1)  # also beyond the integers of an array

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
 from juncture.errors import InvalidData, Unsupported
 
 HIGHEST_ORDER = 3

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import Value
+from juncture.data.observations import as_values, check_answer, check_no_missing
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.observations import as_values, check_answer, check_no_missing
-from juncture.numerics import Real, plain
-from juncture.values import Value
+from juncture.numerics import stable
+from juncture.numerics.stable import Real, plain
 
 
 class Cumulative(Value):
@@ -99,4 +99,4 @@ class Cumulative(Value):
 def log_of_smaller(part: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """log part, of two parts of 1: from the smaller of the two, which has the more digits."""
     part, rest = np.clip(part, 0.0, 1.0), np.clip(rest, 0.0, 1.0)
-    return np.where(part <= 0.5, numerics.log(part), numerics.log1p(-np.minimum(rest, 0.5)))
+    return np.where(part <= 0.5, stable.log(part), stable.log1p(-np.minimum(rest, 0.5)))

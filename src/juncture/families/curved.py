@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_function, check_kind, check_number, shown
+from juncture.base.checks import check_function, check_kind, check_number, shown
+from juncture.base.values import Value
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.statistics.statistics import Statistics
-from juncture.quadrature.changes import Change, change_for
-from juncture.quadrature.panels import scan_of
-from juncture.values import Value
+from juncture.numerics.quadrature.changes import Change, change_for
+from juncture.numerics.quadrature.panels import scan_of
 
 STEP = 1e-3  # of the difference that b'(θ) is, in the stretched coordinate of θ
 FLAT = 1e-9  # of the length of the curve: a line to rounding

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from juncture.checks import check_mapping
+from juncture.base.checks import check_mapping
+from juncture.base.documents.json_text import parse_strictly
 from juncture.errors import FormatError, InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.families.statistics.checks import check_statistics
 from juncture.families.statistics.statistics import Statistics
-from juncture.files.json_text import parse_strictly
 
 
 def statistics_from_dict(document: Mapping[str, Any]) -> Statistics:

@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.batches import common_shape
-from juncture.quadrature.changes import Straight, change_for
-from juncture.quadrature.integrals import integrate, integrate_to_infinity
+from juncture.numerics.quadrature.changes import Straight, change_for
+from juncture.numerics.quadrature.integrals import integrate, integrate_to_infinity
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

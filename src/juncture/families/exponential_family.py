@@ -11,20 +11,20 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.data.observations import as_values
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
 from juncture.families.constraints import is_total
 from juncture.families.cumulants import check_order, differentiate, moments_from_cumulants, third_cumulants
 from juncture.families.expectation import expectation, map_members
 from juncture.families.family import Family, Real, plain
-from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import sums_of
 from juncture.families.statistics.exact_sums import Sum, add_sums, plain_sums
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import sum_of_logs, total_weight, weighted_sum
-from juncture.numerics import SHORT
-from juncture.parallel import block_rows, map_blocks
+from juncture.numerics.stable import SHORT
+from juncture.runtime.parallel import block_rows, map_blocks
 
 
 class ExponentialFamily(Family):

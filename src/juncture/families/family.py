@@ -9,21 +9,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.checks import check_index
+from juncture.base.checks import check_index
+from juncture.base.options import as_generator, as_sizes
+from juncture.data.observations import as_values, check_answer, check_inside, check_no_missing
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import Constraint
 from juncture.families.cumulative import Cumulative
 from juncture.families.expectation import expectation, expected_log_ratio, map_members
-from juncture.families.observations import as_values, check_answer, check_inside, check_no_missing
 from juncture.families.statistics.compiled import Fill, fill_log_prob
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.repeated import table_fill
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.supports import Interval, all_inside
-from juncture.numerics import Real, plain
-from juncture.options import as_generator, as_sizes
-from juncture.parallel import block_rows
+from juncture.numerics.stable import Real, plain
+from juncture.runtime.parallel import block_rows
 
 __all__ = ["Family", "Parameter", "Real", "plain"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
 from juncture.errors import FormatError
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import find_pair

@@ -16,7 +16,7 @@ from scipy.special import betainc, betaincc, betaln, gammainc, gammaincc
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.log_factorial import stirling_error
 from juncture.families.saddle_point import deviance, poisson_log_mass
-from juncture.numerics import LOG_TWO_PI, log
+from juncture.numerics.stable import LOG_TWO_PI, log
 
 LARGE = 100.0  # from this shape on, the parts of a log-density cancel each other
 SMALL = 1e-100  # below this shape, Γ(shape) is 1 / shape, to more digits than doubles have

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 LARGE = 16.0  # from here on, the first terms of Stirling's series are exact to rounding
 LARGEST_STEP = 2**53  # up to here a number and the next differ

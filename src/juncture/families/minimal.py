@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value
 from juncture.errors import Unsupported
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
-from juncture.values import Value
 
 
 class MinimalForm(Value):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.families.log_factorial import stirling_error
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics import stable
+from juncture.numerics.stable import LOG_TWO_PI
 
 
 def poisson_log_mass(x: Any, mean: Any) -> np.ndarray:
@@ -32,7 +32,7 @@ def binomial_log_mass(x: Any, trials: Any, p: Any) -> np.ndarray:
     errors = stirling_error(tried) - stirling_error(hit) - stirling_error(missed)
     log_width = 0.5 * (np.log(tried) - np.log(hit) - np.log(missed) - LOG_TWO_PI)
     between = errors + log_width - deviance(hit, tried * p) - deviance(missed, tried * (1 - p))
-    at_end = times(x, numerics.log(p)) + times(n - x, numerics.log1p(-p))
+    at_end = times(x, stable.log(p)) + times(n - x, stable.log1p(-p))
     return np.where(inner, between, at_end)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.families.constraints import POSITIVE_DEFINITE
-from juncture.numerics import ROW_SUM_TOLERANCE, sum_last
+from juncture.numerics.stable import ROW_SUM_TOLERANCE, sum_last
 
 LARGEST = float(np.finfo(float).max)
 FARTHEST = 2.0**1000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from juncture.base.intervals import as_number
+from juncture.base.values import short
 from juncture.errors import InvalidModel
-from juncture.intervals import as_number
-from juncture.values import short
 from juncture.variables import Variable
 
 KEY = "juncture_cuts"

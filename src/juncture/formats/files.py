@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from juncture.errors import FormatError, hint, warn_user
-from juncture.files.reading import file_not_found, read_bytes
-from juncture.files.writing import write_bytes
+from juncture.runtime.files.reading import file_not_found, read_bytes
+from juncture.runtime.files.writing import write_bytes
 
 if TYPE_CHECKING:
     from juncture.formats.rows import RowRepair
@@ -76,7 +76,7 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     ...     jt.read(f"{folder}/asia.bif") == jt.example("asia")
     True
     """
-    from juncture.checks import check_path  # here, so that the shell completes names of files without NumPy
+    from juncture.base.checks import check_path  # here, so that the shell completes names of files without NumPy
     from juncture.formats.rows import RowRepair
 
     path = check_path(path)
@@ -115,7 +115,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
     ...     jt.read(Path(folder, "asia.bif")) == jt.example("asia")
     True
     """
-    from juncture.checks import check_path
+    from juncture.base.checks import check_path
 
     path = check_path(path)
     try:

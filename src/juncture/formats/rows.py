@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from juncture.base.values import finding_text
 from juncture.errors import FormatError, RenormalizedWarning, warn_user
-from juncture.numerics import ROW_SUM_TOLERANCE
-from juncture.values import finding_text
+from juncture.numerics.stable import ROW_SUM_TOLERANCE
 from juncture.variables import Scope, Variable
 
 REPAIR_TOLERANCE = 1e-3

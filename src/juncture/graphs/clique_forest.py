@@ -9,11 +9,11 @@ from html import escape
 from itertools import islice
 from operator import index
 
+from juncture.base.values import Value
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.errors import InvalidModel
 from juncture.graphs.edges import as_nodes
 from juncture.graphs.text import SHOWN, quote_name
-from juncture.values import Value
 
 MAX_DRAWN_CLIQUES = 150  # in a notebook
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, TypeAlias
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
 from juncture.errors import InvalidModel
 
 Edge: TypeAlias = tuple[str, str]

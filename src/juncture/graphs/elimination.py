@@ -8,7 +8,7 @@ from math import log
 
 import numpy as np
 
-from juncture.checks import check_count, check_mapping, is_count, shown
+from juncture.base.checks import check_count, check_mapping, is_count, shown
 from juncture.errors import InvalidModel, TooLarge, UnknownVariable, Unsupported, hint
 from juncture.graphs.cliques import Neighbors
 

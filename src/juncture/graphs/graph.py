@@ -7,13 +7,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, Self
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
+from juncture.base.values import Value
 from juncture.drawing.diagram import Diagram, Node
 from juncture.drawing.diagram import Edge as Line
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
 from juncture.graphs.edges import Edge, as_edges, as_nodes
 from juncture.graphs.text import SHOWN, Link, clauses, dot_text, parse_chains
-from juncture.values import Value
 
 
 class Graph(Value):

@@ -10,11 +10,11 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.values import Value
 from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.edges import as_nodes
 from juncture.graphs.text import quote_name
-from juncture.values import Value
 
 Oracle = Callable[..., bool]
 MAX_STATEMENTS = 2**20

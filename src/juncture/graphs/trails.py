@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple
 
+from juncture.base.values import Value
 from juncture.graphs.separation import search
 from juncture.graphs.text import quote_name
 from juncture.graphs.traversal import Steps
-from juncture.values import Value
 
 
 class Passage(NamedTuple):

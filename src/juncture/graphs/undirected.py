@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import combinations, islice
 from typing import Any, Self
 
+from juncture.base.options import as_generator
 from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.clique_forest import CliqueForest
 from juncture.graphs.cliques import all_cliques, clique_tree, maximal_cliques, perfect_order
@@ -19,7 +20,6 @@ from juncture.graphs.separation import Moves, undirected_moves
 from juncture.graphs.trails import Passage, plain_passage
 from juncture.graphs.traversal import Steps, components
 from juncture.graphs.treewidth import TreewidthBounds, bound_treewidth, treewidth
-from juncture.options import as_generator
 
 MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from juncture import verbs
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.dispatch import register
+from juncture.base.options import ImportedTable, as_generator, as_names, resolve
 from juncture.data.dataset import Extra
-from juncture.dispatch import register
 from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -19,12 +20,11 @@ from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.engines.real_variables import has_real_variables, is_gaussian
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.source_answers import SourceAnswers, as_evidence_source
-from juncture.memory import check_memory_limit
+from juncture.inference.rows.source_answers import SourceAnswers, as_evidence_source
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import ImportedTable, as_generator, as_names, resolve
+from juncture.runtime.memory import check_memory_limit
 
 EXACT_METHODS = ImportedTable(
     {
@@ -145,7 +145,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
         findings = as_findings(evidence, model.variables, extra=extra)
-        from juncture.inference.approximation import Query, approximate
+        from juncture.inference.automatic.marginals import Query, approximate
 
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
         beliefs = approximate(query, refusal, time_left(seconds, started))

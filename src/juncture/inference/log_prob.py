@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from juncture import verbs
+from juncture.base.dispatch import register
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole, number_patterns
 from juncture.data.sources.contract import RowSource, check_extra
 from juncture.data.sources.entries import as_lazy_source
-from juncture.dispatch import register
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine

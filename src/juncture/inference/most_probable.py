@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture import verbs
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.dispatch import register
+from juncture.base.options import as_generator
+from juncture.base.values import few, format_count, number_of
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
-from juncture.dispatch import register
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
@@ -24,12 +26,10 @@ from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import absorb_array, as_targets, engine_for
-from juncture.memory import check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_generator
-from juncture.values import few, format_count, number_of
+from juncture.runtime.memory import check_memory
 from juncture.variables import Assignment, Scope
 
 if TYPE_CHECKING:
@@ -205,8 +205,8 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         has_all = targets is None or unobserved_names(model, findings) <= set(names)
         if method != "auto" or not isinstance(engine, JunctionTree) or not has_all or k not in (None, 1):
             raise
-        from juncture.inference.approximate_mode import approximate_mode
-        from juncture.inference.approximation import Query
+        from juncture.inference.automatic.marginals import Query
+        from juncture.inference.automatic.most_probable import approximate_mode
 
         query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
         beliefs = approximate_mode(query, refusal, time_left(seconds, started))

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.compilation import COMPILED, Path, compilation, on_path
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator, as_names
+from juncture.base.values import SameContent
 from juncture.data.findings import Findings
-from juncture.dispatch import one_path
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan
+from juncture.inference.engines.lowering import check_factors, determined_nodes, lower
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.real_variables import has_real_variables
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.lowering import check_factors, determined_nodes, lower
 from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, engine_for
-from juncture.kernels.compilation import COMPILED, Path, compilation, on_path
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_generator, as_names
-from juncture.values import SameContent
 
 VERBS = ("infer", "most_probable")
 LONG_RUN = 1e9  # operations, a second: kernels are loaded in less

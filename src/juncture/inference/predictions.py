@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
+from juncture.base.options import as_variable_names
+from juncture.base.values import few
 from juncture.data.dataset import Dataset, Unseen
 from juncture.data.sources.added_columns import add_columns
 from juncture.data.sources.entries import as_partitions
@@ -19,8 +21,6 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.inference.infer import engine_for, infer_factors
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_variable_names
-from juncture.values import few
 from juncture.variables import Variable
 
 LEVELS = {"5 %": 0.05, "95 %": 0.95}  # the ends of an interval that holds 90 % of the probability

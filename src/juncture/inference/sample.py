@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture import verbs
+from juncture.base.dispatch import register
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
-from juncture.dispatch import register
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
@@ -21,7 +22,6 @@ from juncture.inference.engines.draws import BYTES_PER_CELL, DRAWS, check_num_ro
 from juncture.inference.infer import absorb_array, engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_generator
 
 if TYPE_CHECKING:
     from juncture.inference.sampling.draws import Draws

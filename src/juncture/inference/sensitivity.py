@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.dispatch import one_path
+from juncture.base.dispatch import one_path
 from juncture.errors import Unsupported
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.gaussian.sensitivity import gaussian_sensitivity

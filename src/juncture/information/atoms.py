@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData
 from juncture.families.family import Real, plain
 from juncture.information.grids import GridPoints, grid_points
-from juncture.values import Value, read_only
+from juncture.numerics import stable
 
 
 class Atoms(Value):
@@ -31,7 +31,7 @@ class Atoms(Value):
             raise InvalidData(f"atoms are a list of finite values; got {points!r}")
         if len(np.unique(points, axis=0)) < len(points):
             raise InvalidData("the same atom is given twice; add their probabilities up, or use `empirical`")
-        shares = numerics.as_probabilities(probabilities, points.shape[:1], name="the probabilities of the atoms")
+        shares = stable.as_probabilities(probabilities, points.shape[:1], name="the probabilities of the atoms")
         self._set(points=read_only(points), probabilities=shares)
 
     def log_prob(self, x: Any) -> Real:
@@ -41,7 +41,7 @@ class Atoms(Value):
         values, order = np.asarray(x, dtype=float), np.argsort(self.points)
         indices = order[np.minimum(np.searchsorted(self.points[order], values), len(order) - 1)]
         found = np.where(self.points[indices] == values, self.probabilities[indices], 0.0)
-        return plain(numerics.log(found))
+        return plain(stable.log(found))
 
     def prob(self, x: Any) -> Real:
         return plain(np.exp(self.log_prob(x)))

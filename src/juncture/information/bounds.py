@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_number
+from juncture.base.checks import check_array, check_number
 from juncture.errors import InvalidData
 from juncture.families.family import Real, plain
 

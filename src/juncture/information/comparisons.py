@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.expectation import map_members
 from juncture.families.family import Family, Real, plain
@@ -16,7 +15,8 @@ from juncture.information.atoms import Atoms
 from juncture.information.density import Density
 from juncture.information.grids import changes, common_grid
 from juncture.information.tables import pair_masses
-from juncture.quadrature.grids import Grid
+from juncture.numerics import stable
+from juncture.numerics.quadrature.grids import Grid
 
 UNSEEN = 1e-4  # the mass that may fall between the points
 
@@ -38,7 +38,7 @@ def compare(
 ) -> Comparison:
     """Both on the same points. Panels of an integral also end where log p/q crosses the `threshold`."""
     first, second = pair_masses(p, q, normalized=normalized)
-    return Comparison(numerics.log(first), numerics.log(second))
+    return Comparison(stable.log(first), stable.log(second))
 
 
 @compare.register(Family)

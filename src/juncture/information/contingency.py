@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_kind
+from juncture.base.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, align
 from juncture.factors.tables import check_table_size

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import Unsupported
 from juncture.families.constraints import (
     NON_NEGATIVE,
@@ -20,6 +19,7 @@ from juncture.families.constraints import (
     Constraint,
 )
 from juncture.families.family import Family
+from juncture.numerics import stable
 
 FURTHEST = 30.0  # a parameter on the edge of its range starts this far out
 
@@ -31,16 +31,16 @@ def same(values: np.ndarray) -> np.ndarray:
 
 
 def log_odds(values: np.ndarray) -> np.ndarray:
-    return np.asarray(numerics.log(values) - numerics.log1p(-values))
+    return np.asarray(stable.log(values) - stable.log1p(-values))
 
 
 TO_FREE: dict[Constraint, Map] = {
-    REAL: same, POSITIVE: numerics.log, NON_NEGATIVE: numerics.log,
-    PROBABILITY: log_odds, POSITIVE_PROBABILITY: log_odds, SIMPLEX: numerics.log,
+    REAL: same, POSITIVE: stable.log, NON_NEGATIVE: stable.log,
+    PROBABILITY: log_odds, POSITIVE_PROBABILITY: log_odds, SIMPLEX: stable.log,
 }  # fmt: skip
 FROM_FREE: dict[Constraint, Map] = {
     REAL: same, POSITIVE: np.exp, NON_NEGATIVE: np.exp,
-    PROBABILITY: numerics.sigmoid, POSITIVE_PROBABILITY: numerics.sigmoid, SIMPLEX: numerics.softmax,
+    PROBABILITY: stable.sigmoid, POSITIVE_PROBABILITY: stable.sigmoid, SIMPLEX: stable.softmax,
 }  # fmt: skip
 
 

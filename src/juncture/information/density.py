@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_function, check_iterable, check_number, shown
+from juncture.base.checks import check_array, check_function, check_iterable, check_number, shown
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
 from juncture.information.grids import GridPoints, grid_points
-from juncture.quadrature.grids import first_ends, panel_grid
-from juncture.quadrature.nodes import NODES, WEIGHTS
-from juncture.quadrature.panels import refine
-from juncture.values import Value, read_only
+from juncture.numerics import stable
+from juncture.numerics.quadrature.grids import first_ends, panel_grid
+from juncture.numerics.quadrature.nodes import NODES, WEIGHTS
+from juncture.numerics.quadrature.panels import refine
 
 LogDensity = Callable[[np.ndarray], Any]
 
@@ -94,7 +94,7 @@ class Density(Value):
     def mixture(cls, weights: Any, components: Sequence[Family]) -> Density:
         """The mixture Σ weight · component of continuous families of one number."""
         components = check_iterable(components, "the components of a mixture")
-        shares = numerics.as_probabilities(weights, (len(components),), name="the weights of the mixture")
+        shares = stable.as_probabilities(weights, (len(components),), name="the weights of the mixture")
         parts = [grid_points(component) for component in components]
         if any(part.is_discrete for part in parts):
             raise InvalidModel("a Density mixes continuous families; discrete ones are mixed as Atoms")
@@ -103,7 +103,7 @@ class Density(Value):
 
         def log_density(x: np.ndarray) -> np.ndarray:
             parts = np.stack([np.asarray(component.log_prob(x)) for component in components], axis=-1)
-            return numerics.log_sum_exp(parts + numerics.log(shares), axis=-1)
+            return stable.log_sum_exp(parts + stable.log(shares), axis=-1)
 
         return cls(log_density, low, high, cuts=np.unique(ends[(ends > low) & (ends < high)]))
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number, shown
+from juncture.base.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.information.comparisons import Comparison, compare, log_ratio, map_pairs, weigh
 from juncture.information.entropies import in_base
-from juncture.numerics import ROW_SUM_TOLERANCE
+from juncture.numerics.stable import ROW_SUM_TOLERANCE
 
 SMALL_STEP = 0.5  # below this, expm1 keeps the digits that a difference of powers would lose
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from juncture import numerics
-from juncture.newton import DampedNewton, Expansion
+from juncture.numerics import stable
+from juncture.numerics.newton import DampedNewton, Expansion
 
 
 def expand_dual(log_weights: np.ndarray, gaps: np.ndarray) -> Expansion:
@@ -15,10 +15,10 @@ def expand_dual(log_weights: np.ndarray, gaps: np.ndarray) -> Expansion:
 
     From the log of each point's weight e^(λ·(u - m)) and its gaps u - m, (point, feature).
     """
-    shares = numerics.softmax(log_weights)
+    shares = stable.softmax(log_weights)
     gradient = shares @ gaps
     centred = gaps - gradient
-    return Expansion(float(numerics.log_sum_exp(log_weights)), gradient, (centred * shares[:, None]).T @ centred)
+    return Expansion(float(stable.log_sum_exp(log_weights)), gradient, (centred * shares[:, None]).T @ centred)
 
 
 def minimize_dual(

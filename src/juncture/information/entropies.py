@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, name_of
 from juncture.families.family import Family, Real, plain
@@ -21,6 +20,7 @@ from juncture.information.atoms import Atoms
 from juncture.information.comparisons import compare, weigh
 from juncture.information.density import Density
 from juncture.information.tables import Names, as_names, check_normalized, masses
+from juncture.numerics import stable
 
 
 def entropy(p: Any, base: float | None = None, *, of: Names | None = None) -> Real:
@@ -91,7 +91,7 @@ def self_information(probability: Any, base: float | None = None) -> Real:
     values = check_array(probability, "a probability")
     if not ((values >= 0) & (values <= 1)).all():
         raise InvalidData(f"a probability is a number from 0 to 1; got {probability!r}")
-    return in_base(0.0 - numerics.log(values), base)
+    return in_base(0.0 - stable.log(values), base)
 
 
 def perplexity(p: Any) -> Real:
@@ -156,7 +156,7 @@ def _(p: Family, q: Any) -> np.ndarray:
 
 @_cross_entropy.register
 def _(p: Atoms, q: Any) -> np.ndarray:  # q may be continuous here: the log-loss of data
-    terms = weigh(numerics.log(p.probabilities), -np.asarray(q.log_prob(p.points)))
+    terms = weigh(stable.log(p.probabilities), -np.asarray(q.log_prob(p.points)))
     return np.asarray(terms.sum(axis=-1))
 
 

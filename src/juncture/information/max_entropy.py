@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.errors import InvalidData
 from juncture.information.atoms import Atoms
 from juncture.information.dual import expand_dual, minimize_dual
 from juncture.information.feasibility import check_feasible, check_moment_ranges, outward_direction, possible_points
-from juncture.newton import newton_step
+from juncture.numerics import stable
+from juncture.numerics.newton import newton_step
 
 CLEARLY_POSITIVE = 1e-9  # a solution that is above this everywhere has no point forced to 0
 ROUNDING = 64 * float(np.finfo(float).eps)
@@ -124,7 +124,7 @@ def polish(gaps: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.nd
     """After a few more Newton steps, which find small probabilities to the last digits."""
     for _ in range(POLISHING):
         multipliers = multipliers + newton_step(expand_dual(gaps @ multipliers, gaps))
-    return multipliers, numerics.softmax(gaps @ multipliers)
+    return multipliers, stable.softmax(gaps @ multipliers)
 
 
 def are_met(gaps: np.ndarray, shares: np.ndarray) -> bool:

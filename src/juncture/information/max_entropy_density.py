@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function, check_iterable, check_number
+from juncture.base.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
 from juncture.information.dual import expand_dual, minimize_dual
 from juncture.information.feasibility import check_moment_ranges
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
-from juncture.newton import Expansion
-from juncture.quadrature.grids import panel_grid
+from juncture.numerics.newton import Expansion
+from juncture.numerics.quadrature.grids import panel_grid
 
 FIRST_WINDOW = 8.0
 DOUBLINGS = 30

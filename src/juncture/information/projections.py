@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_number, shown
+from juncture.base.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family
 from juncture.information.comparisons import Comparison, compare, log_ratio, weigh

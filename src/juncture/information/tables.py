@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_kind, is_iterable
+from juncture.base.checks import check_kind, is_iterable
 from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.factor import Factor
+from juncture.numerics import stable
 from juncture.variables import Variable
 
 Names = str | Variable | Iterable[str | Variable]
@@ -26,7 +26,7 @@ def masses(p: Any, *, is_normalized: bool = True, name: str = "the distribution"
         raise InvalidData(f"{name} is a family, a Factor or an array of probabilities; got {p!r}") from error
     if not array.ndim or not array.shape[-1]:
         raise InvalidData(f"{name} needs at least one probability; got an array of shape {array.shape}")
-    check = numerics.as_probabilities if is_normalized else numerics.as_table
+    check = stable.as_probabilities if is_normalized else stable.as_table
     return check(array, array.shape, name=name)
 
 
@@ -38,7 +38,7 @@ def _(p: Factor, *, is_normalized: bool = True, name: str = "the distribution") 
 
 
 def check_normalized(joint: Factor) -> None:
-    if abs(joint.total - 1) > numerics.ROW_SUM_TOLERANCE:
+    if abs(joint.total - 1) > stable.ROW_SUM_TOLERANCE:
         raise InvalidModel(
             f"the factor over ({', '.join(joint.scope.names)}) sums to {joint.total:.12g}, not to 1: "
             "ask its normalize()"

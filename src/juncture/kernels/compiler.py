@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from juncture.kernels.compilation import PATH, choose_path, compilation, follow
+from juncture.base.compilation import PATH, choose_path, compilation, follow
 
 NUMPY_SPEED = 50  # values that NumPy passes while an interpreted loop passes one
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from juncture.base.values import Value
 from juncture.drawing.html import html_table
 from juncture.drawing.svg import to_svg
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.iteration import Trace
-from juncture.values import Value
+from juncture.numerics.iteration import Trace
 from juncture.variables import Scope
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
+from juncture.base.values import Value, content_key, number_of
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
@@ -22,7 +23,6 @@ from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
-from juncture.values import Value, content_key, number_of
 from juncture.variables import Scope, State, Variable, distinct_variables
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.numerics import where
+from juncture.numerics.stable import where
 from juncture.variables import Scope
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from juncture.checks import check_mapping
+from juncture.base.checks import check_mapping
 from juncture.data.dataset import Dataset
 from juncture.data.findings import is_hole
 from juncture.errors import InvalidData

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_mapping, shown
+from juncture.base.checks import check_iterable, check_mapping, shown
+from juncture.base.values import Value, content_key, number_of
 from juncture.drawing.diagram import Diagram, Edge, Kind, Node
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
@@ -21,7 +22,6 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.decision_nodes import Decision, Utility
 from juncture.networks.policy import Policy
-from juncture.values import Value, content_key, number_of
 from juncture.variables import Scope, Variable, distinct_variables
 
 Part: TypeAlias = AnyConditional | Decision | Utility

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
+from juncture.base.values import Value
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import as_parents
 from juncture.factors.tables import check_table_size, state_codes, table_keys, to_series
 from juncture.factors.text import table_text
-from juncture.values import Value
+from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Utility(Value):
         if name is not None and (not isinstance(name, str) or not name):
             raise InvalidModel(f"the name of a utility must be a non-empty string; got {name!r}")
         title = f"the utility of ({', '.join(scope.names)})"
-        table = numerics.as_numbers(values, scope.shape, name=title, axes="one axis per parent")
+        table = stable.as_numbers(values, scope.shape, name=title, axes="one axis per parent")
         self._set(parents=scope, values=table, name=name)
 
     def with_name(self, name: str) -> Utility:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
+from juncture.base.options import as_names
+from juncture.base.values import few
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.options import as_names
-from juncture.values import few
 from juncture.variables import Scope, first_repeated
 
 

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.checks import check_kind, check_number, check_tuples
+from juncture.base.checks import check_kind, check_number, check_tuples
+from juncture.base.values import Value, number_of
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns
@@ -30,7 +31,6 @@ from juncture.networks.log_linear import boltzmann, log_linear_factor
 from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.minimal_potentials import MinimalPotentials, minimal_potentials
 from juncture.networks.plates import Plates, check_plates, flatten
-from juncture.values import Value, number_of
 from juncture.variables import Scope, State, Variable, distinct_variables
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from juncture.checks import check_mapping
+from juncture.base.checks import check_mapping
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import Constant

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from juncture.base.values import finding_text
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, HasTable
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.values import finding_text
 
 MAX_EXAMINED_CELLS = 2**22
 

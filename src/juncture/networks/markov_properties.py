@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.checks import check_number, shown
+from juncture.base.checks import check_number, shown
 from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.distribution import TOLERANCE
 from juncture.factors.factor import Factor, product_of

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from juncture.checks import check_mapping, check_number, check_path
+from juncture.base.checks import check_mapping, check_number, check_path
 from juncture.drawing.diagram import Diagram, Drawing, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.rasters import Rasters
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
-from juncture.files.writing import write_bytes
 from juncture.networks.densities import density_heights, moments_text
+from juncture.runtime.files.writing import write_bytes
 
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
 KINDS = (".svg", ".png", ".pdf")  # of files of pictures

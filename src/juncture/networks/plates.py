@@ -6,17 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from juncture.checks import (
-    check_function,
-    check_iterable,
-    check_kind,
-    check_tuples,
-    is_count,
-    is_iterable,
-    shown,
-)
+from juncture.base.checks import check_function, check_iterable, check_kind, check_tuples, is_count, is_iterable, shown
+from juncture.base.values import few
 from juncture.errors import InvalidModel
-from juncture.values import few
 
 Plates: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 """For each plate its label and the positions of its parts in the model's list."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag, check_iterable, check_kind, check_number
+from juncture.base.checks import check_array, check_flag, check_iterable, check_kind, check_number
+from juncture.base.values import Value, read_only
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.factors.deterministic import Deterministic
@@ -17,7 +18,6 @@ from juncture.factors.html import MAX_ROWS, format_omitted
 from juncture.factors.tables import check_table_size, import_pandas, state_codes, table_keys
 from juncture.factors.text import MAX_ROWS as MAX_LINES
 from juncture.factors.text import align_columns, ends, left_out, row_labels
-from juncture.values import Value, read_only
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.dispatch import register
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.evaluation.choice.compare import ModelComparison, ModelScore
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes, new_panels
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_kind, shown
+from juncture.base.checks import check_kind, shown
+from juncture.base.dispatch import register
 from juncture.components.gaussian import GaussianEmissions
-from juncture.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.dispatch import register
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.evaluation.comparison.bayesian import BayesianComparison
 from juncture.evaluation.comparison.rank_tests import FriedmanTest
 from juncture.evaluation.comparison.table import LearnerComparison
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

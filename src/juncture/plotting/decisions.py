@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_kind
-from juncture.dispatch import register
+from juncture.base.checks import check_count, check_kind
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
+from juncture.evaluation.decisions.regions import DecisionRegions
 from juncture.inference.decisions.information_values import InformationValues
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
-from juncture.supervised.decisions.regions import DecisionRegions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import shown
-from juncture.dispatch import register
+from juncture.base.checks import shown
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.display.density_planes import CORNERS, density_grid, density_triangle
 from juncture.families.display.density_points import density_points, first_members, is_bars
 from juncture.families.family import Family
 from juncture.families.supports import Angles, Integers, Interval, Simplex, Vectors
 from juncture.information.density import Density
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_kind
-from juncture.dispatch import register
+from juncture.base.checks import check_count, check_kind
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.inference.sampling.diagnostics import as_draws, autocorrelation
 from juncture.inference.sampling.draws import Draws
-from juncture.pictures import plot
 from juncture.plotting.panels import new_panels
 
 if TYPE_CHECKING:

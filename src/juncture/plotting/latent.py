@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_kind
-from juncture.dispatch import register
+from juncture.base.checks import check_iterable, check_kind
+from juncture.base.dispatch import register
+from juncture.clusters.hierarchy import Dendrogram
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
-from juncture.latent.clusters.hierarchy import Dendrogram
-from juncture.latent.factors.model import LinearFactors
-from juncture.latent.factors.principal_components import PrincipalComponents
-from juncture.pictures import plot
+from juncture.latent.factor_analysis.model import LinearFactors
+from juncture.latent.factor_analysis.principal_components import PrincipalComponents
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.dispatch import register
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import LinearKernel

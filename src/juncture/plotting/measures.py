@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.dispatch import register
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.evaluation.measures.calibration import Calibration
 from juncture.evaluation.measures.confusion import ConfusionMatrix
 from juncture.evaluation.measures.curves import ScoreCurve
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

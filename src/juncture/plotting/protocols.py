@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.dispatch import register
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.evaluation.protocols.cross_validation import CrossValidation
 from juncture.evaluation.protocols.learning_curves import ScoreBands
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

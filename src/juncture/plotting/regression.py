@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag, check_number
-from juncture.descent.descend import Descent
-from juncture.dispatch import register
+from juncture.base.checks import check_array, check_flag, check_number
+from juncture.base.dispatch import register
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
-from juncture.pictures import plot
+from juncture.numerics.descent.descend import Descent
 from juncture.plotting.panels import as_axes
 from juncture.supervised.regression.classes import read_classes
 from juncture.supervised.regression.evidence import EvidenceFit

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.dispatch import register
+from juncture.base.dispatch import register
+from juncture.base.values import short
+from juncture.drawing.pictures import plot
 from juncture.estimators.comparison.result import ColumnImportance, TableComparison
-from juncture.pictures import plot
 from juncture.plotting.panels import as_axes
-from juncture.values import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_kind
+from juncture.base.checks import check_count, check_kind
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.plotting.draws import draw_panels
 

@@ -1,13 +1,13 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
-from juncture.descent.descend import Descent, descend
-from juncture.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
-from juncture.descent.stochastic import descend_stochastic
-from juncture.supervised.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
-from juncture.supervised.decisions.error_rates import ErrorRate, classification_error, conditional_error
-from juncture.supervised.decisions.loss_matrix import LossMatrix, decide
-from juncture.supervised.decisions.optimal_decision import OptimalDecision, optimal_decision
-from juncture.supervised.decisions.regions import DecisionRegions, decision_regions
+from juncture.evaluation.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
+from juncture.evaluation.decisions.error_rates import ErrorRate, classification_error, conditional_error
+from juncture.evaluation.decisions.loss_matrix import LossMatrix, decide
+from juncture.evaluation.decisions.optimal_decision import OptimalDecision, optimal_decision
+from juncture.evaluation.decisions.regions import DecisionRegions, decision_regions
+from juncture.numerics.descent.descend import Descent, descend
+from juncture.numerics.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
+from juncture.numerics.descent.stochastic import descend_stochastic
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm

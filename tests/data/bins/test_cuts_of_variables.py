@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.documents.variables import encode_variable
-from juncture.intervals import interval_labels, round_between, round_to_width
+from juncture.base.intervals import interval_labels, round_between, round_to_width
+from juncture.data.document import encode_variable
 from juncture.learning.networks.document import read_variable
 from juncture.variables import Variable
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture import parallel
 from juncture.data.sources import as_source, collect
 from juncture.data.sources.passes import map_blocks
 from juncture.errors import warn_user
-from juncture.workers import Versions
+from juncture.runtime import parallel
+from juncture.runtime.workers import Versions
 from support.partitions import LocalPartitions
 
 ASIA = jt.example("asia")

@@ -11,7 +11,7 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.posteriors.laplace import laplace_approximation, laplace_evidence
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics import softplus
+from juncture.numerics.stable import softplus
 
 COINS = [(10, -7.185387, -7.121321), (100, -63.257216, -63.250401), (1000, -614.180251, -614.179565)]
 

@@ -23,7 +23,7 @@ from juncture.families.posteriors.generic import GenericPrior
 from juncture.families.posteriors.quadrature import quadrature_posterior
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.wishart import Wishart
-from juncture.quadrature.line_density import LineDensity
+from juncture.numerics.quadrature.line_density import LineDensity
 
 EVERYWHERE = (-np.inf, np.inf)
 POSITIVE = (0.0, np.inf)

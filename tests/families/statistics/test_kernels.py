@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pytest
 
-from juncture import parallel as cores
 from juncture.errors import InvalidData
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gaussian import Gaussian
@@ -22,7 +21,8 @@ from juncture.families.registry import FAMILIES
 from juncture.families.statistics import compiled, repeated
 from juncture.families.statistics.compiled import LONG, merge_moments, moments_of
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.parallel import BLOCK, map_blocks
+from juncture.runtime import parallel as cores
+from juncture.runtime.parallel import BLOCK, map_blocks
 
 NUM_ROWS = LONG + 4_321  # no whole number of blocks, of tiles or of lanes
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture import numerics
 from juncture.errors import TooLarge, Unsupported
 from juncture.inference.engines.contract import ALL_QUESTIONS, Cost, Diagnostics, Question
 from juncture.inference.engines.expected import expected_from_marginals
+from juncture.numerics import stable
 from support.learning_oracles import with_holes
 
 # --- an engine that lists all assignments ------------------------------------------------------------------------
@@ -68,7 +68,7 @@ class ListingAnswers:
         return table
 
     def best(self, targets, count):
-        table = numerics.log(self.marginal(targets)) + self.log_evidence.reshape(-1, *[1] * len(targets))
+        table = stable.log(self.marginal(targets)) + self.log_evidence.reshape(-1, *[1] * len(targets))
         order = np.argsort(-table.reshape(len(table), -1), axis=1, kind="stable")[:, :count]
         codes = np.stack(np.unravel_index(order, table.shape[1:]), axis=2)
         return codes, np.take_along_axis(table.reshape(len(table), -1), order, axis=1)

@@ -11,7 +11,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.factor_arrays import factor_arrays
+from juncture.inference.engines.factor_arrays import factor_arrays
 from juncture.inference.sampling.proposals.adaptive import adapt
 from juncture.inference.sampling.proposals.loopy import loopy_proposals
 from juncture.inference.sampling.weighted_run import Streams

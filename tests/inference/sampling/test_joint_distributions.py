@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import norm
 
 import juncture as jt
-from juncture.inference.factor_arrays import factor_arrays
+from juncture.inference.engines.factor_arrays import factor_arrays
 from juncture.inference.sampling.diagnostics import effective_sample_size, standard_error
 from juncture.inference.sampling.markov_chains.chains import Chain
 from juncture.inference.sampling.markov_chains.targets import Target

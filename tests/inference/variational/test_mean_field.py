@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.base.compilation import set_compilation
 from juncture.errors import InvalidData, Unsupported
-from juncture.kernels.compilation import set_compilation
 from support.builders import dense_field, joint_table, random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -11,7 +11,7 @@ import juncture as jt
 from juncture.kernels.chains.bounded_passes import is_loss_negligible, pass_bounded, weigh_with_bounds
 from juncture.kernels.chains.likelihoods import LOG_SMALLEST, replace_small
 from juncture.kernels.chains.steps import STORE
-from juncture.numerics import log
+from juncture.numerics.stable import log
 from juncture.sequences.hidden_markov import forward_backward
 from juncture.sequences.hidden_markov.chain import Chain, Form, bound_transition
 from juncture.sequences.hidden_markov.forward_backward import run_passes

@@ -22,7 +22,7 @@ from juncture.kernels.chains.scaled_powers import (
     split_log,
 )
 from juncture.kernels.chains.steps import COMBINE, STORE, matvec, matvec_8
-from juncture.numerics import log
+from juncture.numerics.stable import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
 from support.chain_oracles import beliefs_in_logs
 

@@ -14,7 +14,7 @@ from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
 from juncture.kernels.chains.paths import draw_paths
 from juncture.kernels.chains.steps import COMBINE, STORE, matvec
 from juncture.kernels.chains.viterbi import decode_each, log_weight
-from juncture.numerics import log
+from juncture.numerics.stable import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
 from support.chain_oracles import enumerate_paths, random_sparse_rows
 

@@ -14,7 +14,7 @@ pytest.importorskip("sklearn")
 from sklearn.cluster import KMeans
 
 import juncture as jt
-from juncture.latent.clusters.k_means import replay
+from juncture.clusters.k_means import replay
 
 SEEDS = st.integers(0, 10_000)
 

@@ -14,7 +14,7 @@ import juncture as jt
 from juncture.latent.deep.belief_network import log_prob_below, upward_odds
 from juncture.latent.deep.layer_sums import all_binary
 from juncture.latent.deep.mean_field import MeanFieldSteps, bounds_of
-from juncture.numerics import sigmoid
+from juncture.numerics.stable import sigmoid
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.lists(st.integers(1, 3), min_size=2, max_size=4)

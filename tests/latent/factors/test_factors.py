@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.latent.factors.data import FactorData
-from juncture.latent.factors.em import IncompleteFactors
+from juncture.latent.factor_analysis.data import FactorData
+from juncture.latent.factor_analysis.em import IncompleteFactors
 
 SEEDS = st.integers(0, 10_000)
 KINDS = [jt.FactorAnalysis, jt.ProbabilisticPCA]

@@ -12,10 +12,10 @@ import juncture as jt
 from juncture.components.convert import as_emissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import MixturePrior
-from juncture.iteration import has_fallen
 from juncture.latent.mixtures.expectation import Block
 from juncture.latent.mixtures.fit import MixtureProblem
 from juncture.learning.em.expectation_maximization import em_steps
+from juncture.numerics.iteration import has_fallen
 from support.emission_examples import CAN_MISS_IN_PART, EMISSIONS, PRIORS
 
 KINDS = sorted(kind for kind in EMISSIONS if kind not in {"shared", "mixture"})

@@ -14,7 +14,7 @@ import juncture as jt
 from juncture.latent.deep.layer_sums import all_binary
 from juncture.latent.neural.helmholtz import log_given, log_ratios
 from juncture.latent.neural.wake_sleep import WakeSleep
-from juncture.numerics import sigmoid
+from juncture.numerics.stable import sigmoid
 
 has_jax = importlib.util.find_spec("jax") is not None and importlib.util.find_spec("optax") is not None
 needs_jax = pytest.mark.skipif(not has_jax, reason="the extra jax is not installed")

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.iteration import has_fallen
 from juncture.learning.em.contract import Bounded, Divisible, Vectorized
 from juncture.learning.em.expectation_maximization import em_steps
+from juncture.numerics.iteration import has_fallen
 from support.em_problems import PROBLEMS
 
 SEEDS = st.integers(0, 10_000)

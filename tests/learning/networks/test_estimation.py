@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source
-from juncture.iteration import Trace
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.posterior import posterior
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.numerics.iteration import Trace
 from support.builders import random_rows
 from support.learning_oracles import quiet, random_codes, random_tables
 

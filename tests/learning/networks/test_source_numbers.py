@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.estimators import BayesianNetworkClassifier
-from juncture.numerics import log_sum_exp
+from juncture.numerics.stable import log_sum_exp
 
 LINE = jt.DirectedGraph([("x", "y")])
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.lowering import lower
-from juncture.inference.factor_arrays import arrays_of, factor_arrays, node_scope
+from juncture.inference.engines.factor_arrays import arrays_of, factor_arrays, node_scope
+from juncture.inference.engines.lowering import lower
 from juncture.networks.pairwise.nodes import GridNames, NodeScope
 
 TRIANGLE = jt.UndirectedGraph([("a", "b"), ("b", "c"), ("a", "c")])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.errors import ImpossibleEvidence
-from juncture.numerics import log, log_sum_exp
+from juncture.numerics.stable import log, log_sum_exp
 
 EXPONENTS = (-324, -323, -310, -308, -300, -250, -180, -120, -60)  # 10^-324 is read as the smallest double or as 0
 LOG_LIKELIHOODS = st.floats(-3000, 3000) | st.floats(-5, 5) | st.just(-np.inf)

@@ -369,7 +369,7 @@ def test_the_number_of_cores_does_not_change_answers(monkeypatch):
     data = [rng.integers(0, 5, length) for length in [*rng.integers(0, 400, 300), 50_000]]
     answers = []
     for cores in (1, 2, 7):
-        monkeypatch.setattr("juncture.parallel.num_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("juncture.runtime.parallel.num_cores", lambda cores=cores: cores)
         beliefs = jt.infer(hmm, data)
         answers.append(
             (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture import parallel as cores
 from juncture.data.sequences.sequences import Sequence
+from juncture.runtime import parallel as cores
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from support.processor_time import time_of
 from support.state_space_examples import dense, plain_filter, plain_smoother, random_model, stable

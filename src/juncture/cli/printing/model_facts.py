@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from juncture.values import few
+from juncture.base.values import few
 
 SHOWN = 6  # labels
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from juncture.errors import CONTROLS, FormatError, InvalidData, escape_controls
-from juncture.files.writing import check_writable
+from juncture.runtime.files.writing import check_writable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -168,7 +168,7 @@ def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
 
 def try_target(target: str) -> None:
     """Find out, before the work begins, that the file is a folder, its place read-only, or the disk full."""
-    from juncture.checks import check_path
+    from juncture.base.checks import check_path
 
     check_path(target)
     folder = Path(target).parent
@@ -178,7 +178,7 @@ def try_target(target: str) -> None:
 
 
 def check_suffix(target: str, suffixes: tuple[str, ...]) -> None:
-    from juncture.checks import check_path  # here, so that the shell completes names without NumPy
+    from juncture.base.checks import check_path  # here, so that the shell completes names without NumPy
 
     check_path(target)
     if not suffixes:

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from juncture.errors import escape_controls
-from juncture.iteration import ProgressCallback
+from juncture.numerics.iteration import ProgressCallback
 
 
 def bar_with(text: str, *columns: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
+from juncture.base.values import few
 from juncture.cli.printing.output import WrongUsage, print_note
 from juncture.cli.reading.arguments import STANDARD_INPUT, standard_input_bytes
 from juncture.data.dataset import Dataset
@@ -20,7 +21,6 @@ from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import Finding, find_look, group_looks
 from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_other_form, hint
-from juncture.values import few
 
 RowsFile = Annotated[
     str,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import few, number_of, short
 from juncture.cli.printing.output import console, table
 from juncture.cli.reading.kept_columns import as_dataset, as_written
 from juncture.cli.reading.rows import advise_option, read_table
@@ -16,7 +17,6 @@ from juncture.data.missingness import missingness
 from juncture.data.tables.coding import mark_missing
 from juncture.data.tables.text_columns import find_look, group_looks
 from juncture.drawing.text import format_percentage
-from juncture.values import few, number_of, short
 from juncture.variables import Variable
 
 MAX_PATTERNS = 8

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juncture.intervals import Cuts, round_between, round_to_width
+from juncture.base.intervals import Cuts, round_between, round_to_width
 
 SLACK = 1 / 200  # of a bin: so much may change sides for a shorter cut
 

@@ -8,7 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_count, check_iterable, check_kind, check_mapping
+from juncture.base.checks import check_count, check_iterable, check_kind, check_mapping
+from juncture.base.documents.json_text import parse_strictly
+from juncture.base.intervals import Cuts, as_cuts
+from juncture.base.values import Value, few
 from juncture.data.bins.cuts import ValueCounts, count_values, frequency_cuts, width_cuts
 from juncture.data.bins.entropy_cuts import entropy_cuts
 from juncture.data.dataset import Dataset
@@ -16,9 +19,6 @@ from juncture.data.entries import as_table
 from juncture.data.tables.table import Table
 from juncture.data.tables.whole_numbers import are_states, as_integers
 from juncture.errors import FormatError, InvalidData, hint
-from juncture.files.json_text import parse_strictly
-from juncture.intervals import Cuts, as_cuts
-from juncture.values import Value, few
 from juncture.variables import Scope, Variable
 
 Strategy: TypeAlias = Literal["width", "frequency", "entropy"]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from juncture.base.intervals import Cuts
 from juncture.data.bins.cuts import ValueCounts
-from juncture.intervals import Cuts
 
 
 class Split(NamedTuple):

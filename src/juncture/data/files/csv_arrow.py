@@ -16,8 +16,8 @@ from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, 
 from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import code_type
 from juncture.errors import FormatError
-from juncture.files.reading import read_bytes
-from juncture.memory import default_memory_limit
+from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.memory import default_memory_limit
 
 LONG = 1_000_000  # bytes
 COPIES = 8  # of a file, which reading it at once may take in memory

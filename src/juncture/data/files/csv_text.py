@@ -23,8 +23,8 @@ import numpy as np
 from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
-from juncture.files.reading import check_decompressed_size, open_decompressed
-from juncture.memory import default_memory_limit, format_bytes
+from juncture.runtime.files.reading import check_decompressed_size, open_decompressed
+from juncture.runtime.memory import default_memory_limit, format_bytes
 from juncture.variables import State, Variable, first_repeated
 
 Source: TypeAlias = str | os.PathLike[str] | TextIO

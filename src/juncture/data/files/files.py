@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from juncture.checks import check_path
+from juncture.base.checks import check_path
 from juncture.data.files.csv_arrow import read_plain
 from juncture.data.files.csv_text import Source, read_table
 from juncture.data.tables.parts import ColumnParts
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.files.reading import file_not_found
+from juncture.runtime.files.reading import file_not_found
 
 PathLike: TypeAlias = str | os.PathLike[str]
 PARQUET = {".parquet", ".pq"}

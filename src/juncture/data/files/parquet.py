@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from juncture.checks import check_path
+from juncture.base.checks import check_path
+from juncture.base.values import Value
 from juncture.data.files.csv_text import check_names
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.export import import_package
@@ -15,10 +16,9 @@ from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import FormatError, InvalidData, JunctureError
-from juncture.files.reading import open_file
-from juncture.files.writing import replace_file
-from juncture.memory import default_memory_limit, format_bytes
-from juncture.values import Value
+from juncture.runtime.files.reading import open_file
+from juncture.runtime.files.writing import replace_file
+from juncture.runtime.memory import default_memory_limit, format_bytes
 
 if TYPE_CHECKING:
     from juncture.data.dataset import Dataset

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value, content_key, number_of, read_only
 from juncture.data.findings import row_index
 from juncture.data.sequences.steps import (
     Find,
@@ -25,7 +26,6 @@ from juncture.data.sequences.steps import (
 )
 from juncture.data.tables.weights import check_total
 from juncture.errors import InvalidData
-from juncture.values import Value, content_key, number_of, read_only
 from juncture.variables import is_missing
 
 UNKNOWN = -1

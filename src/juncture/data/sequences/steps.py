@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.data.tables.holes import fill_missing_vectors, unmask, unmask_items
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import as_plain, is_missing

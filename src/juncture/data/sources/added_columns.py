@@ -11,7 +11,7 @@ from juncture.data.sources.arrow import arrow_cells
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.partitions import Partitions
 from juncture.data.sources.tables import SourceTable
-from juncture.workers import Remote
+from juncture.runtime.workers import Remote
 
 
 def add_columns(

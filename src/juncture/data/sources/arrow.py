@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
+from juncture.base.values import Value
 from juncture.data.files.csv_text import check_names
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.frames import READ_ALREADY
@@ -15,8 +16,7 @@ from juncture.data.tables.export import import_package
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import as_column
 from juncture.errors import FormatError, InvalidData, JunctureError
-from juncture.memory import default_memory_limit, format_bytes
-from juncture.values import Value
+from juncture.runtime.memory import default_memory_limit, format_bytes
 
 TEXT_TYPES = {"string", "large_string"}
 

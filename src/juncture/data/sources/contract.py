@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
+from juncture.base.values import number_of
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.tables.coding import select_columns
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
-from juncture.values import number_of
 from juncture.variables import Scope, Variable
 
 

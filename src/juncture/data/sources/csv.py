@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
+from juncture.base.values import Value
 from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, has_blanks, has_empty_line
 from juncture.data.files.csv_text import (
     BYTE_ORDER_MARK,
@@ -36,9 +37,8 @@ from juncture.data.files.csv_text import (
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
 from juncture.errors import FormatError
-from juncture.files.reading import PIECE, open_decompressed
-from juncture.memory import default_memory_limit, format_bytes
-from juncture.values import Value
+from juncture.runtime.files.reading import PIECE, open_decompressed
+from juncture.runtime.memory import default_memory_limit, format_bytes
 
 
 class Position(NamedTuple):

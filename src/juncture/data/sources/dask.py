@@ -15,7 +15,7 @@ from juncture.data.sources.arrow import arrow_errors
 from juncture.data.sources.partitions import Partitions
 from juncture.data.tables.export import import_package
 from juncture.errors import Unsupported
-from juncture.workers import Found
+from juncture.runtime.workers import Found
 
 NAME = "the Dask frame"
 AT_ONCE = 8  # partitions whose results are here at once

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from juncture.checks import article, check_count, shown
+from juncture.base.checks import article, check_count, shown
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
 from juncture.data.tables.coding import as_markers

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from juncture.checks import check_path
+from juncture.base.checks import check_path
+from juncture.base.values import Value
 from juncture.data.files.files import PathLike, check_columns, expand_pattern, is_parquet
 from juncture.data.sources.csv import CsvReader
 from juncture.data.sources.folders import PartReader, find_files, find_keys
 from juncture.data.sources.tables import FileReader, SourceTable
 from juncture.errors import InvalidData
-from juncture.values import Value
 
 
 class FilesReader(Value):

@@ -9,12 +9,12 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from juncture.base.values import Value
 from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import PARQUET
 from juncture.data.sources.tables import FileReader, SourceTable
 from juncture.data.tables.columns import HOLE
 from juncture.errors import InvalidData
-from juncture.values import Value
 
 SUFFIXES = {*PARQUET, ".csv", ".gz"}
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of such folders put for a hole

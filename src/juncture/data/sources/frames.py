@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import article, shown
+from juncture.base.checks import article, shown
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.files.files import check_columns
@@ -25,7 +25,7 @@ from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericC
 from juncture.data.tables.export import import_package
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.parallel import blocks_of
+from juncture.runtime.parallel import blocks_of
 
 AGAIN = "give a function that returns a new iterator each time, such as `lambda: read_frames(path)`"
 

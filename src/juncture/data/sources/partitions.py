@@ -22,7 +22,7 @@ from juncture.data.sources.states import Survey, join_levels, levels_of
 from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.columns import no_cells
-from juncture.workers import Found, Remote, same
+from juncture.runtime.workers import Found, Remote, same
 
 Result = TypeVar("Result")
 

@@ -11,9 +11,9 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Protocol, Self, TypeGuard, TypeVar
 
-from juncture import parallel
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import Block, Origin, RowSource
+from juncture.runtime import parallel
 
 Result = TypeVar("Result")
 Sum = TypeVar("Sum", bound="Addable")

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from juncture import parallel
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.data.dataset import Dataset
 from juncture.data.sequences.keys import SeenKeys
 from juncture.data.sequences.sequences import Sequences
@@ -26,6 +25,7 @@ from juncture.data.sources.steps import StepKind, as_key, as_table_source
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData, hint
+from juncture.runtime import parallel
 
 SequenceParts: TypeAlias = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a pass
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.dataset import Dataset, check_columns
 from juncture.data.entries import as_table
 from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
@@ -18,8 +19,7 @@ from juncture.data.sources.tables import SourceTable, TableReader, default_block
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.parallel import blocks_of
-from juncture.values import number_of
+from juncture.runtime.parallel import blocks_of
 from juncture.variables import Scope, Variable
 
 CHANGED = " (the states were found in a first pass; a source must give the same rows at each pass)"

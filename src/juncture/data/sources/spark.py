@@ -20,7 +20,7 @@ from juncture.data.sources.partitions import Partitions
 from juncture.data.sources.spark_errors import check_types, intervals, spark_errors
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData
-from juncture.workers import Found
+from juncture.runtime.workers import Found
 
 Result = TypeVar("Result")
 Work = Callable[[int, Iterable[Any]], Result]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.values import few, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.sources.contract import Origin, RowSource, is_source
@@ -17,7 +18,6 @@ from juncture.data.sources.source import TableSource
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.values import few, number_of
 from juncture.variables import State, Variable
 
 

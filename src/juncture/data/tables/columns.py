@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.base.intervals import as_number, is_number_text
+from juncture.base.values import Value
 from juncture.data.tables.distinct import MANY, distinct_numbers
 from juncture.data.tables.labels import check_label, sorting_key
 from juncture.errors import InvalidData, UnknownState
-from juncture.intervals import as_number, is_number_text
-from juncture.values import Value
 from juncture.variables import Variable, state_key
 
 HOLE = -1

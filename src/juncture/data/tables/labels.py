@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import is_count, is_iterable, shown
+from juncture.base.checks import is_count, is_iterable, shown
 from juncture.errors import InvalidData
 from juncture.variables import State, Variable
 

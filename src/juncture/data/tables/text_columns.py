@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
+from juncture.base.intervals import as_number, is_number_text
+from juncture.base.values import few
 from juncture.data.tables.columns import HOLE_TEXTS, Column, Levels, NumericColumn
 from juncture.errors import TextColumnWarning, warn_user
-from juncture.intervals import as_number, is_number_text
-from juncture.values import few
 
 Kind: TypeAlias = Literal["number", "state", "decimal", "date", "form"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import read_only
 from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.errors import InvalidData
-from juncture.parallel import map_blocks
-from juncture.values import read_only
+from juncture.runtime.parallel import map_blocks
 
 MOST_WEIGHT = 1e300  # of all rows, or of a prior: sums, and the log-likelihoods that they weigh, stay among the doubles
 

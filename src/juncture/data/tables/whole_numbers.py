@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from juncture.base.intervals import as_number
 from juncture.data.tables.columns import HOLE, Column, DescribeRow, Levels, NumericColumn
 from juncture.errors import InvalidData
-from juncture.intervals import as_number
 
 LARGEST = 2.0**53  # up to which doubles hold every whole number
 FEW = 1000  # rows up to which Python is as quick as an array

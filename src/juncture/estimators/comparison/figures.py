@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.values import few, short
+from juncture.drawing.pictures import plot
 from juncture.errors import MissingExtra
 from juncture.estimators.comparison.learners import BASELINE
 from juncture.evaluation.measures.calibration import calibration
 from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
 from juncture.evaluation.measures.curves import precision_recall_curve, roc_curve
-from juncture.pictures import plot
-from juncture.values import few, short
 
 if TYPE_CHECKING:
     from juncture.estimators.comparison.result import LearnerResult, TableComparison

@@ -19,7 +19,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
 from juncture.errors import InvalidData, hint
 from juncture.estimators.comparison.columns import as_contrasts, as_numbers, as_table
 from juncture.estimators.comparison.task import PredictionTask

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from juncture.base.values import short
 from juncture.drawing.html import html_table
 from juncture.estimators.comparison.figures import PageFigure, describe_columns, draw_figures
 from juncture.estimators.comparison.summary import format_row
-from juncture.values import short
 
 if TYPE_CHECKING:
     from juncture.estimators.comparison.result import TableComparison

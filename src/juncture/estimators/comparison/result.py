@@ -11,6 +11,7 @@ from scipy import special
 
 from juncture.data.missingness import Missingness
 from juncture.drawing.html import html_table
+from juncture.drawing.pictures import plot
 from juncture.estimators.comparison.report import write_report
 from juncture.estimators.comparison.scores import METRICS, Metric
 from juncture.estimators.comparison.summary import format_row, summarize
@@ -18,7 +19,6 @@ from juncture.estimators.comparison.task import PredictionTask
 from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair
 from juncture.evaluation.protocols.cross_validation import CrossValidation
 from juncture.factors.text import align_columns
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,9 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from juncture.checks import check_count, check_flag
+from juncture.base.checks import check_count, check_flag
+from juncture.base.options import as_generator
+from juncture.base.values import few, short
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
 from juncture.estimators.comparison.learners import Learner, select_learners
@@ -21,8 +23,6 @@ from juncture.estimators.comparison.scores import check_parts, metrics_of, rope_
 from juncture.estimators.comparison.task import PredictionTask, read_rows, read_task
 from juncture.evaluation.comparison.table import LearnerComparison, compare_learners
 from juncture.evaluation.protocols.folds import Split, make_folds
-from juncture.options import as_generator
-from juncture.values import few, short
 
 Progress = Callable[[str, int, int], None]
 

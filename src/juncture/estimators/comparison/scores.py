@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn import metrics
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.errors import InvalidData
 from juncture.estimators.comparison.task import PredictionTask
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from juncture.base.values import few, number_of
 from juncture.estimators.comparison.learners import BASELINE
-from juncture.values import few, number_of
 
 if TYPE_CHECKING:
     from juncture.estimators.comparison.result import TableComparison

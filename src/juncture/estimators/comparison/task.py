@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_kind
+from juncture.base.checks import check_choice, check_kind
+from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.identifiers import find_identifiers, holds_dates, is_measured
@@ -21,7 +22,6 @@ from juncture.data.tables.columns import NumericColumn
 from juncture.data.tables.labels import ColumnOfDates, check_label
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, Unsupported, hint
-from juncture.values import number_of
 from juncture.variables import Variable
 
 KINDS = ("classes", "numbers")

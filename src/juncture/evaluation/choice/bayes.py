@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_mapping, check_number, shown
+from juncture.base.checks import check_array, check_mapping, check_number, shown
 from juncture.errors import InvalidData
-from juncture.numerics import softmax
+from juncture.numerics.stable import softmax
 
 READINGS = (
     (1.0, "not worth more than a bare mention"),

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_iterable, check_mapping
+from juncture.base.checks import check_array, check_choice, check_count, check_iterable, check_mapping
+from juncture.base.options import as_generator
 from juncture.drawing.html import html_table
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.evaluation.choice.bayes import log_prior_of
 from juncture.evaluation.choice.criteria import CRITERIA, OF_EVIDENCE, Criterion, Options, evaluate
 from juncture.evaluation.choice.facts import Facts
 from juncture.evaluation.choice.kinds import facts_of
 from juncture.factors.text import align_columns
-from juncture.numerics import softmax
-from juncture.options import as_generator
-from juncture.pictures import plot
+from juncture.numerics.stable import softmax
 
 if TYPE_CHECKING:
     import pandas as pd

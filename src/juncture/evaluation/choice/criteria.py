@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.errors import JunctureError, Unsupported
 from juncture.evaluation.choice.bayes import description_length
 from juncture.evaluation.choice.facts import Facts
 from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
 from juncture.evaluation.protocols.folds import make_folds
-from juncture.values import number_of
 
 
 @dataclass(frozen=True)

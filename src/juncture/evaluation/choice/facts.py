@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_mapping, shown
+from juncture.base.checks import check_mapping, shown
+from juncture.base.values import Value
 from juncture.errors import InvalidData
-from juncture.values import Value
 
 NO_PRIOR = "its parameters have no prior: give jt.evaluation.Candidate(model, prior)"
 NO_DRAWS = "there are no posterior draws: give the log-likelihoods of draws, (draw, row)"

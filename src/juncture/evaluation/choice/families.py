@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from juncture.components.family import num_free
+from juncture.data.observations import as_rows
+from juncture.data.rows import read_columns
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.evaluation.choice.facts import Candidate, Evidence, Facts, check_logs
@@ -15,8 +17,6 @@ from juncture.evaluation.choice.priors import HierarchicalPrior, add_hierarchy, 
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import pairs_of
 from juncture.families.family import Family
-from juncture.families.observations import as_rows
-from juncture.latent.rows import read_columns
 
 CELLS = 2**22  # weights of rows at a time
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.choice.facts import Candidate, Facts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from juncture.checks import as_float, shown
+from juncture.base.checks import as_float, shown
 from juncture.components.categorical import CategoricalEmissions
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.choice.facts import Candidate, Evidence, Facts
@@ -20,8 +20,8 @@ from juncture.evaluation.choice.models import facts_of_model
 from juncture.evaluation.choice.regressions import facts_of_generalized, read_pair
 from juncture.families.posteriors.laplace import laplace_approximation, laplace_evidence
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics import softmax
-from juncture.quadrature.curvature import hessian
+from juncture.numerics.quadrature.curvature import hessian
+from juncture.numerics.stable import softmax
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.verbs import fit, log_prob

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.values import number_of
 from juncture.drawing.html import html_table
 from juncture.errors import ApproximationWarning, InvalidData, warn_user
 from juncture.inference.sampling.importance_weights import RELIABLE_K, smooth_weights
-from juncture.numerics import log_sum_exp
-from juncture.values import number_of
+from juncture.numerics.stable import log_sum_exp
 
 if TYPE_CHECKING:
     import pandas as pd

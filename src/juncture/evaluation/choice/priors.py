@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function, check_kind, shown
+from juncture.base.checks import check_function, check_kind, shown
+from juncture.base.values import Value
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.choice.facts import Evidence, Facts
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.family import Family
 from juncture.families.posteriors.quadrature import quadrature_posterior
 from juncture.families.statistics.statistics import Statistics
-from juncture.quadrature.line_density import LineDensity
-from juncture.values import Value
+from juncture.numerics.quadrature.line_density import LineDensity
 
 NO_CLOSED_FORM = "its prior is not conjugate, so that predictions from some of the rows have no closed form: take 'cv'"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from juncture.checks import check_array, check_flag
+from juncture.base.checks import check_array, check_flag
 from juncture.errors import InvalidData
 from juncture.evaluation.comparison.results import TestResult, check_test
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special, stats
 
-from juncture.checks import check_array, check_flag, check_mapping, check_number
+from juncture.base.checks import check_array, check_flag, check_mapping, check_number
 from juncture.drawing.html import html_table
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.evaluation.comparison.results import TestResult, check_pairs, check_test
 from juncture.evaluation.comparison.t_tests import Alternative
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_number
+from juncture.base.checks import check_array, check_choice, check_number
 from juncture.errors import InvalidData
 
 if TYPE_CHECKING:

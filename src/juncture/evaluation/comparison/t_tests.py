@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from juncture.checks import check_array, check_choice, check_number
+from juncture.base.checks import check_array, check_choice, check_number
 from juncture.errors import InvalidData
 from juncture.evaluation.comparison.results import TestResult, check_pairs, check_test
 

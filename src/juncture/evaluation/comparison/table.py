@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag, check_mapping, check_number
+from juncture.base.checks import check_array, check_flag, check_mapping, check_number
 from juncture.drawing.html import html_table
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.evaluation.comparison.bayesian import bayesian_correlated_t, bayesian_signed_rank
 from juncture.evaluation.comparison.rank_tests import wilcoxon_test
 from juncture.evaluation.comparison.t_tests import corrected_t_test
 from juncture.factors.text import align_columns
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

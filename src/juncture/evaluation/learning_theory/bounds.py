@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from juncture.checks import check_count, check_flag, check_number, check_tuples
+from juncture.base.checks import check_count, check_flag, check_number, check_tuples
 
 
 def hoeffding_bound(num_samples: Any, deviation: Any, *, low: float = 0.0, high: float = 1.0) -> float:

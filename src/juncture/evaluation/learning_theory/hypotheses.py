@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, shown
+from juncture.base.checks import check_array, check_count, shown
 from juncture.errors import InvalidData
 from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation
 

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from juncture.checks import as_float, check_function, check_iterable, check_mapping, check_number, check_tuples, shown
+from juncture.base.checks import (
+    as_float,
+    check_function,
+    check_iterable,
+    check_mapping,
+    check_number,
+    check_tuples,
+    shown,
+)
 from juncture.errors import InvalidData
 
 Predictor: TypeAlias = Callable[[Any], Any]

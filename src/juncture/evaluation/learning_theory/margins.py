@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
 from juncture.evaluation.learning_theory.bounds import check_delta
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_function, check_iterable, check_number
+from juncture.base.checks import check_array, check_count, check_function, check_iterable, check_number
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.evaluation.learning_theory.bounds import capacity, check_delta
-from juncture.options import as_generator
 from juncture.supervised.linear_classifiers.separability import check_labels
 
 

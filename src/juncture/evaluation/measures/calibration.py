@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.base.checks import check_array, check_choice, check_count, check_number
+from juncture.base.options import as_generator
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
-from juncture.options import as_generator
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

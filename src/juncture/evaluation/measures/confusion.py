@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_iterable, check_number, shown
+from juncture.base.checks import check_array, check_iterable, check_number, shown
 from juncture.data.tables.labels import sorting_key
 from juncture.drawing.html import html_table
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, UnknownState, hint
 from juncture.factors.text import align_columns
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

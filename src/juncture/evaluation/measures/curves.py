@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, is_iterable
+from juncture.base.checks import check_array, is_iterable
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, MissingExtra
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count
+from juncture.base.checks import check_choice, check_count
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.evaluation.protocols.cross_validation import check_learner, count_rows, is_classifier, reported_errors
-from juncture.iteration import ProgressCallback, check_progress
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, check_progress
 
 SHARE = 1 - np.exp(-1)  # .632: the share of rows in a bootstrap sample
 

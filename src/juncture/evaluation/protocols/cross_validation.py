@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_iterable, check_mapping, check_tuples, shown
+from juncture.base.checks import check_array, check_iterable, check_mapping, check_tuples, shown
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, JunctureError, Unsupported, hint
 from juncture.evaluation.protocols.folds import Split, load_selection, make_folds
-from juncture.iteration import ProgressCallback, check_progress
-from juncture.pictures import plot
+from juncture.numerics.iteration import ProgressCallback, check_progress
 
 if TYPE_CHECKING:
     import pandas as pd

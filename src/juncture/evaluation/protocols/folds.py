@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_iterable
+from juncture.base.checks import check_array, check_choice, check_count, check_iterable
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData, MissingExtra
-from juncture.options import as_generator
 
 Split = tuple[np.ndarray, np.ndarray]
 

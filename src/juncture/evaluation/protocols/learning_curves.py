@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_iterable
+from juncture.base.checks import check_array, check_iterable
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.evaluation.protocols.cross_validation import (
     as_splits,
@@ -19,7 +20,6 @@ from juncture.evaluation.protocols.cross_validation import (
     reported_errors,
 )
 from juncture.evaluation.protocols.folds import load_selection
-from juncture.pictures import plot
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import betaincinv, loggamma, xlog1py, xlogy
 
+from juncture.data.observations import as_values
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
@@ -23,11 +24,10 @@ from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import LARGE, beta_parts, log_beta, log_beta_below, log_beta_density, log_with_far
 from juncture.families.matching import log_means, match_log_means
-from juncture.families.observations import as_values
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
-from juncture.numerics import log, log1p
+from juncture.numerics.stable import log, log1p
 
 TINY = float(np.finfo(float).tiny)
 

@@ -12,7 +12,7 @@ from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Interval
-from juncture.numerics import log1p
+from juncture.numerics.stable import log1p
 
 
 class Exponential(ExponentialFamily):

@@ -27,7 +27,7 @@ from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
-from juncture.numerics import log
+from juncture.numerics.stable import log
 
 
 class Gamma(ExponentialFamily, ConjugatePrior):

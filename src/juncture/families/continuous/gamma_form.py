@@ -14,7 +14,7 @@ from juncture.families.gamma_divergence import gamma_divergence
 from juncture.families.incomplete import LARGE, log_with_far
 from juncture.families.matching import match_shape
 from juncture.families.saddle_point import poisson_log_mass
-from juncture.numerics import SMALLEST
+from juncture.numerics.stable import SMALLEST
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from juncture.base.values import read_only
 from juncture.errors import InvalidData
 from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
@@ -20,9 +21,8 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Moments, Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
-from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import block_rows, map_blocks
-from juncture.values import read_only
+from juncture.numerics.stable import LOG_TWO_PI
+from juncture.runtime.parallel import block_rows, map_blocks
 
 
 class Gaussian(ExponentialFamily, ConjugatePrior):

@@ -13,7 +13,7 @@ from juncture.families.partly_exponential import PartlyExponential
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.families.supports import Interval
-from juncture.numerics import log
+from juncture.numerics.stable import log
 
 
 class Laplace(PartlyExponential):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juncture.numerics import log
+from juncture.numerics.stable import log
 
 
 def log_ratio(x: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from juncture.families.sampled import Sampled
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.families.supports import Interval
-from juncture.numerics import log1p
+from juncture.numerics.stable import log1p
 
 
 class Lomax(Sampled):

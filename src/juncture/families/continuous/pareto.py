@@ -14,7 +14,7 @@ from juncture.families.partly_exponential import PartlyExponential
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.families.supports import Interval
-from juncture.numerics import log, log1p
+from juncture.numerics.stable import log, log1p
 
 
 class Pareto(PartlyExponential):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
 from juncture.errors import InvalidModel
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair

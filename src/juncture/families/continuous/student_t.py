@@ -17,7 +17,7 @@ from juncture.families.sampled import Sampled
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.families.supports import Interval
-from juncture.numerics import log
+from juncture.numerics.stable import log
 
 
 class StudentT(Sampled):

@@ -13,7 +13,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Range, align_weights, ends_of
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
-from juncture.parallel import map_blocks
+from juncture.runtime.parallel import map_blocks
 
 LONG_BLOCK = 1 << 17  # smallest and largest need no room beside the rows
 

@@ -16,7 +16,7 @@ from juncture.families.family import Real, plain
 from juncture.families.matching import match_concentration
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Angles
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 SMALL = 1e-3

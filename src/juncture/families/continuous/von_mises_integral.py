@@ -7,7 +7,7 @@ from scipy.special import gammainc, i0e, ive
 
 from juncture.families.incomplete import log_integral
 from juncture.families.matching import increasing_root
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 FEW = 50.0  # up to this concentration the Fourier series is short
 NUM_WAVES, NUM_TERMS = 72, 16

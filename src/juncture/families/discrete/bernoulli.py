@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from juncture import numerics
 from juncture.families.constraints import PROBABILITY
 from juncture.families.discrete.whole_numbers import as_share
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
+from juncture.numerics import stable
 
 
 class Bernoulli(ExponentialFamily):
@@ -36,15 +36,15 @@ class Bernoulli(ExponentialFamily):
 
     def _natural(self) -> np.ndarray:
         p = self._given["probability"]
-        return np.asarray(numerics.log(p) - numerics.log1p(-p))[..., None]
+        return np.asarray(stable.log(p) - stable.log1p(-p))[..., None]
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
-        return cls(numerics.sigmoid(natural[..., 0]))
+        return cls(stable.sigmoid(natural[..., 0]))
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return numerics.sigmoid(natural)
+        return stable.sigmoid(natural)
 
     def _mean(self) -> np.ndarray:
         return self._given["probability"][..., None]
@@ -55,7 +55,7 @@ class Bernoulli(ExponentialFamily):
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return numerics.softplus(natural[..., 0])
+        return stable.softplus(natural[..., 0])
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
@@ -88,10 +88,10 @@ class Bernoulli(ExponentialFamily):
         return np.where(x < 0, 1.0, np.where(x < 1, self._given["probability"], 0.0))
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x < 0, -np.inf, np.where(x < 1, numerics.log1p(-self._given["probability"]), 0.0))
+        return np.where(x < 0, -np.inf, np.where(x < 1, stable.log1p(-self._given["probability"]), 0.0))
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x < 0, 0.0, np.where(x < 1, numerics.log(self._given["probability"]), -np.inf))
+        return np.where(x < 0, 0.0, np.where(x < 1, stable.log(self._given["probability"]), -np.inf))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(probability > 1 - self._given["probability"], dtype=np.int64)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture import numerics
 from juncture.families.constraints import POSITIVE
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.discrete.count_draws import poisson_draws
@@ -17,7 +16,8 @@ from juncture.families.incomplete import FAR, LARGE, log_beta_density, log_integ
 from juncture.families.log_factorial import log_weight, look_up
 from juncture.families.saddle_point import binomial_log_mass
 from juncture.families.supports import Integers
-from juncture.numerics import SMALLEST
+from juncture.numerics import stable
+from juncture.numerics.stable import SMALLEST
 
 SMALL = 1e-3  # of a shape: 1 + shape loses its digits
 SUMMED, BLOCK = 4096, 1024
@@ -187,7 +187,7 @@ def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -
 
     reach = np.clip(LOG_LARGEST - np.log(start), 0.0, REACH)
     integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / std), 1.0), reach))
-    rest = log_start + numerics.log(np.maximum(start * integral + slope / 24, 0.0))
+    rest = log_start + stable.log(np.maximum(start * integral + slope / 24, 0.0))
     end = start * np.exp(reach)
     return np.asarray(np.logaddexp(np.logaddexp(total, rest), log_mass(end, r, a, b) + np.log(end) - np.log(a)))
 

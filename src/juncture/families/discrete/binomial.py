@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, PROBABILITY
 from juncture.families.discrete.count_draws import binomial_draws
@@ -18,6 +17,7 @@ from juncture.families.log_factorial import log_choose, look_up
 from juncture.families.saddle_point import binomial_log_mass
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
+from juncture.numerics import stable
 
 
 class Binomial(ExponentialFamily):
@@ -51,15 +51,15 @@ class Binomial(ExponentialFamily):
 
     def _natural(self) -> np.ndarray:
         p = self._given["probability"]
-        return np.asarray(numerics.log(p) - numerics.log1p(-p))[..., None]
+        return np.asarray(stable.log(p) - stable.log1p(-p))[..., None]
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
-        return cls(known["trials"], numerics.sigmoid(natural[..., 0]))
+        return cls(known["trials"], stable.sigmoid(natural[..., 0]))
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return known["trials"][..., None] * numerics.sigmoid(natural)
+        return known["trials"][..., None] * stable.sigmoid(natural)
 
     def _mean(self) -> np.ndarray:
         return np.asarray(self._given["trials"] * self._given["probability"])[..., None]
@@ -73,7 +73,7 @@ class Binomial(ExponentialFamily):
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return dot(known["trials"][..., None], numerics.softplus(natural))  # 0 for no trials, also where η is infinite
+        return dot(known["trials"][..., None], stable.softplus(natural))  # 0 for no trials, also where η is infinite
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:

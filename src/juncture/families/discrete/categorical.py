@@ -6,20 +6,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture import numerics
+from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.one_hot import one_hot
 from juncture.families.discrete.whole_numbers import falls_short
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order
 from juncture.families.family import Real, plain
-from juncture.families.observations import as_values, check_inside
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
-from juncture.memory import check_table_fits
-from juncture.parallel import map_blocks
+from juncture.numerics import stable
+from juncture.runtime.memory import check_table_fits
+from juncture.runtime.parallel import map_blocks
 
 
 class Categorical(ExponentialFamily):
@@ -59,15 +59,15 @@ class Categorical(ExponentialFamily):
     # -- the exponential family
 
     def _natural(self) -> np.ndarray:
-        return numerics.log(self._given["probabilities"])
+        return stable.log(self._given["probabilities"])
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
-        return cls(numerics.softmax(natural))
+        return cls(stable.softmax(natural))
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return numerics.softmax(natural)
+        return stable.softmax(natural)
 
     def _mean(self) -> np.ndarray:
         return self._given["probabilities"]
@@ -78,7 +78,7 @@ class Categorical(ExponentialFamily):
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return numerics.log_sum_exp(natural, axis=-1)
+        return stable.log_sum_exp(natural, axis=-1)
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:

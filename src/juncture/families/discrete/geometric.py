@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture import numerics
 from juncture.families.constraints import POSITIVE_PROBABILITY
 from juncture.families.discrete.whole_numbers import FARTHEST, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
+from juncture.numerics import stable
 
 RARE = 1e-17  # a wait for a success this rare may have no integer
 
@@ -36,7 +36,7 @@ class Geometric(ExponentialFamily):
         return Integers()
 
     def _natural(self) -> np.ndarray:
-        return numerics.log1p(-self._given["probability"])[..., None]
+        return stable.log1p(-self._given["probability"])[..., None]
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -65,7 +65,7 @@ class Geometric(ExponentialFamily):
         p = self._given["probability"]
         if (p < RARE).any():  # beyond the integers
             with np.errstate(over="ignore"):
-                waits = np.floor(rng.standard_exponential(shape) / np.maximum(-numerics.log1p(-p), p))
+                waits = np.floor(rng.standard_exponential(shape) / np.maximum(-stable.log1p(-p), p))
             return np.asarray(np.minimum(waits, FARTHEST))
         return np.asarray(rng.geometric(p, shape) - 1)
 
@@ -94,7 +94,7 @@ class Geometric(ExponentialFamily):
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
         """Of ⌊x⌋ + 1 trials, none succeeds."""
         trials = np.floor(np.maximum(x, -1.0)) + 1
-        log_failed = numerics.log1p(-self._given["probability"])
+        log_failed = stable.log1p(-self._given["probability"])
         return np.where(trials == 0, 0.0, np.maximum(trials, 1.0) * log_failed)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammainc, gammaincc
 
-from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
 from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
@@ -18,6 +17,7 @@ from juncture.families.log_factorial import log_weight, look_up
 from juncture.families.saddle_point import binomial_log_mass
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
+from juncture.numerics import stable
 
 FAR = 1e12  # so many failures for each success come like a Poisson process, in which the waiting time is a Gamma
 
@@ -55,7 +55,7 @@ class NegativeBinomial(ExponentialFamily):
         return Integers()
 
     def _natural(self) -> np.ndarray:
-        return numerics.log1p(-self._given["probability"])[..., None]
+        return stable.log1p(-self._given["probability"])[..., None]
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -146,7 +146,7 @@ class NegativeBinomial(ExponentialFamily):
         most = np.floor(np.maximum(x, 0.0))
         successes, p = self._given["successes"], self._given["probability"]
         far = most > FAR * np.maximum(successes, 1.0)
-        waited = -np.where(far, most, 0.0) * numerics.log1p(-np.where(far, p, 0.5))
+        waited = -np.where(far, most, 0.0) * stable.log1p(-np.where(far, p, 0.5))
         return successes, p, np.where(far, 0.0, most), waited, far
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:

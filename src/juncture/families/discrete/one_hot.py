@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData
-from juncture.families.observations import as_values, check_inside
 from juncture.families.supports import Integers
 
 

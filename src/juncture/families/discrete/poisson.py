@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammainc, gammaincc
 
-from juncture import numerics
 from juncture.families.constraints import NON_NEGATIVE
 from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
@@ -18,6 +17,7 @@ from juncture.families.log_factorial import log_factorial, look_up
 from juncture.families.saddle_point import poisson_log_mass
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
+from juncture.numerics import stable
 
 HIGH_RATE = 1e4  # from here on the entropy's series is exact to rounding
 
@@ -41,7 +41,7 @@ class Poisson(ExponentialFamily):
         return Integers()
 
     def _natural(self) -> np.ndarray:
-        return numerics.log(self._given["rate"])[..., None]
+        return stable.log(self._given["rate"])[..., None]
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -81,7 +81,7 @@ class Poisson(ExponentialFamily):
         rate = self._given["rate"]
         high = rate > HIGH_RATE
         inverse = 1 / np.where(high, rate, HIGH_RATE)
-        series = 0.5 * (numerics.LOG_TWO_PI + 1 - np.log(inverse)) - inverse * (
+        series = 0.5 * (stable.LOG_TWO_PI + 1 - np.log(inverse)) - inverse * (
             1 / 12 + inverse * (1 / 24 + inverse * 19 / 360)
         )
         low = Poisson(np.where(high, 0.0, rate))

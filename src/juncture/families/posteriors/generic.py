@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import as_float, check_array, check_kind, shown
+from juncture.base.checks import as_float, check_array, check_kind, shown
+from juncture.base.values import Value, read_only
+from juncture.data.observations import as_values
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
-from juncture.families.observations import as_values
 from juncture.families.statistics.statistics import Statistics
-from juncture.numerics import log_sum_exp
-from juncture.quadrature.line_density import LineDensity
-from juncture.quadrature.plane_density import PlaneDensity
-from juncture.values import Value, read_only
+from juncture.numerics.quadrature.line_density import LineDensity
+from juncture.numerics.quadrature.plane_density import PlaneDensity
+from juncture.numerics.stable import log_sum_exp
 
 FAR = 1e6
 

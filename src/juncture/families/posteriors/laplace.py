@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_number, shown
+from juncture.base.checks import check_array, check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family
-from juncture.numerics import LOG_TWO_PI
-from juncture.quadrature.curvature import find_maximum, hessian
+from juncture.numerics.quadrature.curvature import find_maximum, hessian
+from juncture.numerics.stable import LOG_TWO_PI
 
 
 @dataclass(frozen=True)

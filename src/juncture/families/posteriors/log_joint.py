@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.constraints import InvalidParameter
 from juncture.families.statistics.statistics import Statistics

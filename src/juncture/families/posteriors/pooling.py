@@ -14,8 +14,8 @@ from scipy.special import digamma, gammaln, polygamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.beta import Beta
-from juncture.newton import DampedNewton, Expansion
-from juncture.numerics import log
+from juncture.numerics.newton import DampedNewton, Expansion
+from juncture.numerics.stable import log
 
 MAX_STEPS = 500
 LEAST_GAIN = 1e-18  # of the evidence: far below its last digit, and the step that gains it is taken

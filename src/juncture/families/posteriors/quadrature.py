@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function, check_number, check_tuples, is_iterable, shown
+from juncture.base.checks import check_function, check_number, check_tuples, is_iterable, shown
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.posteriors.log_joint import Likelihood, LogJoint
 from juncture.families.supports import Interval
-from juncture.numerics import log_sum_exp
-from juncture.options import as_generator
-from juncture.quadrature.changes import change_for
-from juncture.quadrature.line_density import LineDensity
-from juncture.quadrature.panels import NO_HINTS, scan_of
-from juncture.quadrature.plane_density import Intervals, PlaneDensity
-from juncture.quadrature.slices import slice_scan
+from juncture.numerics.quadrature.changes import change_for
+from juncture.numerics.quadrature.line_density import LineDensity
+from juncture.numerics.quadrature.panels import NO_HINTS, scan_of
+from juncture.numerics.quadrature.plane_density import Intervals, PlaneDensity
+from juncture.numerics.quadrature.slices import slice_scan
+from juncture.numerics.stable import log_sum_exp
 
 TAIL = 10.0 ** -np.arange(1.0, 15.5)
 QUANTILES = np.sort(np.concatenate([TAIL, np.arange(0.05, 1.0, 0.05), 1 - TAIL]))  # where the prior is looked at

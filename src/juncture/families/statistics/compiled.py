@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.parallel import BLOCK, block_rows, map_blocks
+from juncture.runtime.parallel import BLOCK, block_rows, map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.families.statistics.compiled import LONG, Fill, as_buffer, compiled_rows
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
-from juncture.parallel import map_blocks
+from juncture.runtime.parallel import map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

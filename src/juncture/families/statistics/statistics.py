@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.checks import check_array, check_mapping, shown
+from juncture.base.checks import check_array, check_mapping, shown
+from juncture.base.values import Value, content_key, read_only
 from juncture.errors import InvalidData
 from juncture.families.statistics.exact_sums import add_sums, plain_sums, scale_sum
 from juncture.families.statistics.known import Known
-from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from juncture.data.observations import as_rows
 from juncture.data.tables.weights import as_weight_columns
 from juncture.errors import InvalidData
-from juncture.families.observations import as_rows
 from juncture.families.statistics.known import check_known
 from juncture.families.statistics.repeated import count_distinct
 from juncture.families.statistics.statistics import Statistics

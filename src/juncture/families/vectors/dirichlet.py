@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import loggamma
 
+from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair
@@ -16,14 +17,13 @@ from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import log_means, match_log_means
-from juncture.families.observations import as_values, check_inside
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Simplex
 from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
 from juncture.families.vectors.multinomial import Multinomial
 from juncture.families.vectors.vector_family import VectorFamily
-from juncture.numerics import log, softmax
+from juncture.numerics.stable import log, softmax
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv
 
-from juncture.checks import as_float, shown
+from juncture.base.checks import as_float, shown
 from juncture.errors import InvalidData
 
 

@@ -15,7 +15,7 @@ from juncture.families.matching import match_shape
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors.joint_prior import JointPrior
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 

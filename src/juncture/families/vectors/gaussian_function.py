@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.base.values import Value
+from juncture.data.observations import as_values
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL, REAL_VECTOR, SYMMETRY_TOLERANCE, Constraint
 from juncture.families.family import Real, plain
-from juncture.families.observations import as_values
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors.whitening import Whitening, apply
-from juncture.numerics import LOG_TWO_PI
-from juncture.values import Value
+from juncture.numerics.stable import LOG_TWO_PI
 
 
 class GaussianFunction(Value):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_number
+from juncture.base.checks import check_iterable, check_number
 from juncture.errors import InvalidData
 from juncture.graphs.undirected import UndirectedGraph
 

@@ -9,16 +9,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
+from juncture.base.values import few
+from juncture.data.observations import as_values
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family, Real, plain
-from juncture.families.observations import as_values
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.vectors.block_matrices import side_by_side
 from juncture.families.vectors.part_statistics import PartStatistics
 from juncture.families.vectors.vector_family import check_nothing_known
-from juncture.values import few
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture import numerics
+from juncture.data.observations import check_inside
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.binomial import Binomial
@@ -16,10 +16,10 @@ from juncture.families.discrete.summed import sum_expectation
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_factorial
-from juncture.families.observations import check_inside
 from juncture.families.statistics.known import Known
 from juncture.families.supports import CountVectors
 from juncture.families.vectors.vector_family import check_same_dimension, event_shape_of
+from juncture.numerics import stable
 
 
 class Multinomial(ExponentialFamily):
@@ -73,15 +73,15 @@ class Multinomial(ExponentialFamily):
     # -- the exponential family
 
     def _natural(self) -> np.ndarray:
-        return numerics.log(self._given["probabilities"])
+        return stable.log(self._given["probabilities"])
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
-        return cls(known["trials"], numerics.softmax(natural))
+        return cls(known["trials"], stable.softmax(natural))
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return known["trials"][..., None] * numerics.softmax(natural)
+        return known["trials"][..., None] * stable.softmax(natural)
 
     def _mean(self) -> np.ndarray:
         return self._given["trials"][..., None] * self._given["probabilities"]
@@ -95,7 +95,7 @@ class Multinomial(ExponentialFamily):
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(known["trials"] * numerics.log_sum_exp(natural, axis=-1))
+        return np.asarray(known["trials"] * stable.log_sum_exp(natural, axis=-1))
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
@@ -103,7 +103,7 @@ class Multinomial(ExponentialFamily):
 
     @classmethod
     def _log_base(cls, x: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(log_factorial(known["trials"]) - numerics.sum_last(log_factorial(x)))
+        return np.asarray(log_factorial(known["trials"]) - stable.sum_last(log_factorial(x)))
 
     def _expected_log_base(self) -> np.ndarray:
         """log n! - Σ E log X_k!, where each count alone is a Binomial."""

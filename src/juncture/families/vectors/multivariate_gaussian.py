@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.data.observations import as_values
 from juncture.errors import InvalidData
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import MOST_COORDINATES, Fill, gaussian_fill
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Moments, Statistics
@@ -27,7 +27,7 @@ from juncture.families.vectors.gaussian_updates import average_precision, update
 from juncture.families.vectors.scatter import covariance_from, sum_moments
 from juncture.families.vectors.vector_family import VectorFamily, check_same_dimension
 from juncture.families.vectors.whitening import Whitening, apply, whitening_of
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 if TYPE_CHECKING:
     from juncture.graphs.undirected import UndirectedGraph

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.errors import Unsupported
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, REAL

@@ -22,7 +22,7 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.vector_family import check_dimensions, dimension_of
 from juncture.families.vectors.whitening import Spectrum, Whitening, apply, whitening_of
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 
 class MeanAndCovariance(NamedTuple):

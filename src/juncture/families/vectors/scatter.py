@@ -12,8 +12,8 @@ from juncture.families.statistics.compiled import moments_of
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Moments
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
-from juncture.numerics import where
-from juncture.parallel import block_rows, map_blocks
+from juncture.numerics.stable import where
+from juncture.runtime.parallel import block_rows, map_blocks
 
 RIDGE = 1e-6  # of the average variance
 RANK_TOLERANCE = 1e-14  # for each dimension, of the correlations

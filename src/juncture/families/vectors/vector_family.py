@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family
-from juncture.families.observations import as_values, check_inside
 from juncture.families.statistics.known import Known
 
 

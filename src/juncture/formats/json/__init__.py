@@ -15,7 +15,7 @@ positions of factors; instead of "values" that no doubles hold there are "log_va
 
 A model that was learned from named columns has their names: "feature_names": ["age", "height"].
 
-Other kinds of models, and families, are in the table of `juncture.documents.kinds`; docs/formats.md lists their keys.
+Other kinds of models, and families, are in the table of `juncture.base.documents.kinds`; docs/formats.md lists their keys.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from juncture.base.documents.json_text import MAX_DEPTH, exceeds_depth
+from juncture.base.documents.kinds import MODULES, Kind, kind_names, load_kind
+from juncture.base.documents.node import SURROGATE, Node
+from juncture.data.document import encode_variable
 from juncture.data.feature_names import NamedFeatures
-from juncture.documents.kinds import MODULES, Kind, kind_names, load_kind
-from juncture.documents.node import SURROGATE, Node
-from juncture.documents.variables import encode_variable
 from juncture.errors import FormatError
-from juncture.files.json_text import MAX_DEPTH, exceeds_depth
 from juncture.formats.json.models import MODEL_NAMES, MODELS
 from juncture.formats.rows import RowRepair
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.documents.node import Node
+from juncture.base.documents.node import Node
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.deterministic import Deterministic

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from juncture.documents.node import Node
-from juncture.documents.variables import find_variable, read_variables
+from juncture.base.documents.node import Node
+from juncture.data.document import find_variable, read_variables
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from juncture.checks import check_iterable, check_mapping, check_path, shown
+from juncture.base.checks import check_iterable, check_mapping, check_path, shown
 from juncture.errors import FormatError, UnknownVariable, Unsupported
-from juncture.files.reading import read_bytes
-from juncture.files.writing import write_bytes
 from juncture.formats.uai.numbers import NumberReader, blank_comments
+from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.files.writing import write_bytes
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 

@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from juncture.checks import check_kind, check_path
+from juncture.base.checks import check_kind, check_path
 from juncture.errors import FormatError, hint
-from juncture.files.reading import read_bytes
-from juncture.files.writing import write_bytes
 from juncture.formats.uai.numbers import INFINITE, NumberReader, blank_comments, first_word
+from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.files.writing import write_bytes
 
 BEGIN = b"-BEGIN-"
 

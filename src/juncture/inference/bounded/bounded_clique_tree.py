@@ -17,15 +17,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
 from juncture.data.findings import Findings
 from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, plan_cliques
 from juncture.inference.bounded.linked_trees import BYTES_PER_CELL, TreeLimits, build_trees, pass_back
 from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.factor_answers import FactorAnswers, sum_to
 
 OPERATIONS_PER_CELL = 40  # of a calibration, the way back, and the search for weak dependences
 

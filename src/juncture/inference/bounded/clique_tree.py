@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from juncture import numerics
+from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.exact.clique_search import CliqueTree as Cliques
 from juncture.inference.exact.clique_search import best_tree
 from juncture.inference.exact.elimination.buckets import LogFactor
-from juncture.inference.factor_arrays import offsets
+from juncture.numerics import stable
 
 Nodes = tuple[int, ...]
 FEW_COLUMNS = 8
@@ -67,7 +67,7 @@ def sum_onto(table: np.ndarray, nodes: Sequence[int], kept: Iterable[int]) -> np
     tops = reduce_axes(np.maximum, table, axes)
     shifts = np.where(tops > -np.inf, tops, 0.0)
     shape = [1 if axis in axes else size for axis, size in enumerate(table.shape)]
-    return numerics.log(reduce_axes(np.add, np.exp(table - shifts.reshape(shape)), axes)) + shifts
+    return stable.log(reduce_axes(np.add, np.exp(table - shifts.reshape(shape)), axes)) + shifts
 
 
 def subtract(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from juncture.errors import TooLarge
 from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, calibrate, plan_cliques
 from juncture.inference.bounded.thinning import GROWTH, thin
 from juncture.inference.exact.elimination.buckets import LogFactor
-from juncture.memory import check_memory
+from juncture.runtime.memory import check_memory
 
 BYTES_PER_CELL = 40  # of beliefs on the way and back, a message, and what a step makes of them
 SHARE = 0.5  # of the largest clique of a tree: the largest of it thinned

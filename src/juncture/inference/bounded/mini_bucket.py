@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
 from juncture.data.findings import Findings
 from juncture.inference.bounded.buckets import MiniBuckets, split_buckets
 from juncture.inference.bounded.conditioned import conditioned_bound
@@ -24,11 +24,11 @@ from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
 from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.buckets import good_order
-from juncture.inference.factor_answers import FactorAnswers, sum_to
-from juncture.memory import check_memory
+from juncture.runtime.memory import check_memory
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
 STEPS_TO_FIX = (0, 4, 16)  # after which a lower bound is taken by fixed variables: more steps never loosen the best

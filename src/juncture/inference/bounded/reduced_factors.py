@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.exact.elimination.buckets import LogFactor, multiply
-from juncture.inference.factor_arrays import FactorArrays
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.inference.bounded.reduced_factors import ReducedFactors, reduce_factors
 from juncture.inference.engines.contract import Diagnostics
+from juncture.inference.engines.factor_answers import FactorAnswers
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.exact.elimination.answers import distinct_findings
-from juncture.inference.factor_answers import FactorAnswers
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 
 
 @dataclass(frozen=True, eq=False)

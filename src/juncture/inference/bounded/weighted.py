@@ -18,8 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from juncture import numerics
 from juncture.inference.bounded.buckets import MiniBuckets
+from juncture.numerics import stable
 
 UPPER, LOWER = 1, -1
 FIRST_NEGATIVE = 0.5  # the sum of the negative weights of a lower bound at its start
@@ -87,9 +87,9 @@ class WeightedPass:
 def power_sum(logs: np.ndarray, weight: float) -> np.ndarray:
     """weight · log Σ exp(logs / weight) over the last axis; with a negative weight a single zero makes it -inf."""
     if weight > 0:
-        return weight * numerics.log_sum_exp(logs / weight, axis=-1)
+        return weight * stable.log_sum_exp(logs / weight, axis=-1)
     is_zero = np.isneginf(logs)
-    total = weight * numerics.log_sum_exp(np.where(is_zero, -np.inf, logs / weight), axis=-1)
+    total = weight * stable.log_sum_exp(np.where(is_zero, -np.inf, logs / weight), axis=-1)
     return np.where(is_zero.any(axis=-1), -np.inf, total)
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.values import Value, number_of, read_only
 from juncture.drawing.html import html_table
+from juncture.drawing.pictures import plot
 from juncture.errors import UnknownVariable
 from juncture.factors.html import MAX_ROWS, format_omitted
 from juncture.factors.tables import import_pandas
 from juncture.factors.text import MAX_ROWS as MAX_LINES
 from juncture.factors.text import align_columns, left_out
-from juncture.pictures import plot
-from juncture.values import Value, number_of, read_only
 
 if TYPE_CHECKING:
     import pandas as pd

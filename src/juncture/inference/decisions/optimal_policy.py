@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_flag
+from juncture.base.checks import check_choice, check_count, check_flag
+from juncture.base.options import as_generator
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.decisions.limited_memory import describe_memory
@@ -18,7 +19,6 @@ from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.decision_network import DecisionNetwork
 from juncture.networks.intervention import do
 from juncture.networks.policy import DecisionRule, Policy
-from juncture.options import as_generator
 from juncture.variables import Scope
 
 METHODS = ("auto", "strong-elimination", "single-policy-updating")

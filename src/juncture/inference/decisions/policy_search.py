@@ -16,7 +16,7 @@ import numpy as np
 from juncture.inference.decisions.limited_memory import LimitedMemory
 from juncture.inference.decisions.weighted_utilities import Tables
 from juncture.inference.exact.elimination.semiring import Table
-from juncture.iteration import iterate
+from juncture.numerics.iteration import iterate
 
 TIE = 1e-12  # of the larger utility: a smaller difference is rounding, and the earlier action is taken
 

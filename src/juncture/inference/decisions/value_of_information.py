@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.special import rel_entr
 
-from juncture import numerics
-from juncture.checks import check_mapping, check_number
+from juncture.base.checks import check_mapping, check_number
+from juncture.base.options import as_variable_names
 from juncture.data.findings import Findings
 from juncture.data.tables.columns import code_type
 from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable, Unsupported
@@ -28,7 +28,7 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.decision_network import DecisionNetwork
 from juncture.networks.decision_nodes import Decision
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_variable_names
+from juncture.numerics import stable
 
 ROUNDING = 1e-14  # bits, or part of the expected utility: below, a value is rounding and counts as 0
 
@@ -167,7 +167,7 @@ def target_shares(answers: Answers, findings: Findings) -> np.ndarray:
     if np.isneginf(logs).all():
         described = ", ".join(findings.describe(name) for name in findings.names)
         raise ImpossibleEvidence(f"the model gives the evidence {described} the probability zero; check it")
-    return np.exp(logs - numerics.log_sum_exp(logs))
+    return np.exp(logs - stable.log_sum_exp(logs))
 
 
 def mutual_bits(answers: Answers, names: list[str], shares: np.ndarray) -> dict[str, float]:

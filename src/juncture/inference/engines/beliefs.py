@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from juncture.base.options import as_generator
+from juncture.base.values import has_same_content, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
@@ -20,10 +22,8 @@ from juncture.inference.engines.draws import draw_posterior
 from juncture.inference.engines.options import check_evidence, impossible_indices
 from juncture.inference.engines.real_marginals import summarize
 from juncture.inference.engines.row_factors import RowFactors, join_frames, marginals_frame, moments_frame, wide_frame
-from juncture.memory import check_memory
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_generator
-from juncture.values import has_same_content, number_of
+from juncture.runtime.memory import check_memory
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:

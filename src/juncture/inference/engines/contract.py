@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
+from juncture.base.values import SameContent, format_count
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, UnknownVariable
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
-from juncture.memory import format_bytes
-from juncture.values import SameContent, format_count
+from juncture.runtime.memory import format_bytes
 from juncture.variables import Scope
 
 

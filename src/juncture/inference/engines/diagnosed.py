@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from juncture.base.values import SameContent
 from juncture.errors import UnknownVariable
 from juncture.inference.engines.contract import Diagnostics
-from juncture.values import SameContent
 
 
 class Diagnosed(SameContent):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.drawing.html import Markup, html_table
 from juncture.errors import TooLarge
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 from juncture.inference.engines.real_marginals import summarize
-from juncture.values import number_of
 
 if TYPE_CHECKING:
     from juncture.drawing.diagram import Drawing

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
+from juncture.base.values import format_count
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Engine, Question
-from juncture.memory import check_memory
-from juncture.options import as_generator
-from juncture.values import format_count
+from juncture.runtime.memory import check_memory
 
 DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
 BYTES_PER_CELL = 16

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_mapping
+from juncture.base.checks import check_mapping
+from juncture.base.options import as_generator
+from juncture.base.values import finding_text, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import is_hole
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.draws import BYTES_PER_CELL, check_num_rows
 from juncture.inference.engines.row_factors import RowFactors
-from juncture.numerics import LOG_TWO_PI
-from juncture.options import as_generator
-from juncture.values import finding_text, number_of
+from juncture.numerics import stable
+from juncture.numerics.stable import LOG_TWO_PI
 from juncture.variables import Scope, State
 
 
@@ -140,7 +140,7 @@ class MixedJoint:
             return -np.inf
         x = np.array([columns[name][0] for name in self.real])
         logs = gaussian_logs(x - parts.means[0, fits], parts.covariances[0, fits], self.real)
-        return float(numerics.log_sum_exp(logs + np.log(parts.weights[0, fits]), axis=0))
+        return float(stable.log_sum_exp(logs + np.log(parts.weights[0, fits]), axis=0))
 
     def sample(self, n: int, *, rng: Any = None) -> Dataset:
         """`n` rows of the variables, for one row of evidence."""

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_number, shown
+from juncture.base.checks import check_choice, check_number, shown
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, hint, warn_user
 from juncture.inference.engines.contract import Cost, check_budget
-from juncture.memory import check_memory, check_memory_limit
+from juncture.runtime.memory import check_memory, check_memory_limit
 
 # (kind of model, verb) → the names that method= takes, each with the algorithm that runs
 METHODS: dict[tuple[str, str], Mapping[str, str]] = {}

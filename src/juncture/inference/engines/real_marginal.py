@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.options import as_generator, as_sizes
+from juncture.base.values import Value, number_of
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, Unsupported
-from juncture.numerics import LOG_TWO_PI, plain
-from juncture.options import as_generator, as_sizes
-from juncture.values import Value, number_of
+from juncture.numerics import stable
+from juncture.numerics.stable import LOG_TWO_PI, plain
 
 NEGLIGIBLE = 1e-15  # components of less weight are left out of `mixture`
 TOLERANCE = 1e-9  # relative: how near a number must be to a point that has a probability of its own
@@ -210,7 +210,7 @@ class RealMarginal(Value):
         logs = -0.5 * (distance**2 / noise + np.log(noise) + LOG_TWO_PI)
         here = np.abs(distance) <= TOLERANCE * np.abs(x[..., None])
         logs = np.where(is_point, np.where(here & (weights > 0), np.inf, -np.inf), logs)
-        density = numerics.log_sum_exp(np.where(np.isposinf(logs), -np.inf, logs) + numerics.log(weights), axis=-1)
+        density = stable.log_sum_exp(np.where(np.isposinf(logs), -np.inf, logs) + stable.log(weights), axis=-1)
         return np.where(np.isposinf(logs).any(axis=-1), np.inf, density)
 
     def _cumulative(self, rows: slice, x: np.ndarray) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.options import as_generator
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidModel
-from juncture.numerics import LOG_TWO_PI, plain
-from juncture.options import as_generator
-from juncture.values import Value, read_only
+from juncture.numerics.stable import LOG_TWO_PI, plain
 
 if TYPE_CHECKING:
     from juncture.families.continuous.gaussian import Gaussian

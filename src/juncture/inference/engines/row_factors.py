@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.errors import InvalidModel
 from juncture.factors.html import MAX_COLUMNS
 from juncture.factors.tables import import_pandas, state_codes
-from juncture.values import number_of
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:

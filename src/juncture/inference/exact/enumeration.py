@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.options import as_variable_names
+from juncture.base.values import format_count
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
@@ -29,12 +30,11 @@ from juncture.inference.engines.contract import (
     check_budget,
 )
 from juncture.inference.engines.expected import expected_from_marginals
+from juncture.inference.engines.lowering import check_factors, check_tables
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.lowering import check_factors, check_tables
-from juncture.memory import check_memory_limit
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_variable_names
-from juncture.values import format_count
+from juncture.numerics import stable
+from juncture.runtime.memory import check_memory_limit
 from juncture.variables import Scope
 
 CELLS_AT_ONCE = 2**20
@@ -120,7 +120,7 @@ class JointTable:
 
     @cached_property
     def log_evidence(self) -> np.ndarray:
-        blocks = [numerics.log_sum_exp(weights, axis=1) for weights in self.log_weights()]
+        blocks = [stable.log_sum_exp(weights, axis=1) for weights in self.log_weights()]
         return np.concatenate([np.empty(0), *blocks])
 
     def log_weights(self) -> Iterator[np.ndarray]:
@@ -151,7 +151,7 @@ class JointTable:
         Gives their codes as (row, rank, target) and log p(them, evidence) as (row, rank), best first; ties go to
         the earlier state, in target order.
         """
-        logs = [numerics.log_sum_exp(self.by_group(weights, targets), axis=2) for weights in self.log_weights()]
+        logs = [stable.log_sum_exp(self.by_group(weights, targets), axis=2) for weights in self.log_weights()]
         scope = Scope(self.scope.variable(name) for name in targets)
         log_joint = np.concatenate([np.empty((0, scope.size)), *logs])
         order = np.argsort(-np.round(log_joint, 10), axis=1, kind="stable")[:, :count]  # equal products tie
@@ -183,4 +183,4 @@ class JointTable:
 def posterior(log_weights: np.ndarray) -> np.ndarray:
     """p(cell | evidence) as (row, cell); NaN where the evidence is impossible."""
     with np.errstate(invalid="ignore"):  # -inf - -inf, the impossible rows
-        return np.exp(log_weights - numerics.log_sum_exp(log_weights, axis=1)[:, None])
+        return np.exp(log_weights - stable.log_sum_exp(log_weights, axis=1)[:, None])

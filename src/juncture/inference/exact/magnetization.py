@@ -13,9 +13,9 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
-from juncture.memory import check_memory
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.numerics import log_sum_exp
+from juncture.numerics.stable import log_sum_exp
+from juncture.runtime.memory import check_memory
 from juncture.variables import Variable
 
 

@@ -26,7 +26,7 @@ from juncture.inference.exact.gaussian.engine import patterns, system_for
 from juncture.inference.exact.gaussian.precisions import PrecisionSystem, multiply
 from juncture.inference.exact.gaussian.systems import LinearSystem
 from juncture.inference.messages.diagnosis import diagnose
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 
 def pair_system(model: Any) -> tuple[PrecisionSystem, np.ndarray]:

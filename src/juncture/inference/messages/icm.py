@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count
+from juncture.base.checks import check_choice, check_count
+from juncture.base.options import as_generator
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import Cost, Diagnostics, Question
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.most_probable_codes import BestCodes, check_no_hidden
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
+from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
 from juncture.kernels.local_search.conditional_modes import visit_nodes
-from juncture.memory import check_memory
-from juncture.options import as_generator
+from juncture.runtime.memory import check_memory
 
 MODE = frozenset({Question.MODE})
 BYTES_PER_ENTRY = 40  # of the lists of factors and nodes

@@ -18,24 +18,25 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from juncture import numerics, parallel
-from juncture.checks import check_choice, check_number
+from juncture.base.checks import check_choice, check_number
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
+from juncture.inference.engines.factor_answers import FactorAnswers
+from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.engines.real_variables import is_gaussian
-from juncture.inference.exact.lowering import check_factors
-from juncture.inference.factor_answers import FactorAnswers
-from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.messages.diagnosis import diagnose
 from juncture.inference.messages.gaussian_loopy import GaussianLoopyPlan, pair_system
 from juncture.inference.messages.message_layout import LOG_LEAST, MessageGraph, MessageState, scale_likelihoods
-from juncture.iteration import check_stopping_rule
 from juncture.kernels.messages.layout import IMPOSSIBLE, LOGS, MAX, SUM, TINY
 from juncture.kernels.messages.schedules import FLOODING, RESIDUAL, flood_nodes, run_rows
-from juncture.memory import advise_fewer, check_memory
-from juncture.parallel import blocks_of
-from juncture.values import number_of
+from juncture.numerics import stable
+from juncture.numerics.iteration import check_stopping_rule
+from juncture.runtime import parallel
+from juncture.runtime.memory import advise_fewer, check_memory
+from juncture.runtime.parallel import blocks_of
 
 SCHEDULES = {"flooding": FLOODING, "residual": RESIDUAL}
 
@@ -235,9 +236,9 @@ def factor_belief(graph: MessageGraph, groups: Sequence[RowGroup], factor: int, 
         logs = np.broadcast_to(table, (len(rows), *table.shape))
         for axis, edge in enumerate(range(*graph.arrays.scope_starts[factor : factor + 2])):
             part = sent[:, graph.message_starts[edge] : graph.message_starts[edge + 1]]
-            part = numerics.log(part) if group.state.mode == SUM else part
+            part = stable.log(part) if group.state.mode == SUM else part
             logs = logs + part.reshape(len(rows), *(-1 if other == axis else 1 for other in range(table.ndim)))
-        beliefs[rows] = np.exp(logs - numerics.log_sum_exp(logs, axis=axes).reshape(-1, *[1] * table.ndim))
+        beliefs[rows] = np.exp(logs - stable.log_sum_exp(logs, axis=axes).reshape(-1, *[1] * table.ndim))
     return beliefs
 
 

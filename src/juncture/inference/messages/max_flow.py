@@ -18,10 +18,10 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Cost, Diagnostics, Question
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.most_probable_codes import BestCodes, check_no_hidden
-from juncture.iteration import ROUNDING
-from juncture.memory import check_memory
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
+from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
+from juncture.numerics.iteration import ROUNDING
+from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
 
 MODE = frozenset({Question.MODE})

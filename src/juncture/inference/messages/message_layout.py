@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, offsets
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, offsets
 from juncture.kernels.messages.layout import (
     AXIS,
     FACTOR,

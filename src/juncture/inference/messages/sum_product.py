@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.factors.factor import Factor
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.exact.elimination.semiring import Semiring, as_semiring
@@ -29,6 +28,7 @@ from juncture.inference.messages.tree_messages import (
     pass_messages,
 )
 from juncture.networks.factor_product import FactorGraph
+from juncture.numerics import stable
 from juncture.variables import Assignment, Scope
 
 
@@ -85,7 +85,7 @@ def sum_product(
     y → f0: [1, 1]
     f0 → x: [3, 7]
     """
-    run = pass_messages(SumProduct, numerics.log_sum_exp, graph, evidence, root, schedule)
+    run = pass_messages(SumProduct, stable.log_sum_exp, graph, evidence, root, schedule)
     check_possible_run(run)
     return run
 

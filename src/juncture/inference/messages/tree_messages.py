@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from juncture.checks import check_choice, check_kind
+from juncture.base.checks import check_choice, check_kind
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable, Unsupported
 from juncture.evidence import as_findings

@@ -17,18 +17,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.factor_answers import FactorAnswers
+from juncture.inference.engines.factor_arrays import node_scope
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.buckets import LogFactor
-from juncture.inference.factor_answers import FactorAnswers
-from juncture.inference.factor_arrays import node_scope
-from juncture.memory import check_memory
+from juncture.numerics import stable
+from juncture.runtime.memory import check_memory
 
 BYTES_PER_CELL, OPERATIONS_PER_CELL = 120, 40
 STEPS_PER_BOUND = 10  # a bound takes as long as some steps
@@ -193,7 +193,7 @@ class ReweightedMessages:
     def step(self, damping: float) -> ReweightedMessages:
         """All messages anew."""
         is_state = self.graph.is_state[self.graph.targets]
-        new = numerics.log_sum_exp(self.graph.scaled_logs + self.sent[:, :, np.newaxis], axis=1)
+        new = stable.log_sum_exp(self.graph.scaled_logs + self.sent[:, :, np.newaxis], axis=1)
         tops = np.where(is_state, new, -np.inf).max(axis=1, keepdims=True)
         scaled = np.subtract(new, tops, out=np.zeros_like(new), where=is_state)
         moved = damping * self.logs + (1.0 - damping) * scaled
@@ -203,7 +203,7 @@ class ReweightedMessages:
     @cached_property
     def node_beliefs(self) -> tuple[np.ndarray, np.ndarray]:
         """The logs of the beliefs of nodes, (node, state), and of what they summed to, (node,)."""
-        totals = numerics.log_sum_exp(self.node_sums, axis=1)
+        totals = stable.log_sum_exp(self.node_sums, axis=1)
         return self.node_sums - totals[:, np.newaxis], totals
 
     @cached_property
@@ -212,7 +212,7 @@ class ReweightedMessages:
         count = self.graph.num_edges
         ends = self.sent[:count, :, np.newaxis] + self.sent[count:, np.newaxis, :]
         logs = self.graph.scaled_logs[:count] + ends
-        totals = numerics.log_sum_exp(logs, axis=(1, 2))
+        totals = stable.log_sum_exp(logs, axis=(1, 2))
         return logs - totals[:, np.newaxis, np.newaxis], totals
 
     def bound(self) -> float:
@@ -233,9 +233,9 @@ def log_total(graph: PairwiseGraph, tree: SpanningTree, nodes: np.ndarray, coupl
     sums = nodes.copy()
     for level in tree.levels:
         ends = graph.sources[level]
-        sent = numerics.log_sum_exp(couplings[level] + sums[ends][:, :, np.newaxis], axis=1)
+        sent = stable.log_sum_exp(couplings[level] + sums[ends][:, :, np.newaxis], axis=1)
         np.add.at(sums, graph.targets[level], np.where(graph.is_state[graph.targets[level]], sent, 0.0))
-    return float(numerics.log_sum_exp(sums[tree.roots], axis=1).sum())
+    return float(stable.log_sum_exp(sums[tree.roots], axis=1).sum())
 
 
 LEAST_TREES = 8

@@ -16,22 +16,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_variable_names
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Diagnostics, Question, Request
 from juncture.inference.engines.draws import DRAWS
+from juncture.inference.engines.lowering import check_factors, lower
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.plan import fits
-from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
 from juncture.inference.sampling.proposals.loopy import loopy_proposals
 from juncture.inference.sampling.table_draws import Batch
 from juncture.inference.sampling.weighted_answers import check_weights
 from juncture.inference.sampling.weighted_run import Streams, Tally
-from juncture.options import as_variable_names
 
 ROUNDING = 1e-14  # of probabilities that no draw changes
 

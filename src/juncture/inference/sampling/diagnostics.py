@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.errors import InvalidData
 
 KINDS = ("bulk", "tail", "mean")

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_mapping
+from juncture.base.checks import check_array, check_mapping
+from juncture.base.options import as_names
+from juncture.base.values import Value, few, number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, MissingExtra, UnknownVariable, Unsupported
 from juncture.inference.sampling.draws_summary import DrawsSummary, summarize
-from juncture.options import as_names
-from juncture.values import Value, few, number_of, read_only
 from juncture.variables import Scope, Variable
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.values import few
 from juncture.errors import MissingExtra, UnknownVariable
 from juncture.inference.sampling import diagnostics
-from juncture.values import few
 
 if TYPE_CHECKING:
     import pandas as pd

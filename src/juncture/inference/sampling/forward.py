@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture import parallel
 from juncture.data.tables.columns import code_type
 from juncture.factors.conditional import Conditional
 from juncture.kernels.tables.forward import draw_in_order
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.parallel import blocks_of
+from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
 UNREACHABLE = 2.0  # above every uniform

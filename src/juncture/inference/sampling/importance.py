@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_flag, shown
+from juncture.base.checks import check_choice, check_count, check_flag, shown
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
-from juncture.inference.exact.lowering import check_factors
-from juncture.inference.factor_arrays import node_scope
+from juncture.inference.engines.factor_arrays import node_scope
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import smooth_weights

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from juncture import numerics
+from juncture.numerics import stable
 
 RELIABLE_K = 0.7
 LEAST_SIZE = 25.0  # effective draws
@@ -25,7 +25,7 @@ TIE = 1e-12  # of logarithms: weights that differ by less are the same but for r
 
 def log_mean(log_weights: np.ndarray) -> float:
     """The logarithm of the mean weight: an estimate of log Z."""
-    return float(numerics.log_sum_exp(log_weights)) - math.log(len(log_weights))
+    return float(stable.log_sum_exp(log_weights)) - math.log(len(log_weights))
 
 
 def effective_sample_size(log_weights: np.ndarray) -> float:
@@ -88,7 +88,7 @@ def smooth_weights(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
     ranks = (np.arange(len(tail)) + 0.5) / len(tail)
     excess = scale * (np.expm1(-k * np.log1p(-ranks)) / k if k else -np.log1p(-ranks))
     smoothed = log_weights.copy()
-    smoothed[tail] = np.minimum(numerics.log(np.exp(cut - top) + excess) + top, top)
+    smoothed[tail] = np.minimum(stable.log(np.exp(cut - top) + excess) + top, top)
     return smoothed, k
 
 
@@ -121,7 +121,7 @@ def fit_generalized_pareto(values: np.ndarray) -> tuple[float, float]:
     rates = steps / (3.0 * quartile) + 1.0 / values[-1]
     shapes = np.log1p(-rates[:, np.newaxis] * values).mean(axis=1)
     log_likelihoods = size * (np.log(-rates / shapes) - shapes - 1.0)
-    weights = np.exp(log_likelihoods - numerics.log_sum_exp(log_likelihoods))
+    weights = np.exp(log_likelihoods - stable.log_sum_exp(log_likelihoods))
     rate = float(weights @ rates)
     k = float(np.log1p(-rate * values).mean())
     return k, -k / rate

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_count, check_kind
+from juncture.base.checks import check_count, check_kind
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
@@ -22,10 +23,9 @@ from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.network_draws import NetworkDraws, network_sources, states_of
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
 from juncture.inference.sampling.weighted_run import BLOCK, Streams, WeightedRun
-from juncture.memory import advise_fewer, check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.parallel import num_threads
-from juncture.values import number_of
+from juncture.runtime.memory import advise_fewer, check_memory
+from juncture.runtime.parallel import num_threads
 
 ANSWERS = BELIEFS | {Question.DRAWS}
 

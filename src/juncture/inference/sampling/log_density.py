@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_function, check_number
+from juncture.base.checks import check_array, check_choice, check_count, check_function, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
 from juncture.errors import InvalidData, InvalidModel, MissingExtra, NotConvergedWarning, warn_user
 from juncture.inference.sampling.draws import Draws
-from juncture.options import as_generator
-from juncture.values import number_of
 
 METHODS = ("nuts", "hmc")
 ONLY = "z"  # the name of draws that start as one array

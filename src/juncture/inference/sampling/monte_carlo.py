@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_count, check_flag, check_function, check_number, shown
+from juncture.base.checks import check_array, check_count, check_flag, check_function, check_number, shown
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.inference.sampling import importance_weights
-from juncture.numerics import plain
-from juncture.options import as_generator
-from juncture.parallel import blocks_of
+from juncture.numerics import stable
+from juncture.numerics.stable import plain
+from juncture.runtime.parallel import blocks_of
 
 BLOCK = 2**16  # draws at a time
 
@@ -198,7 +198,7 @@ def weighted_mean(values: np.ndarray, log_weights: np.ndarray, *, is_normalized:
     if not is_normalized:
         terms = np.exp(log_weights).reshape(shape) * values
         return terms.mean(axis=0), terms.std(axis=0, ddof=1) / math.sqrt(len(terms))
-    weights = np.exp(log_weights - numerics.log_sum_exp(log_weights)).reshape(shape)
+    weights = np.exp(log_weights - stable.log_sum_exp(log_weights)).reshape(shape)
     mean = (weights * values).sum(axis=0)
     return mean, np.sqrt((weights**2 * (values - mean) ** 2).sum(axis=0))
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, HasTable
@@ -16,6 +15,7 @@ from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.inference.sampling.forward import ForwardSampler
 from juncture.inference.sampling.table_draws import Batch, LogTables, Source, TableDraws, as_batch
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 LARGEST_TABLE = 2**16  # entries up to which a compact conditional is written out
@@ -59,7 +59,7 @@ def table_source(
     if seen not in samplers:
         samplers[seen] = share_tables(model, tables, seen)
     sampler, evidence = samplers[seen]
-    soft = [([axis(name)], numerics.log(values[0])) for name, values in row.likelihoods.items()]
+    soft = [([axis(name)], stable.log(values[0])) for name, values in row.likelihoods.items()]
     weights = LogTables.of([*evidence, *soft]) if soft else samplers.setdefault((*seen, ""), LogTables.of(evidence))
     fixed = {axis(name): int(codes[0]) for name, codes in row.codes.items()}
     largest = sum(largest_entry(scope, table, fixed) for scope, table in (*evidence, *soft))
@@ -80,7 +80,7 @@ def share_tables(
     scopes = [[axis(name) for name in table.scope.names] for table in tables]
     sampler = ForwardSampler.from_tables(model.variables.shape, order, scopes, [table.values for table in tables])
     pairs = zip(scopes, tables, strict=True)
-    return sampler, [(scope, numerics.log(table.values)) for scope, table in pairs if table.child.name in set(observed)]
+    return sampler, [(scope, stable.log(table.values)) for scope, table in pairs if table.child.name in set(observed)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class NetworkDraws:
             else:
                 columns[name] = part.sample(columns, num_draws, rng)
             if name in self.row.likelihoods:
-                log_weights = log_weights + numerics.log(self.row.likelihoods[name][0])[columns[name]]
+                log_weights = log_weights + stable.log(self.row.likelihoods[name][0])[columns[name]]
         relations = count_relations(self.model, columns, known)
         if relations.loose is not None:
             raise Unsupported(
@@ -114,7 +114,7 @@ class NetworkDraws:
     def log_largest(self) -> float | None:
         """The product of the largest entries of the tables of what is observed, and of the largest densities."""
         parts = [largest_likelihood(self.model[name], self.known) for name in self.known]
-        soft = [float(numerics.log(values[0]).max()) for values in self.row.likelihoods.values()]
+        soft = [float(stable.log(values[0]).max()) for values in self.row.likelihoods.values()]
         return None if None in parts else float(sum([*(part or 0.0 for part in parts), *soft]))
 
     @property
@@ -171,6 +171,6 @@ def largest_likelihood(part: AnyConditional, known: Mapping[str, Any]) -> float 
         names = [variable.name for variable in (*part.parents, part.child) if variable.name in known]
         return float(part.log_prob({**columns, **{name: np.full(free.size, known[name]) for name in names}}).max())
     if isinstance(part, LinearGaussian):
-        peak = float(-0.5 * (numerics.LOG_TWO_PI + numerics.log(np.min(part.variance))))
+        peak = float(-0.5 * (stable.LOG_TWO_PI + stable.log(np.min(part.variance))))
         return peak if peak < np.inf else None
     return None if part.child.is_real else 0.0

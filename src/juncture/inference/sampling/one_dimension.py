@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_function, check_kind, check_number, shown
+from juncture.base.checks import check_array, check_count, check_function, check_kind, check_number, shown
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.monte_carlo import as_logs, check_proposal, draw_from
-from juncture.numerics import as_probabilities
-from juncture.options import as_generator
+from juncture.numerics.stable import as_probabilities
 
 HALVINGS = 200  # of an interval that is narrowed to the last digit
 BLOCK = 2**14  # tries at a time

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture import parallel
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Question
@@ -27,7 +27,7 @@ from juncture.inference.sampling.table_draws import Batch, Source, join_batches
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
 from juncture.inference.sampling.weighted_run import BLOCK, WAVE, Streams, tally
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.values import number_of
+from juncture.runtime import parallel
 
 
 @dataclass(frozen=True)

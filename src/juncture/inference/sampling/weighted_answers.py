@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Diagnostics, Engine, Request
@@ -21,7 +22,6 @@ from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
 from juncture.inference.sampling.table_draws import join_batches
 from juncture.inference.sampling.weighted_run import Tally, WeightedRun
-from juncture.values import number_of
 from juncture.variables import Scope
 
 

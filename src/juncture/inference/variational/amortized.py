@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_function, check_number
+from juncture.base.checks import check_array, check_count, check_function, check_number
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.inference.variational.jax_families import IndependentGaussians, import_jax

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import NotConvergedWarning, warn_user
-from juncture.inference.factor_arrays import FactorArrays
+from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.variational.layout import Layout
-from juncture.iteration import check_no_decrease, iterate
 from juncture.kernels.variational.mean_field import sweep_binary_rows, sweep_rows
-from juncture.parallel import block_rows, map_blocks
+from juncture.numerics.iteration import check_no_decrease, iterate
+from juncture.runtime.parallel import block_rows, map_blocks
 
 
 class Course(NamedTuple):

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_function, check_number
+from juncture.base.checks import check_choice, check_count, check_function, check_number
 from juncture.errors import InvalidModel, Unsupported
 from juncture.evidence import as_findings
 from juncture.families.discrete.categorical import Categorical
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
 from juncture.inference.variational.bounds import EstimatedBound
 from juncture.inference.variational.jax_families import Approximation, as_approximation, import_jax
 

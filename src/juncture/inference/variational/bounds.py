@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.values import number_of
 from juncture.errors import InvalidData, TooLarge
 from juncture.families.log_factorial import log_factorial
-from juncture.values import number_of
+from juncture.numerics import stable
 
 MAX_SAMPLES = 10**6  # sets of draws that are listed
 EXCLUDED = "q gives probability to assignments that the model excludes: its bound is -inf"
@@ -84,9 +84,9 @@ def average_sets(shares: np.ndarray, logs: np.ndarray, num_samples: Any) -> np.n
     rows_at_once = max(1, MAX_SAMPLES // counts.size)
     for start in range(0, len(shares), rows_at_once):
         some = slice(start, start + rows_at_once)
-        log_shares = np.where(shares[some] > 0, numerics.log(shares[some]), -np.inf)
+        log_shares = np.where(shares[some] > 0, stable.log(shares[some]), -np.inf)
         terms = np.where(counts > 0, counts * np.where(counts > 0, log_shares[:, None], 0.0), 0.0)
-        sums = numerics.log_sum_exp(logs[some, None] + numerics.log(counts), axis=-1)  # (row, set)
+        sums = stable.log_sum_exp(logs[some, None] + stable.log(counts), axis=-1)  # (row, set)
         probabilities = np.exp(orders + terms.sum(axis=-1))
         found[some] = (probabilities * np.where(probabilities > 0, sums - math.log(count), 0.0)).sum(axis=-1)
     return found
@@ -159,7 +159,7 @@ class DiscreteRowBounds(RowBounds):
         def expect(values: np.ndarray) -> np.ndarray:
             return (shares * np.where(is_met, values, 0.0)).sum(axis=1)
 
-        log_q, log_evidence = numerics.log(shares), numerics.log_sum_exp(log_joint, axis=1)
+        log_q, log_evidence = stable.log(shares), stable.log_sum_exp(log_joint, axis=1)
         with np.errstate(invalid="ignore"):  # -inf less -inf, where q is 0
             weights = np.where(is_met, log_joint - log_q, 0.0)
             gap = expect(log_q - (log_joint - log_evidence[:, None]))
@@ -189,7 +189,7 @@ class EstimatedBound:
     @cached_property
     def log_evidence(self) -> float:
         """log 1/N Σ p(x, z) / q(z) over all N draws: the importance sampling estimate, which is no bound."""
-        return float(numerics.log_sum_exp(self.log_weights)) - math.log(len(self.log_weights))
+        return float(stable.log_sum_exp(self.log_weights)) - math.log(len(self.log_weights))
 
     def multi_sample(self, num_samples: int) -> float:
         """The mean of log 1/K Σ p(x, zₖ) / q(zₖ) over groups of K draws; draws that fill no group are left out."""
@@ -198,7 +198,7 @@ class EstimatedBound:
         if not groups:
             raise InvalidData(f"a group of {count} draws needs as many; there are {len(self.log_weights)}")
         logs = self.log_weights[: groups * count].reshape(groups, count)
-        return float(numerics.log_sum_exp(logs, axis=1).mean()) - math.log(count)
+        return float(stable.log_sum_exp(logs, axis=1).mean()) - math.log(count)
 
     def __repr__(self) -> str:
         return f"EstimatedBound(value={self.value:.6g}, standard_error={self.standard_error:.2g})"

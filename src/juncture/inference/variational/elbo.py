@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_count, check_mapping, shown
-from juncture.dispatch import load_implementation
+from juncture.base.checks import check_count, check_mapping, shown
+from juncture.base.dispatch import load_implementation
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.exact.enumeration import Enumeration, JointTable
-from juncture.inference.exact.lowering import check_factors
 from juncture.inference.variational.bounds import EXCLUDED, EstimatedBound, EvidenceBound, RowBounds
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.numerics import as_probabilities
-from juncture.options import as_generator
+from juncture.numerics import stable
+from juncture.numerics.stable import as_probabilities
 from juncture.variables import Scope
 from juncture.verbs import KINDS
 
@@ -116,16 +116,16 @@ def exact_bound(model: Any, joint: JointTable, hidden: Scope, table: np.ndarray)
     order = [hidden.names.index(one.name) for one in joint.scope if one in hidden]
     weights = next(joint.log_weights())[0].reshape(joint.scope.shape)
     kept = tuple(axis for axis, one in enumerate(joint.scope) if one not in hidden)
-    log_joint = numerics.log_sum_exp(weights, axis=kept).reshape(-1)  # of observed states all but one are -inf
+    log_joint = stable.log_sum_exp(weights, axis=kept).reshape(-1)  # of observed states all but one are -inf
     shares = table.transpose(order).reshape(-1)
     is_met = shares > 0
     q, logs, log_q = shares[is_met], log_joint[is_met], np.log(shares[is_met])
-    log_evidence = float(numerics.log_sum_exp(log_joint))
+    log_evidence = float(stable.log_sum_exp(log_joint))
     if not np.isfinite(logs).all():
         raise InvalidData(EXCLUDED)
     likelihood, divergence = None, None
     if isinstance(model, BayesianNetwork):
-        prior = numerics.log_sum_exp(joint.log_joint.reshape(joint.scope.shape), axis=kept).reshape(-1)[is_met]
+        prior = stable.log_sum_exp(joint.log_joint.reshape(joint.scope.shape), axis=kept).reshape(-1)[is_met]
         likelihood, divergence = float(q @ (logs - prior)), float(q @ (log_q - prior))
     return EvidenceBound(
         float(q @ logs),

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_function, check_number, shown
+from juncture.base.checks import check_array, check_function, check_number, shown
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.iteration import check_stopping_rule, iterate
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.iteration import check_stopping_rule, iterate
+from juncture.numerics.stable import LOG_TWO_PI
 
 NUM_POINTS = 2001  # of the cavity's grid
 WIDTH = 12.0  # standard deviations of the cavity on each side

@@ -21,7 +21,7 @@ from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaus
 from juncture.inference.exact.gaussian.answers import GaussianAnswers
 from juncture.inference.exact.gaussian.engine import GaussianElimination, GaussianPlan, system_for
 from juncture.inference.exact.gaussian.systems import LinearSystem
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 
 def diagonal_precisions(model: Any) -> np.ndarray:

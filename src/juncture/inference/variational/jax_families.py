@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.errors import InvalidData, MissingExtra
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 SMALL = 1e-12  # the least probability of a start, whose logarithm is a parameter
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from juncture.inference.factor_arrays import FactorArrays, offsets
+from juncture.inference.engines.factor_arrays import FactorArrays, offsets
 from juncture.kernels.variational.mean_field import NodeFactors
 
 

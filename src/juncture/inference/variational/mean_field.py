@@ -17,21 +17,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
+from juncture.inference.engines.factor_answers import FactorAnswers, outer_product
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.real_variables import is_gaussian
-from juncture.inference.factor_answers import FactorAnswers, outer_product
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.variational.ascent import CoordinateAscent, Course, warn_of_early_end
 from juncture.inference.variational.gaussian import GaussianMeanFieldPlan
 from juncture.inference.variational.layout import Layout, lay_out
 from juncture.inference.variational.starts import feasible_start, possible_rows, random_start, start_of
 from juncture.inference.variational.structured import as_clusters, complete_clusters
 from juncture.inference.variational.structured_plan import StructuredPlan
-from juncture.iteration import check_stopping_rule
-from juncture.memory import advise_fewer, check_memory
-from juncture.values import number_of
+from juncture.numerics.iteration import check_stopping_rule
+from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope
 
 SINGLE_STEPS = 1000  # of single variables, from where clusters start

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_kind
+from juncture.base.checks import check_array, check_kind
+from juncture.base.values import format_count
 from juncture.errors import InvalidData, TooLarge
 from juncture.factors.tables import title_of
 from juncture.information.max_entropy import max_entropy
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.minimal_potentials import MinimalPotentials
-from juncture.values import format_count
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 MAX_VERTICES = 2**14
@@ -53,7 +53,7 @@ class MarginalPolytope:
     def moments(self, probabilities: Any) -> np.ndarray:
         """(coordinate,): the moments of a distribution, a table with an axis for each variable of the model."""
         flat = np.reshape(getattr(probabilities, "values", probabilities), -1)
-        return numerics.as_probabilities(flat, (len(self.vertices),), name="the distribution") @ self.vertices
+        return stable.as_probabilities(flat, (len(self.vertices),), name="the distribution") @ self.vertices
 
     def contains(self, moments: Any, *, tolerance: float = 1e-9) -> bool:
         """Whether some distribution has these moments, within a tolerance: a linear program."""
@@ -84,7 +84,7 @@ class MarginalPolytope:
     @cached_property
     def log_partition(self) -> float:
         """Log Z of the model, summed over all assignments."""
-        return float(numerics.log_sum_exp(self.vertices @ self.parameters)) + self.log_constant
+        return float(stable.log_sum_exp(self.vertices @ self.parameters)) + self.log_constant
 
     @cached_property
     def inequalities(self) -> tuple[np.ndarray, np.ndarray]:

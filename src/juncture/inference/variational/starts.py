@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Question
+from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.factor_arrays import FactorArrays
 from juncture.inference.variational.ascent import normalize_nodes, sweep
 from juncture.inference.variational.layout import Layout
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.numerics import as_probabilities
+from juncture.numerics.stable import as_probabilities
 from juncture.variables import Variable
 
 LESS = 1.0 - 1e-9  # of the probability of meeting zeros: sweeps that lower it by less are stuck

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
+from juncture.base.options import as_variable_names
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
+from juncture.inference.engines.factor_answers import outer_product
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.factor_answers import outer_product
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.options import as_variable_names
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 Names = tuple[str, ...]
@@ -105,7 +105,7 @@ class ClusterSweeps:
         """The distribution of a cluster under which its variables are independent, as they are at the start."""
         needed = [*(own for _, own in cluster.parts), *((name,) for name in cluster.names)]
         tables = {own: outer_product([self.start[name][np.newaxis] for name in own])[0] for own in needed}
-        entropy = -sum(float(expect(tables[name,], numerics.log(tables[name,]))) for name in cluster.names)
+        entropy = -sum(float(expect(tables[name,], stable.log(tables[name,]))) for name in cluster.names)
         return Belief(tables, entropy, None)
 
     def step(self, state: Structure) -> Structure:

@@ -14,11 +14,11 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question, Request
 from juncture.inference.engines.expected import expected_from_marginals
-from juncture.inference.exact.lowering import Lowered, lower
-from juncture.inference.factor_answers import FactorAnswers
+from juncture.inference.engines.factor_answers import FactorAnswers
+from juncture.inference.engines.lowering import Lowered, lower
 from juncture.inference.variational.ascent import warn_of_early_end
 from juncture.inference.variational.structured import Cluster, ClusterSweeps, Names, Structure
-from juncture.iteration import check_no_decrease, iterate
+from juncture.numerics.iteration import check_no_decrease, iterate
 
 
 class Rows(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
-from juncture.numerics import sigmoid, softplus
-from juncture.options import as_generator
+from juncture.numerics.stable import sigmoid, softplus
 
 
 def anneal(model: BoltzmannParameters, particles: int, temperatures: int, rng: Any) -> AnnealedEstimate:

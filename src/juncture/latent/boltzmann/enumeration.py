@@ -10,7 +10,7 @@ import numpy as np
 from juncture.errors import TooLarge
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
 from juncture.latent.boltzmann.units import all_states
-from juncture.numerics import log_sum_exp, sigmoid
+from juncture.numerics.stable import log_sum_exp, sigmoid
 
 MAX_BITS = 20  # log2 of the largest number of joint states that are visited
 BLOCK = 4096  # joint states at a time

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.base.checks import check_array, check_choice, check_count, check_number
+from juncture.base.options import as_generator
 from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
-from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.latent.boltzmann.enumeration import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
 from juncture.latent.boltzmann.epoch import BatchSteps, join_biases, split_biases, working_type
 from juncture.latent.boltzmann.gibbs import draw_hidden, gibbs_step, start
@@ -24,8 +24,8 @@ from juncture.latent.boltzmann.infer import answers
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.rows import rows_of
 from juncture.learning.fit import Fit
-from juncture.numerics import sigmoid
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
+from juncture.numerics.stable import sigmoid
 
 QUICK = 1e8  # multiplications of an exact objective after each epoch; beyond it is annealed
 

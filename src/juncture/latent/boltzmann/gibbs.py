@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
-from juncture.numerics import sigmoid
+from juncture.numerics.stable import sigmoid
 
 
 def draw_hidden(model: RestrictedBoltzmannMachine, u: np.ndarray, rng: np.random.Generator) -> np.ndarray:

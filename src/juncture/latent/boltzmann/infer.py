@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import EXACT, Diagnostics
@@ -17,8 +18,7 @@ from juncture.latent.boltzmann.enumeration import is_quick, with_holes
 from juncture.latent.boltzmann.gibbs import chain_means, gibbs_step, start
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.rows import as_dataset, rows_of
-from juncture.numerics import sigmoid
-from juncture.options import as_generator
+from juncture.numerics.stable import sigmoid
 
 METHODS = ("auto", "exact", "enumeration", "gibbs")
 STEPS = 1000  # of the chain of each row that sample draws

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
 from juncture.errors import InvalidModel
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.latent.boltzmann.annealed import anneal
@@ -15,9 +17,7 @@ from juncture.latent.boltzmann.markov_network import as_markov_network
 from juncture.latent.boltzmann.parameters import KINDS, BoltzmannParameters
 from juncture.latent.boltzmann.rows import complete_rows
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.numerics import sigmoid
-from juncture.options import as_generator
-from juncture.values import number_of
+from juncture.numerics.stable import sigmoid
 
 
 class RestrictedBoltzmannMachine(BoltzmannParameters):

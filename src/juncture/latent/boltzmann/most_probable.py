@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
+from juncture.base.options import as_generator
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.options import check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
@@ -19,7 +20,6 @@ from juncture.latent.boltzmann.enumeration import ROWS, hidden_states, is_quick
 from juncture.latent.boltzmann.infer import answers
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.rows import rows_of, units_as_dataset
-from juncture.options import as_generator
 
 METHODS = ("auto", "exact", "enumeration", "icm")
 STARTS = 20  # random starts of "icm"

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice
+from juncture.base.checks import check_array, check_choice
+from juncture.base.values import read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel
 from juncture.latent.boltzmann.units import BernoulliUnits, GaussianUnits, SoftmaxUnits, VisibleUnits
-from juncture.numerics import softplus
-from juncture.values import read_only
+from juncture.numerics.stable import softplus
 from juncture.variables import Variable
 
 KINDS = ("bernoulli", "gaussian", "softmax")

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.numerics import log_sum_exp, sigmoid, softmax, softplus
+from juncture.numerics.stable import log_sum_exp, sigmoid, softmax, softplus
 from juncture.variables import Variable
 
 LOG_TWO_PI = float(np.log(2 * np.pi))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.latent.boltzmann.fit import fit_machine
 from juncture.latent.boltzmann.infer import infer_hidden, log_prob_machine, sample_machine
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine

@@ -11,7 +11,7 @@ from juncture.errors import InvalidModel, TooLarge
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.deep.layer_sums import all_binary
 from juncture.latent.deep.parameters import DeepParameters, as_arrays
-from juncture.numerics import log_sum_exp, softplus
+from juncture.numerics.stable import log_sum_exp, softplus
 
 MAX_UNITS = 12  # of a hidden layer below the top, whose states are all visited for an exact log p
 

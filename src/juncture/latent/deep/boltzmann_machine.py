@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
 from juncture.factors.factor import Factor
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.latent.deep.layer_sums import log_sum_layers, log_weights, neighbour_input
 from juncture.latent.deep.parameters import DeepParameters
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.numerics import sigmoid, softplus
-from juncture.options import as_generator
+from juncture.numerics.stable import sigmoid, softplus
 
 
 class DeepBoltzmannMachine(DeepParameters):

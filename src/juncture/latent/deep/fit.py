@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import as_generator
 from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
-from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.latent.boltzmann.rows import complete_rows
 from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine, draw_parity
 from juncture.latent.deep.mean_field import MeanFieldSteps, bounds_of, find_log_partition
 from juncture.latent.deep.upward import BoundEstimate, stack_machines
 from juncture.learning.fit import Fit
-from juncture.numerics import sigmoid
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
+from juncture.numerics.stable import sigmoid
 
 MEAN_FIELD_STEPS = 10  # of each batch
 

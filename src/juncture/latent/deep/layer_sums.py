@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.numerics import log_sum_exp, softplus
+from juncture.numerics.stable import log_sum_exp, softplus
 
 MAX_BITS = 16  # log2 of the largest number of joint states that are visited
 CELLS = 2**22  # numbers at a time

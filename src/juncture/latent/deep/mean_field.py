@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import check_policy
-from juncture.iteration import check_stopping_rule, iterate
 from juncture.latent.boltzmann.rows import as_dataset, complete_rows
 from juncture.latent.deep.beliefs import DeepBeliefs
 from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine, draw_parity, log_sums
 from juncture.latent.deep.layer_sums import can_sum, neighbour_input
-from juncture.numerics import sigmoid
-from juncture.options import as_generator
+from juncture.numerics.iteration import check_stopping_rule, iterate
+from juncture.numerics.stable import sigmoid
 
 STEPS = 1000  # of the chain of each row that sample draws
 Means = list[np.ndarray]

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_number, is_iterable, shown
+from juncture.base.checks import check_array, check_count, check_number, is_iterable, shown
+from juncture.base.options import as_generator
+from juncture.base.values import read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel
 from juncture.latent.boltzmann.units import BernoulliUnits
-from juncture.options import as_generator
-from juncture.values import read_only
 from juncture.variables import Variable
 
 

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count
+from juncture.base.checks import check_choice, check_count
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import check_policy
-from juncture.iteration import ProgressCallback
 from juncture.latent.boltzmann.enumeration import is_quick
 from juncture.latent.boltzmann.fit import fit_machine
 from juncture.latent.boltzmann.gibbs import gibbs_step, start
@@ -22,8 +22,8 @@ from juncture.latent.boltzmann.rows import as_dataset, complete_rows
 from juncture.latent.deep.belief_network import DeepBeliefNetwork, exact_log_prob, log_prob_below, upward_odds
 from juncture.latent.deep.beliefs import DeepBeliefs
 from juncture.learning.fit import Fit
-from juncture.numerics import sigmoid, softplus
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback
+from juncture.numerics.stable import sigmoid, softplus
 
 STEPS = 1000  # of the chain of the top machine of each row that sample draws
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.latent.deep.belief_network import DeepBeliefNetwork
 from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine
 from juncture.latent.deep.fit import fit_deep_machine

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
 from juncture.latent.energy.model import EnergyModel
 from juncture.learning.fit import Fit
-from juncture.numerics import as_numbers
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
+from juncture.numerics.stable import as_numbers
 
 IMPOSSIBLE = 1e100  # the objective where Z is infinite: a line search steps back from there
 

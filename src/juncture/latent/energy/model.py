@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_function, check_kind
+from juncture.base.checks import check_array, check_function, check_kind
+from juncture.base.values import number_of, read_only
 from juncture.errors import InvalidData, InvalidModel
 from juncture.information.density import Density
-from juncture.memory import check_memory
-from juncture.numerics import log_sum_exp
-from juncture.values import number_of, read_only
+from juncture.numerics.stable import log_sum_exp
+from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
 
 Energy = Callable[[np.ndarray, np.ndarray], Any]

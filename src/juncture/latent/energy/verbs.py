@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.latent.energy.fit import fit_energy, log_prob_energy
 from juncture.latent.energy.model import EnergyModel
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_count, shown
+from juncture.base.checks import check_count, shown
+from juncture.base.options import as_generator
+from juncture.base.values import Value, number_of, read_only
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_holes import patterns
@@ -29,8 +30,7 @@ from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import impossible_indices
 from juncture.inference.engines.pictures import rows_diagram, table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
-from juncture.options import as_generator
-from juncture.values import Value, number_of, read_only
+from juncture.numerics import stable
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class MixtureBeliefs(OneVariable):
     @cached_property
     def log_evidences(self) -> np.ndarray:
         """log p(row), (row,)."""
-        return numerics.log_sum_exp(self.log_joint, axis=1)
+        return stable.log_sum_exp(self.log_joint, axis=1)
 
     @property
     def log_evidence(self) -> Any:

@@ -15,7 +15,7 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.families.discrete.bernoulli import Bernoulli
-from juncture.parallel import map_blocks, one_thread
+from juncture.runtime.parallel import map_blocks, one_thread
 
 TASK_ROWS = 2**14  # of one thread
 ROWS_AT_ONCE = 2**11  # whose numbers stay in the cache

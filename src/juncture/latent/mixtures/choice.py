@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import gammaln
 
-from juncture.checks import check_choice, check_count, check_iterable, check_kind
+from juncture.base.checks import check_choice, check_count, check_iterable, check_kind
+from juncture.base.options import as_generator
+from juncture.base.values import few
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
@@ -20,17 +22,15 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.feature_names import as_table, find_names, name_model
+from juncture.data.rows import rows_of
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.iteration import ProgressCallback, check_progress
 from juncture.latent.mixtures.fit import as_emission_statistics, as_emissions, fit_mixture
 from juncture.latent.mixtures.starts import weak_prior
-from juncture.latent.rows import rows_of
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
-from juncture.values import few
+from juncture.numerics.iteration import ProgressCallback, check_progress
 
 if TYPE_CHECKING:
     import pandas as pd

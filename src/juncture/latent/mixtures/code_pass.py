@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import FamilyEmissions
@@ -15,7 +14,8 @@ from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.statistics.compiled import as_buffer
-from juncture.parallel import map_blocks
+from juncture.numerics import stable
+from juncture.runtime.parallel import map_blocks
 
 TASK_ROWS = 2**14  # of one call of the kernel
 
@@ -48,7 +48,7 @@ def code_pass(
     parts: Any = model.components
     tables = [table_of(part) for part in parts.parts]  # (code, component) each
     ends = list(accumulate((len(table) for table in tables), initial=0))
-    log_tables, log_weights = as_buffer(numerics.log(np.concatenate(tables))), as_buffer(numerics.log(model.weights))
+    log_tables, log_weights = as_buffer(stable.log(np.concatenate(tables))), as_buffer(stable.log(model.weights))
     offsets = np.array(ends[:-1], np.int64)
     if largest is None or (largest >= np.diff(ends)).any():
         return None

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import digamma
 
-from juncture import numerics
-from juncture.checks import check_count, check_number, shown
+from juncture.base.checks import check_count, check_number, shown
+from juncture.base.options import as_generator
+from juncture.base.values import Value, number_of, read_only
 from juncture.components.contract import EmissionStatistics, is_seen
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import reference_variance
@@ -26,14 +27,13 @@ from juncture.errors import Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
-from juncture.iteration import Trace
 from juncture.latent.mixtures import gaussian_pass
 from juncture.latent.mixtures.expectation import Block, MixtureStatistics
 from juncture.latent.mixtures.starts import cluster_rows, distinct_rows, group_by_nearest, mean_and_variance
 from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
-from juncture.options import as_generator
-from juncture.values import Value, number_of, read_only
+from juncture.numerics import stable
+from juncture.numerics.iteration import Trace
 
 
 class MixturePosterior(Value):
@@ -132,7 +132,7 @@ class DirichletProcessProblem:
         if found is not None:
             return Expected(MixtureStatistics(found[0].weight, found[0]), found[1])
         logs = full_log_prob(block.rows, gaussian) + log_weights
-        totals = numerics.log_sum_exp(logs, axis=1)
+        totals = stable.log_sum_exp(logs, axis=1)
         counted = np.where(is_seen(block.rows), block.weights, 0.0)
         moments = expected_moments(block.rows, np.exp(logs - totals[:, None]) * counted[:, None], gaussian)
         statistics = EmissionStatistics(moments.weight, [moments, block.columns])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
 from juncture.components.document import encode_emissions, read_emissions
 from juncture.components.mixture import Mixture
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
 
 
 def encode_mixture(model: Mixture) -> dict[str, Any]:

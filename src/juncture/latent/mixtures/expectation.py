@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import Value, number_of, read_only
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen
 from juncture.components.densities import column_moments
 from juncture.components.family import suggest_remedy
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
+from juncture.data.rows import SourceRows
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.passes import is_elsewhere
@@ -23,9 +24,8 @@ from juncture.families.statistics.statistics import Moments
 from juncture.inference.engines.options import check_data
 from juncture.latent.mixtures import binary_pass, code_pass, gaussian_pass
 from juncture.latent.mixtures.gaussian_pass import PatternRows, group_rows
-from juncture.latent.rows import SourceRows
 from juncture.learning.em.contract import Expected
-from juncture.values import Value, number_of, read_only
+from juncture.numerics import stable
 
 BLOCK = 2**16  # rows of an E-step whose numbers for each row are kept
 NOWHERE = Origin()  # of rows in memory
@@ -142,7 +142,7 @@ def expect_piece(model: Mixture, block: Block, *, is_hard: bool) -> Expected[Mix
     """The E-step with the responsibilities of all rows at once."""
     rows, weights = block.rows, block.weights
     logs = log_joint(model, rows)
-    totals = logs.max(axis=1) if is_hard else numerics.log_sum_exp(logs, axis=1)
+    totals = logs.max(axis=1) if is_hard else stable.log_sum_exp(logs, axis=1)
     check_data(totals, weights, partial(explain_impossible, model.components, block))
     counted = (weights > 0) & is_seen(rows)  # a row without any value says nothing of its component
     shares = np.zeros_like(logs)
@@ -159,7 +159,7 @@ def compiled_pass(model: Mixture, block: Block) -> tuple[EmissionStatistics, flo
     if isinstance(components, GaussianEmissions) and not components.is_diagonal:
         if not gaussian_pass.is_fast(size, model.num_components) or not block.patterns:
             return None
-        log_weights = numerics.log(model.weights)
+        log_weights = stable.log(model.weights)
         return gaussian_pass.gaussian_pass(components.full, log_weights, block.patterns, block.columns)
     odds = binary_pass.log_odds(model) if block.is_binary else None
     if odds is not None:
@@ -171,7 +171,7 @@ def compiled_pass(model: Mixture, block: Block) -> tuple[EmissionStatistics, flo
 
 def log_joint(model: Mixture, rows: np.ndarray) -> np.ndarray:
     """log p(row, component): (row, component)."""
-    return model.components.log_prob(rows) + numerics.log(model.weights)
+    return model.components.log_prob(rows) + stable.log(model.weights)
 
 
 def count_shares(model: Mixture, rows: np.ndarray, shares: np.ndarray) -> MixtureStatistics:

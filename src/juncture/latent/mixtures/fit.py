@@ -12,16 +12,16 @@ from zlib import crc32
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_choice, check_flag
+from juncture.base.checks import check_choice, check_flag
+from juncture.base.options import as_generator
 from juncture.components.contract import EmissionStatistics, named
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.feature_names import keep_names
+from juncture.data.rows import SourceRows, weighted_rows
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
-from juncture.iteration import ProgressCallback, check_progress
 from juncture.latent.mixtures.expectation import (
     NOWHERE,
     Block,
@@ -34,11 +34,11 @@ from juncture.latent.mixtures.expectation import (
     log_joint,
 )
 from juncture.latent.mixtures.starts import cluster_rows, distinct_rows, weak_prior
-from juncture.latent.rows import SourceRows, weighted_rows
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
+from juncture.numerics import stable
+from juncture.numerics.iteration import ProgressCallback, check_progress
 
 
 @keep_names
@@ -218,7 +218,7 @@ class MixtureProblem:
             own = (labels[:, None] == np.arange(size)).astype(np.float64)
             return self.share_out(rows, weights, own, 1e-3)
         drawn = [self.draw(rows, weights) for _ in range(DRAWS)]
-        return max(drawn, key=lambda model: float(weights @ numerics.log_sum_exp(log_joint(model, rows), axis=1)))
+        return max(drawn, key=lambda model: float(weights @ stable.log_sum_exp(log_joint(model, rows), axis=1)))
 
     def draw(self, rows: np.ndarray, weights: np.ndarray) -> Mixture:
         size, num_rows = self.template.num_components, len(rows)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture import parallel
 from juncture.components.contract import EmissionStatistics
 from juncture.components.gaussian_holes import patterns
 from juncture.families.statistics.compiled import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.whitening import Whitening
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
+from juncture.runtime import parallel
 
 TASK_ROWS = 2**14  # of one call of the kernel: what it returns is small beside them
 BATCH = 2**21  # numbers: matrices of the patterns that are handled at once

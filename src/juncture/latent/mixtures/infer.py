@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_count, shown
+from juncture.base.checks import check_array, check_count, shown
+from juncture.base.values import number_of
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
+from juncture.data.rows import as_dataset, as_parts, column_names, rows_of
 from juncture.data.sources.contract import is_source
 from juncture.data.sources.entries import find_query
 from juncture.errors import InvalidData
@@ -31,9 +32,8 @@ from juncture.inference.engines.options import (
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.inference.variational.bounds import DiscreteRowBounds
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.latent.rows import as_dataset, as_parts, column_names, rows_of
-from juncture.numerics import as_probabilities
-from juncture.values import number_of
+from juncture.numerics import stable
+from juncture.numerics.stable import as_probabilities
 
 
 def infer_component(
@@ -51,7 +51,7 @@ def infer_component(
     rows, is_single = rows_of(evidence, model.event_shape, model.feature_names)
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
-    log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
+    log_joint = model.component_log_prob(rows) + stable.log(model.weights)
     index = None if is_single else row_index(evidence)
     beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm, index=index, rows=rows)
     check_evidence(
@@ -90,7 +90,7 @@ def most_probable_component(
     if beliefs.is_single:
         return best_components(beliefs, 1)[0]
     codes, log_joint = beliefs.log_joint.argmax(axis=1), beliefs.log_joint.max(axis=1)
-    log_prob = numerics.log(beliefs.responsibilities).max(axis=1)
+    log_prob = stable.log(beliefs.responsibilities).max(axis=1)
     codes[list(beliefs.impossible)] = -1
     chosen = Dataset.from_codes(beliefs.scope, {"component": codes})
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, algorithm)
@@ -100,7 +100,7 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
     """The components of one row, best first; those that cannot have made it are left out."""
     if not beliefs.is_single:
         raise InvalidData("k goes with one row; ask for the k best of each row alone")
-    log_joint, log_prob = beliefs.log_joint[0], numerics.log(beliefs.responsibilities[0])
+    log_joint, log_prob = beliefs.log_joint[0], stable.log(beliefs.responsibilities[0])
     order = np.argsort(-log_joint, kind="stable")[:k].tolist()
     return [
         MostProbable({"component": code}, float(log_prob[code]), float(log_joint[code]), beliefs.method)
@@ -127,7 +127,7 @@ register_methods(Mixture, "most_probable", "enumeration")
 def bound_mixture(model: Mixture, q: Any, evidence: Any) -> DiscreteRowBounds:
     """The bounds of rows, or of one; what is missing in a row is summed out."""
     rows, _ = rows_of(evidence, model.event_shape, model.feature_names)
-    log_prior = numerics.log(model.weights)
+    log_prior = stable.log(model.weights)
     return DiscreteRowBounds.of(as_shares(q, len(rows), model), model.component_log_prob(rows) + log_prior, log_prior)
 
 

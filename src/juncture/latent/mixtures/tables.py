@@ -13,9 +13,9 @@ from juncture.components.gaussian_estimate import first_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.dataset import Dataset
+from juncture.data.rows import as_numbers
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.starts import mean_and_variance, weak_prior
-from juncture.latent.rows import as_numbers
 
 ALPHA = 1.0  # a pseudo-count of each label
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from juncture import verbs
+from juncture.base.dispatch import register
 from juncture.components.mixture import Mixture
-from juncture.dispatch import register
 from juncture.inference.variational.elbo import bound_of
 from juncture.latent.mixtures.fit import fit_mixture
 from juncture.latent.mixtures.infer import (

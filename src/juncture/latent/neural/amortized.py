@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import keep_names
+from juncture.data.rows import as_dataset
 from juncture.errors import Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.variational.jax_families import import_jax
-from juncture.iteration import ProgressCallback
 from juncture.latent.neural.training import TrainingOptions, train
 from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder, check_rows, ratios
-from juncture.latent.rows import as_dataset
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback
 
 NEVER_EXACT = Diagnostics(exact=False)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
 from juncture.data.feature_names import NamedFeatures, keep_names
 from juncture.errors import InvalidModel, Unsupported
-from juncture.iteration import ProgressCallback
 from juncture.latent.neural.layers import (
     Layers,
     apply_layers,
@@ -20,7 +20,7 @@ from juncture.latent.neural.layers import (
 )
 from juncture.latent.neural.training import TrainingOptions, train
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback
 
 
 class Autoencoder(NamedFeatures):

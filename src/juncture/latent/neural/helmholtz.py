@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_number
+from juncture.base.checks import check_array, check_choice, check_count, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel, TooLarge, Unsupported
@@ -14,9 +16,7 @@ from juncture.inference.engines.draws import check_num_rows
 from juncture.latent.boltzmann.rows import as_dataset, complete_rows
 from juncture.latent.boltzmann.units import BernoulliUnits
 from juncture.latent.deep.layer_sums import all_binary
-from juncture.numerics import log_sum_exp, sigmoid, softplus
-from juncture.options import as_generator
-from juncture.values import number_of, read_only
+from juncture.numerics.stable import log_sum_exp, sigmoid, softplus
 
 MAX_UNITS = 16  # hidden units whose states are all visited for an exact log p
 ARRAYS = ("weights", "visible_bias", "hidden_bias", "recognition_weights", "recognition_bias")

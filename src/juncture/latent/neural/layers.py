@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, is_iterable, shown
+from juncture.base.checks import check_array, check_count, is_iterable, shown
+from juncture.base.values import read_only
 from juncture.data.feature_names import Names, as_table, select_columns
+from juncture.data.rows import read_columns
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData, InvalidModel
-from juncture.latent.rows import read_columns
-from juncture.values import read_only
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 

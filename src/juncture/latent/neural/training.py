@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
 from juncture.errors import InvalidData
 from juncture.inference.variational.jax_families import import_jax
-from juncture.iteration import ProgressCallback, Trace, check_progress, iterate
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate
 
 Gains = Callable[[Any, Any, Any], Any]  # parameters, rows (row, column) and a key → the objective of each row
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import as_generator
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.latent.neural.layers import Layers, apply_layers, as_layers, check_widths, complete_numbers, random_layers
-from juncture.numerics import LOG_TWO_PI, log_sum_exp, sigmoid
-from juncture.options import as_generator
+from juncture.numerics.stable import LOG_TWO_PI, log_sum_exp, sigmoid
 
 KINDS = ("gaussian", "bernoulli")
 

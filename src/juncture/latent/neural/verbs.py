@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.latent.neural.amortized import fit_variational_autoencoder, infer_codes, sample_rows
 from juncture.latent.neural.autoencoder import Autoencoder, fit_autoencoder
 from juncture.latent.neural.helmholtz import HelmholtzMachine, log_prob_helmholtz, sample_helmholtz

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
+from juncture.base.options import as_generator
 from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
-from juncture.iteration import ProgressCallback, check_progress, iterate
 from juncture.latent.boltzmann.rows import complete_rows
 from juncture.latent.neural.helmholtz import ARRAYS, MAX_UNITS, HelmholtzMachine, dream, log_prob_helmholtz, log_ratios
 from juncture.learning.fit import Fit
-from juncture.numerics import sigmoid
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, check_progress, iterate
+from juncture.numerics.stable import sigmoid
 
 
 class LikelihoodBound(NamedTuple):

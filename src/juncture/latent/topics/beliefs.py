@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
 from juncture.errors import Unsupported
 from juncture.factors.tables import import_pandas
 from juncture.families.vectors.dirichlet import Dirichlet
@@ -14,10 +16,8 @@ from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.draws import check_num_rows
-from juncture.iteration import Trace
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.options import as_generator
-from juncture.values import number_of
+from juncture.numerics.iteration import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
-from juncture.documents.variables import encode_states, read_states
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
+from juncture.data.document import encode_states, read_states
 from juncture.latent.topics.model import LatentDirichletAllocation
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
+from juncture.data.rows import as_numbers
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
-from juncture.latent.rows import as_numbers
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.values import number_of
 from juncture.variables import Variable
 
 

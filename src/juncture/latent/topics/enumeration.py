@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.latent.topics.documents import as_tokens, lengths_of
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.memory import check_memory
+from juncture.numerics import stable
+from juncture.runtime.memory import check_memory
 
 QUICK = 2**20  # operations for one document
 BLOCK = 2**20  # cells at once
@@ -46,7 +46,7 @@ def exact_log_prob(model: LatentDirichletAllocation, counts: Any) -> np.ndarray:
 def sum_urns(model: LatentDirichletAllocation, words: np.ndarray) -> np.ndarray:
     """log p of the tokens of documents of the same length, (document, token)."""
     num_documents, length = words.shape
-    *others, last = numerics.log(model.topics)
+    *others, last = stable.log(model.topics)
     numbers = np.indices((length + 1,) * len(others))
     urns = [np.log(number + alpha) for number, alpha in zip(numbers, model.concentration, strict=False)]
     rest = numbers.sum(axis=0)
@@ -62,4 +62,4 @@ def sum_urns(model: LatentDirichletAllocation, words: np.ndarray) -> np.ndarray:
             lost: Any = (*[slice(None)] * (axis + 1), slice(None, -1))
             moved[gained] = np.logaddexp(moved[gained], (state + urn + logs[own][alone])[lost])
         state = moved - np.log(token + model.concentration.sum())
-    return np.asarray(numerics.log_sum_exp(state.reshape(num_documents, -1), axis=1))
+    return np.asarray(stable.log_sum_exp(state.reshape(num_documents, -1), axis=1))

@@ -6,18 +6,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.checks import check_choice, check_number
+from juncture.base.checks import check_choice, check_number
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.data.tables.weights import as_weights, check_total
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
-from juncture.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule, iterate
 from juncture.latent.topics.documents import as_tokens, counts_of
 from juncture.latent.topics.gibbs import TopicChain, sample_topics
 from juncture.latent.topics.infer import infer_shares
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import Shares, VariationalEM, check_possible
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule, iterate
 
 BOUND = 1e-6  # the relative gain at which the bound after collapsed Gibbs sampling ends
 STEPS = 1000  # of that bound, at most

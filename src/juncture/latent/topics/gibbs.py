@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.iteration import ProgressCallback, Trace
+from juncture.base.values import number_of
 from juncture.kernels.sampling.topics import sweep_topics
 from juncture.latent.topics.documents import as_tokens
 from juncture.latent.topics.variational import log_normalizer
-from juncture.values import number_of
+from juncture.numerics.iteration import ProgressCallback, Trace
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ import numpy as np
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.options import check_evidence, check_policy, impossible_indices
-from juncture.iteration import Trace, check_stopping_rule, iterate
 from juncture.latent.topics.beliefs import TopicBeliefs
 from juncture.latent.topics.documents import counts_of, missing_word
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import Shares
+from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
 
 METHODS = ("auto", "mean-field")
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_count, check_kind
+from juncture.base.checks import check_count, check_kind
+from juncture.base.options import as_generator
 from juncture.latent.topics.documents import as_tokens, counts_of
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import check_possible
-from juncture.numerics import log_sum_exp
-from juncture.options import as_generator
+from juncture.numerics.stable import log_sum_exp
 
 
 class HeldOutScore(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.errors import ApproximationWarning, warn_user
 from juncture.latent.topics.documents import counts_of, lengths_of, missing_word
 from juncture.latent.topics.enumeration import QUICK, exact_log_prob, num_operations

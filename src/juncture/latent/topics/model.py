@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_iterable, is_count
+from juncture.base.checks import check_array, check_count, check_iterable, is_count
+from juncture.base.values import Value, number_of, read_only
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidModel
 from juncture.factors.html import MAX_ROWS, format_omitted
 from juncture.factors.tables import import_pandas
-from juncture.values import Value, number_of, read_only
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import parallel
+from juncture.base.values import few
 from juncture.errors import InvalidData
 from juncture.kernels.variational.topics import mix_words, update_shares
 from juncture.latent.topics.documents import documents_of
-from juncture.values import few
+from juncture.runtime import parallel
 
 BLOCK = 256  # documents that a thread takes at once
 WORTH_THREADS = 100_000  # products of entries and topics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.latent.topics.fit import fit_topics
 from juncture.latent.topics.infer import infer_topics, most_probable_topics
 from juncture.latent.topics.log_prob import log_prob_documents

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData
 from juncture.factors.conditional import as_parents
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.learning.conditionals.row_counts import RowCounts
-from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
 
 Chances: TypeAlias = tuple[

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.checks import is_one_of, shown
+from juncture.base.checks import is_one_of, shown
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import AnyConditional, signature

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import few
 from juncture.errors import InvalidData, RegularizedWarning, UnseenParentsWarning, warn_user
 from juncture.factors.gaussian import LinearGaussian
 from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.conditionals.line_moments import LineMoments, fit_lines
-from juncture.values import few
 
 FLOOR = 1e-10  # of the variance of the child
 EPSILON = float(np.finfo(float).eps)

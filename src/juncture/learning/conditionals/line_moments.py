@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value, read_only
 from juncture.errors import warn_user
 from juncture.factors.conditional import as_parents
 from juncture.learning.conditionals.alignment import align_states, unite_scopes
-from juncture.numerics import Moments, merge_moments
-from juncture.values import Value, read_only
+from juncture.numerics.stable import Moments, merge_moments
 from juncture.variables import Scope, Variable
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from juncture.base.values import finding_text, number_of
 from juncture.data.dataset import Dataset
 from juncture.errors import DeterministicRelationWarning, InvalidData, warn_user
 from juncture.factors.gaussian import AGREEMENT, Constant, LinearGaussian
@@ -20,8 +21,7 @@ from juncture.learning.conditionals.contract import (
 from juncture.learning.conditionals.line_floor import improve_line
 from juncture.learning.conditionals.line_moments import LineMoments, discrete_of, fit_lines
 from juncture.learning.conditionals.line_prior import LinePrior, line_prior
-from juncture.numerics import LOG_TWO_PI, grouped_moments
-from juncture.values import finding_text, number_of
+from juncture.numerics.stable import LOG_TWO_PI, grouped_moments
 
 ON_A_LINE = 1e-14  # a share of the squares that is rounding
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value, read_only
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, as_parents, signature
 from juncture.learning.conditionals.alignment import map_codes, unite_scopes
-from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
 
 

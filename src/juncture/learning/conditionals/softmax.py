@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.newton import (
+from juncture.numerics.newton import (
     RANK_TOLERANCE,
     DampedNewton,
     Expansion,
@@ -23,8 +23,8 @@ from juncture.newton import (
     least_curvature,
     shortest_step,
 )
-from juncture.numerics import log_sum_exp
-from juncture.parallel import block_rows, map_blocks, one_thread
+from juncture.numerics.stable import log_sum_exp
+from juncture.runtime.parallel import block_rows, map_blocks, one_thread
 
 FLAT = 1e-11  # a curvature that fell to this share of its start, relative to the one that fell least, is none
 MANY_ROWS, FEW_ROWS = 200_000, 20_000  # from so many rows, Newton's method starts at the maximum of a few of them

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import Value, read_only
 from juncture.data.tables.weights import check_prior_counts, check_total
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional, HasScope, as_parents
@@ -26,7 +26,7 @@ from juncture.learning.conditionals.contract import (
     takes_prior,
 )
 from juncture.learning.conditionals.row_counts import RowCounts
-from juncture.values import Value, read_only
+from juncture.numerics import stable
 from juncture.variables import Assignment, Scope, Variable
 
 
@@ -205,7 +205,7 @@ def _(conditional: Conditional, options: EstimationOptions) -> float:
 def weighted_logs(counts: np.ndarray, values: np.ndarray) -> float:
     """Σ n log θ, with 0 · log 0 = 0."""
     seen = counts > 0
-    return float(counts[seen] @ numerics.log(values[seen]))
+    return float(counts[seen] @ stable.log(values[seen]))
 
 
 def added_counts(options: EstimationOptions, family: Any) -> np.ndarray:

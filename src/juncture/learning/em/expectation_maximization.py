@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from juncture.checks import check_choice, check_count, shown
+from juncture.base.checks import check_choice, check_count, shown
+from juncture.base.options import resolve
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
-from juncture.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule, iterate
 from juncture.learning.em.contract import Bounded, EMProblem, EMState, Model, Statistics, Vectorized
 from juncture.learning.em.incremental import IncrementalSteps
 from juncture.learning.em.steps import EMSteps, MStep, SquaremSteps
-from juncture.options import resolve
-from juncture.workers import has_workers, map_runs
+from juncture.numerics.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule, iterate
+from juncture.runtime.workers import has_workers, map_runs
 
 Acceleration = Literal["squarem"] | None
 PATIENCE = 10  # steps without a rise after which EM ends whose E-step draws at random

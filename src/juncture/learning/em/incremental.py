@@ -15,9 +15,9 @@ from itertools import accumulate
 from typing import Any
 
 from juncture.errors import ImpossibleEvidence
-from juncture.iteration import has_fallen
 from juncture.learning.em.contract import Divisible, EMState, Model, Statistics
 from juncture.learning.em.steps import EMSteps
+from juncture.numerics.iteration import has_fallen
 
 
 @dataclass(frozen=True, eq=False)

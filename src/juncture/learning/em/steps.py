@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeAlias
 
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
 from juncture.errors import ImpossibleEvidence
-from juncture.iteration import has_fallen
 from juncture.learning.em.contract import EMProblem, EMState, Expected, Mapped, Model, Recoverable, Statistics
 from juncture.learning.em.squarem import extrapolate
+from juncture.numerics.iteration import has_fallen
 
 MStep: TypeAlias = Callable[[Any, Any, Any], Any]  # (model, the model of the full M-step, statistics) → model
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import as_names
+from juncture.base.values import number_of
 from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported, warn_user
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.graphs.directed import DirectedGraph
@@ -26,8 +28,6 @@ from juncture.learning.fit import check_learned
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import blank_conditional, check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_names
-from juncture.values import number_of
 
 
 def learned_groups(model: BayesianNetwork, fixed: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:

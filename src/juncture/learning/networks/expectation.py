@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import finding_text
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.data.sources.contract import Block, RowSource
@@ -26,7 +27,6 @@ from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.values import finding_text
 
 EXPECTED = frozenset({Question.EXPECTED})
 MAX_DISTINCT = 2**20  # rows of a source that are kept in memory

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import warn_identifiers
 from juncture.data.sources.contract import is_source
 from juncture.data.sources.passes import is_elsewhere
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
 from juncture.learning.em.expectation_maximization import (
     ExpectationMaximization,
@@ -35,7 +35,7 @@ from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
 from juncture.variables import Scope, Variable
 
 

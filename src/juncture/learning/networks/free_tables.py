@@ -16,7 +16,7 @@ from juncture.learning.networks.estimation import learned_groups, pool_statistic
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.numerics import softmax
+from juncture.numerics.stable import softmax
 
 SMALLEST = 1e-13  # the start of a probability of zero: its logarithm must be finite
 

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 
 from juncture.errors import NotConvergedWarning, warn_user
-from juncture.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule
 from juncture.learning.em.contract import EMState
 from juncture.learning.em.expectation_maximization import em_steps
 from juncture.learning.em.steps import EMSteps
@@ -20,6 +19,7 @@ from juncture.learning.networks.free_tables import FreeTables
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.numerics.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule
 
 NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
 

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.factors.gaussian import LinearGaussian
 from juncture.learning.conditionals.line_floor import least_variance, reference_variance
 from juncture.learning.conditionals.line_moments import LineMoments, discrete_of, fit_lines
-from juncture.numerics import Moments
+from juncture.numerics.stable import Moments
 
 SMOOTHING = 1.0  # a row without any dependence, so that every line is determined
 NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in those of the noise

@@ -13,15 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from juncture import parallel
+from juncture.base.documents.json_text import decode, parse_strictly
 from juncture.data.sources.contract import Block, RowSource
 from juncture.data.sources.passes import MakeBlock, make_blocks
 from juncture.errors import FormatError, InvalidData
-from juncture.files.json_text import parse_strictly
-from juncture.files.reading import decode, read_bytes
-from juncture.files.writing import write_text
 from juncture.learning.networks.statistics import NetworkStatistics, check_complete, count_complete
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.runtime import parallel
+from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.files.writing import write_text
 
 SAVE_SECONDS = 20.0
 KIND = "juncture counts"

@@ -20,7 +20,7 @@ from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.line_moments import LineMoments
 from juncture.learning.networks.statistics import count_families
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.numerics import Moments, grouped_moments, merge_moments
+from juncture.numerics.stable import Moments, grouped_moments, merge_moments
 from juncture.variables import Scope, Variable
 
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from juncture import parallel
-from juncture.checks import check_kind, check_number
+from juncture.base.checks import check_kind, check_number
+from juncture.base.documents.json_text import parse_strictly
+from juncture.base.values import Value
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import RowSource
@@ -22,13 +23,12 @@ from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.data.tables.weights import check_total
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import AnyConditional, Conditional
-from juncture.files.json_text import parse_strictly
 from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.values import Value
+from juncture.runtime import parallel
 from juncture.variables import Assignment, Scope
 
 

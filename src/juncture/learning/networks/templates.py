@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import as_names, check_names
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.sources.contract import RowSource
@@ -22,7 +23,6 @@ from juncture.factors.tables import check_table_size
 from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_names, check_names
 from juncture.variables import Scope, Variable
 
 

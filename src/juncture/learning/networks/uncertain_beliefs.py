@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics, parallel
-from juncture.checks import check_count, check_kind, check_mapping, check_number
+from juncture.base.checks import check_count, check_kind, check_mapping, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import SameContent
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
@@ -28,8 +29,8 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import as_targets
 from juncture.inference.sampling.importance_weights import effective_sample_size
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_generator
-from juncture.values import SameContent
+from juncture.numerics import stable
+from juncture.runtime import parallel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,12 +64,12 @@ class UncertainBeliefs(SameContent):
     @cached_property
     def weights(self) -> np.ndarray:
         """(draw,): the weights, which sum to 1."""
-        return np.asarray(np.exp(self.log_weights - numerics.log_sum_exp(self.log_weights)))
+        return np.asarray(np.exp(self.log_weights - stable.log_sum_exp(self.log_weights)))
 
     @property
     def log_evidence(self) -> float:
         """Log p(evidence | data), averaged over the tables."""
-        return float(numerics.log_sum_exp(self.log_weights) - np.log(len(self.log_weights)))
+        return float(stable.log_sum_exp(self.log_weights) - np.log(len(self.log_weights)))
 
     @property
     def effective_sample_size(self) -> float:

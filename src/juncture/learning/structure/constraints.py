@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_iterable, check_kind
+from juncture.base.checks import check_count, check_iterable, check_kind
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge, as_edges

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count
-from juncture.dispatch import one_path
+from juncture.base.checks import check_choice, check_count
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
+from juncture.base.values import Value, content_key, read_only
 from juncture.drawing.diagram import Diagram
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, warn_user
@@ -20,9 +22,7 @@ from juncture.learning.structure.data import Rows, as_rows, settle
 from juncture.learning.structure.order_chain import OrderChain, OrderScores, count_orders
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.strength import EdgeStrengths
-from juncture.memory import check_memory
-from juncture.options import as_generator
-from juncture.values import Value, content_key, read_only
+from juncture.runtime.memory import check_memory
 from juncture.variables import Variable
 
 SHOWN = 5  # edges that the repr shows

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator, resolve
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import warn_identifiers
-from juncture.dispatch import one_path
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
-from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.structure.data import Rows, as_rows
 from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
@@ -27,7 +27,7 @@ from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import ChowLiu, TreeAugmented
 from juncture.learning.structure.streamed.rows import StreamedRows
-from juncture.options import as_generator, resolve
+from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.variables import Scope, Variable
 
 SEARCHES: dict[str, Callable[..., Any]] = {

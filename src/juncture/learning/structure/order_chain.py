@@ -22,7 +22,7 @@ from juncture.errors import InvalidData, TooLarge
 from juncture.learning.structure.constraints import EdgeConstraints
 from juncture.learning.structure.scores.local_scores import NOTHING, LocalScores
 from juncture.learning.structure.sets import Positions, members, set_of
-from juncture.memory import check_memory
+from juncture.runtime.memory import check_memory
 
 MAX_VARIABLES = 62  # sets are 64-bit numbers
 MAX_SETS = 2_000_000  # sets of parents of one variable

@@ -9,26 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
+from juncture.base.values import Value, content_key, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.sources.entries import as_lazy_source
-from juncture.dispatch import one_path
 from juncture.drawing.diagram import Diagram, Node, Stroke
 from juncture.drawing.diagram import Edge as Line
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import DeterministicRelationWarning
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.structure.comparison import links
 from juncture.learning.structure.constraints import EdgeConstraints, check_whole
 from juncture.learning.structure.data import as_dataset, impossible_edges
 from juncture.learning.structure.learn import resolve_method, resolve_search
 from juncture.learning.structure.searches.equivalence_classes import apply_constraints
 from juncture.learning.structure.sets import find_paths
-from juncture.options import as_generator
-from juncture.values import Value, content_key, read_only
+from juncture.numerics.iteration import ProgressCallback, check_progress
+from juncture.runtime.workers import map_runs
 from juncture.variables import Variable
-from juncture.workers import map_runs
 
 SHOWN = 5  # edges that the repr shows
 WEAKEST = 0.1  # edge that a picture shows

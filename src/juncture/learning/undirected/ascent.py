@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.iteration import INTERRUPTED, ProgressCallback, Trace
 from juncture.learning.undirected.log_tables import Coordinates
 from juncture.learning.undirected.objectives import Objective
 from juncture.learning.undirected.penalties import Penalty
-from juncture.parallel import one_thread
+from juncture.numerics.iteration import INTERRUPTED, ProgressCallback, Trace
+from juncture.runtime.parallel import one_thread
 
 OUT_OF_STEPS = 1  # the status in which L-BFGS ends by the number of its steps
 ROUNDS = 4  # of L-BFGS: rounding may end a round early, and the next starts without memory

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.errors import InvalidData
 from juncture.learning.undirected.log_tables import LogTables
 

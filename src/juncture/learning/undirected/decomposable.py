@@ -11,12 +11,12 @@ from itertools import combinations
 
 import numpy as np
 
-from juncture import numerics
 from juncture.graphs.clique_forest import CliqueForest
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.learning.undirected.log_tables import LogTables
 from juncture.learning.undirected.statistics import FactorStatistics, used_names
 from juncture.networks.factor_product import FactorProduct
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 
@@ -40,9 +40,9 @@ def closed_form(tables: LogTables, statistics: FactorStatistics) -> np.ndarray |
     forest, homes = decomposition
     scopes = [statistics.counts[number].scope for number in homes]
     margins = [statistics.counts[number].values / statistics.weight for number in homes]
-    ratios = [numerics.log(margin) for margin in margins]
+    ratios = [stable.log(margin) for margin in margins]
     for (one, other), separator in zip(forest.edges, forest.separators, strict=True):
-        below = numerics.log(margin_for(margins[one], scopes[one], set(separator), scopes[other]))
+        below = stable.log(margin_for(margins[one], scopes[one], set(separator), scopes[other]))
         ratios[other] = ratios[other] - np.where(np.isneginf(below), 0.0, below)  # where the margin above is 0 too
     logs = tables.split(np.where(tables.is_possible, 0.0, -np.inf))
     for number, ratio in zip(homes, ratios, strict=True):
@@ -62,4 +62,4 @@ def margin_for(table: np.ndarray, scope: Scope, kept: set[str], wider: Scope) ->
 def log_partition(tables: LogTables) -> float:
     """Log Z of the closed form: variables in no factor count each of their states."""
     unused = set(tables.template.variables.names) - set(used_names(tables.template))
-    return float(sum(numerics.log(tables.template.variable(name).num_states) for name in unused))
+    return float(sum(stable.log(tables.template.variable(name).num_states) for name in unused))

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from juncture.checks import check_choice, check_kind
+from juncture.base.checks import check_choice, check_kind
+from juncture.base.options import as_generator, as_variable_names
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, Unsupported, warn_user
-from juncture.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
 from juncture.learning.fit import Fit
 from juncture.learning.networks.templates import prepare_rows
 from juncture.learning.undirected.ascent import Stopping, ascend
@@ -28,7 +28,7 @@ from juncture.learning.undirected.proportional_fitting import fit_proportionally
 from juncture.learning.undirected.pseudo_likelihood import PseudoLikelihood
 from juncture.learning.undirected.statistics import FactorStatistics, check_tables, count_if_complete
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_generator, as_variable_names
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
 
 M = TypeVar("M", bound=FactorProduct)
 METHODS = ("auto", "gradient", "ipf", "pseudo-likelihood")

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import read_only
 from juncture.factors.factor import Factor
 from juncture.networks.factor_product import FactorProduct
-from juncture.values import read_only
+from juncture.numerics import stable
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class LogTables:
     def exact_model(self, logs: np.ndarray) -> Any:
         """The model with exactly these tables."""
         factors = self.template.factors
-        if numerics.doubles_hold(logs):
+        if stable.doubles_hold(logs):
             tables = self.split(read_only(np.exp(logs)))
             made = [Factor.trusted(part.scope, table) for part, table in zip(factors, tables, strict=True)]
         else:

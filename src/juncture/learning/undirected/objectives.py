@@ -11,11 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
+from juncture.base.values import finding_text
 from juncture.errors import ImpossibleEvidence
 from juncture.learning.undirected.expectation import CellExpectation
 from juncture.learning.undirected.log_tables import LogTables
 from juncture.learning.undirected.statistics import FactorStatistics
-from juncture.values import finding_text
 
 
 class Objective(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number, shown
+from juncture.base.checks import check_number, shown
 from juncture.errors import InvalidData
 
 

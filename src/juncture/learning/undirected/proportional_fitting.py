@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from juncture import numerics
 from juncture.factors.factor import Factor
-from juncture.iteration import ProgressCallback, Trace, iterate
 from juncture.learning.undirected.ascent import Stopping
 from juncture.learning.undirected.expectation import CellExpectation
 from juncture.learning.undirected.objectives import dot_counts
 from juncture.learning.undirected.statistics import FactorStatistics
+from juncture.numerics import stable
+from juncture.numerics.iteration import ProgressCallback, Trace, iterate
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class ProportionalFitting:
             own = slice(tables.starts[number], tables.starts[number + 1])
             gap = max(gap, float(np.abs(cells[own] - wanted[own]).max()))
             seen = wanted[own] > 0
-            logs[own][seen] += numerics.log(wanted[own][seen] / cells[own][seen])
+            logs[own][seen] += stable.log(wanted[own][seen] / cells[own][seen])
         value = self.log_likelihood(logs, log_z)
         if self.progress is not None:
             self.progress(len(state.values), value)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture import numerics
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.data.tables.distinct import distinct_rows
@@ -20,6 +19,7 @@ from juncture.learning.networks.statistics import strides_of, total_weight
 from juncture.learning.undirected.log_tables import LogTables
 from juncture.learning.undirected.objectives import dot_counts
 from juncture.learning.undirected.statistics import used_names
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 
@@ -33,7 +33,7 @@ class Neighborhood:
     def value_and_residuals(self, logs: np.ndarray) -> tuple[float, np.ndarray]:
         """Σ count · log p(state | configuration), and the counts less those expected (configuration, state)."""
         joint = logs[self.cells].sum(axis=0)
-        conditional = joint - numerics.log_sum_exp(joint, axis=1)[:, np.newaxis]
+        conditional = joint - stable.log_sum_exp(joint, axis=1)[:, np.newaxis]
         expected = self.counts.sum(axis=1, keepdims=True) * np.exp(conditional)
         return dot_counts(self.counts.reshape(-1), conditional.reshape(-1)), self.counts - expected
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import Block, RowSource
@@ -18,7 +19,6 @@ from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.learning.networks.statistics import check_complete, count_families, total_weight
 from juncture.learning.networks.templates import prepare_rows
 from juncture.networks.factor_product import FactorProduct
-from juncture.values import Value, number_of
 from juncture.variables import Variable
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_iterable
+from juncture.base.checks import check_array, check_count, check_iterable
+from juncture.base.values import read_only
 from juncture.errors import InvalidModel
 from juncture.graphs.edges import as_nodes
 from juncture.networks.pairwise.nodes import GridNames
-from juncture.numerics import as_logs
-from juncture.values import read_only
+from juncture.numerics.stable import as_logs
 
 
 def check_shape(shape: Any, least: int = 1) -> tuple[int, ...]:

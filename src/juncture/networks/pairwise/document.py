@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import SPARE, Node
-from juncture.documents.variables import encode_states, read_states
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import SPARE, Node
+from juncture.data.document import encode_states, read_states
 from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import GridNames

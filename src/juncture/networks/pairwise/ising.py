@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_kind, check_number, check_tuples, is_iterable, shown
+from juncture.base.checks import check_array, check_count, check_kind, check_number, check_tuples, is_iterable, shown
+from juncture.base.values import read_only
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.pairwise.checks import check_shape, grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import GridNames
-from juncture.numerics import as_logs
-from juncture.values import read_only
+from juncture.numerics.stable import as_logs
 
 Values = tuple[int, int]
 

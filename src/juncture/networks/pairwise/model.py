@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag
+from juncture.base.checks import check_array, check_flag
+from juncture.base.values import content_key, format_count, number_of, read_only
 from juncture.drawing.diagram import Diagram
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.factors.conditional import Columns
@@ -20,8 +21,7 @@ from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.networks.pairwise.checks import check_edges, check_names, check_pairwise, check_shape, grid_edges
 from juncture.networks.pairwise.nodes import NodeScope
-from juncture.numerics import as_logs
-from juncture.values import content_key, format_count, number_of, read_only
+from juncture.numerics.stable import as_logs
 from juncture.variables import Scope, State, Variable
 
 MAX_DRAWN = 20_000  # edges of a picture

@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import product
 from typing import Any, SupportsIndex
 
+from juncture.base.values import few
 from juncture.errors import UnknownVariable
-from juncture.values import few
 from juncture.variables import Scope, State, Variable
 
 GRID_NAME = re.compile(r"x(0|[1-9]\d*)((?:_(?:0|[1-9]\d*))*)")

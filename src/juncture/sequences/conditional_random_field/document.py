@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
-from juncture.documents.variables import encode_states, read_states
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
+from juncture.data.document import encode_states, read_states
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 
 

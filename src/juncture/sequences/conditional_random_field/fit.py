@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice
+from juncture.base.checks import check_array, check_choice
 from juncture.data.tables.weights import check_total
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
-from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule
 from juncture.learning.fit import Fit
 from juncture.learning.undirected.ascent import Stopping, ascend
 from juncture.learning.undirected.fit import warn_unless_converged
 from juncture.learning.undirected.log_tables import FreeCells
 from juncture.learning.undirected.penalties import Penalty, check_penalty
+from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule
 from juncture.sequences.conditional_random_field.features import (
     FeatureRows,
     as_codes,

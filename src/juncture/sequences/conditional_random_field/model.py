@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.options import as_names
+from juncture.base.values import Value, number_of, read_only
 from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.factors.html import table_html
-from juncture.options import as_names
+from juncture.numerics import stable
 from juncture.sequences.conditional_random_field.features import FeatureRows
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.values import Value, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 
@@ -60,10 +60,10 @@ class ConditionalRandomField(Value):
         shape, square = (len(names), len(labels)), (len(labels), len(labels))
         given = np.zeros(shape) if weights is None else weights
         moves = np.zeros(square) if transition is None else transition
-        table = numerics.as_logs(moves, square, name="the transition weights", axes="one row and one column per state")
+        table = stable.as_logs(moves, square, name="the transition weights", axes="one row and one column per state")
         self._set(states=labels, features=names, transition=table)
         axes = "one row per feature, one column per state"
-        self._set(weights=numerics.as_numbers(given, shape, name="the weights", axes=axes))
+        self._set(weights=stable.as_numbers(given, shape, name="the weights", axes=axes))
 
     @property
     def num_states(self) -> int:
@@ -89,7 +89,7 @@ class ConditionalRandomField(Value):
     @cached_property
     def log_totals(self) -> np.ndarray:
         """The logarithm of the sum of each row of exp(transition)."""
-        return read_only(numerics.log_sum_exp(self.transition, axis=1))
+        return read_only(stable.log_sum_exp(self.transition, axis=1))
 
     @property
     def can_go_on(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.sequences.conditional_random_field.fit import fit_labels
 from juncture.sequences.conditional_random_field.infer import (
     infer_labels,

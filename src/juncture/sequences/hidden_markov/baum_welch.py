@@ -25,7 +25,7 @@ from juncture.inference.engines.options import check_data
 from juncture.learning.conditionals.table import weighted_logs
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
-from juncture.parallel import block_rows, map_blocks
+from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

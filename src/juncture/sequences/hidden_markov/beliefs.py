@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
+from juncture.base.values import SameContent, number_of
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
@@ -23,13 +24,12 @@ from juncture.inference.engines.row_factors import RowFactors, marginals_frame, 
 from juncture.kernels.chains.lags import smooth_with_lag
 from juncture.kernels.chains.passes import DISCARD
 from juncture.kernels.chains.paths import draw_paths
-from juncture.memory import check_table_fits
-from juncture.options import as_generator
+from juncture.numerics import stable
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import run_pass, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.online_filter import log_likelihoods_of
-from juncture.values import SameContent, number_of
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class ChainForecast(SameContent):
 
     def log_prob(self, observation: Any) -> np.ndarray:
         """The log-probability (density) that this observation comes, at each of the steps: (step,)."""
-        log_values = numerics.log(self.states) + log_likelihoods_of(self.model, observation)
-        return numerics.log_sum_exp(log_values, axis=1)
+        log_values = stable.log(self.states) + log_likelihoods_of(self.model, observation)
+        return stable.log_sum_exp(log_values, axis=1)
 
     @property
     def steps(self) -> range:
@@ -205,7 +205,7 @@ class ChainBeliefs(OneVariable):
         _, forward = run_pass(chain, self.sequence)
         _, backward = run_pass(chain, self.sequence, is_reverse=True)
         log_joint = as_logs(forward[:-1])[:, :, None] + chain.log_transition + as_logs(backward[1:])[:, None, :]
-        total = numerics.log_sum_exp(log_joint, axis=(1, 2))
+        total = stable.log_sum_exp(log_joint, axis=(1, 2))
         return np.asarray(np.exp(log_joint - total[:, None, None]))
 
     @cached_property
@@ -288,4 +288,4 @@ def as_plain(numbers: np.ndarray) -> np.ndarray:
 
 def as_logs(numbers: np.ndarray) -> np.ndarray:
     """The logarithms of what the numbers of `kernels.chains.log_encoded` stand for."""
-    return np.where(numbers < 0, numbers, numerics.log(np.maximum(numbers, 0.0)))
+    return np.where(numbers < 0, numbers, stable.log(np.maximum(numbers, 0.0)))

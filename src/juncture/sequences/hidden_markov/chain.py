@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import numerics
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData
 from juncture.kernels.chains.bounded_passes import LEAST_PRODUCT, WEAK
 from juncture.kernels.chains.likelihoods import FARTHEST, LOG_SMALLEST, encode, replace_small, subtract_tops
-from juncture.parallel import block_rows, blocks_of
+from juncture.numerics import stable
+from juncture.runtime.parallel import block_rows, blocks_of
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 # With every transition at least this probable, a mass that vanishes beside the others can never matter again.
@@ -61,9 +61,9 @@ class Chain:
             model.initial.copy(),
             sparse_transition(model.transition),
             sparse_transition(model.transition.T),
-            numerics.log(model.initial),
-            numerics.log(model.transition),
-            np.ascontiguousarray(numerics.log(model.transition).T),
+            stable.log(model.initial),
+            stable.log(model.transition),
+            np.ascontiguousarray(stable.log(model.transition).T),
             model.emissions,
             bool((model.transition < FORGETFUL).any()),
             PAIR_SCALE if is_minute else 1.0,

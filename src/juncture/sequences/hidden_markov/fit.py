@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
+from juncture.base.options import as_generator
 from juncture.data.sources.sequences import SequenceParts, read_parts
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
-from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.em.expectation_maximization import (
     ExpectationMaximization,
     em_steps,
@@ -21,7 +21,7 @@ from juncture.learning.em.expectation_maximization import (
     resolve_learner,
 )
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
 from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, HiddenMarkovState
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import LearningOptions, fixed_parts, tied_states

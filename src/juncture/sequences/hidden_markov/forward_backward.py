@@ -12,13 +12,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from juncture import parallel
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.chains.bounded_passes import is_loss_negligible, pass_bounded, pass_bounded_sequences
 from juncture.kernels.chains.log_encoded import DECISIVE_SUM, log_sum_of_products
 from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
 from juncture.kernels.chains.steps import COMBINE, STORE
-from juncture.parallel import BLOCK
+from juncture.runtime import parallel
+from juncture.runtime.parallel import BLOCK
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 
 LONG = 4 * BLOCK  # numbers: from here on a sequence is passed from both ends

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.sources.sequences import read_parts, read_sequences
 from juncture.inference.engines.contract import Cost
@@ -28,7 +29,6 @@ from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.values import number_of
 
 
 def infer_chain(  # noqa: PLR0913 (one verb, many options)

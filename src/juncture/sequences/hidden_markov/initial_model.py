@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import as_generator
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import is_whole
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
@@ -18,8 +19,7 @@ from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
-from juncture.memory import check_table_fits
-from juncture.options import as_generator
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.clusters import column_moments, columns_of
 from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start, sequence_parts
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array
+from juncture.base.checks import check_array
+from juncture.base.values import Value, number_of
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.convert import as_emissions
@@ -18,7 +18,7 @@ from juncture.data.sequences.sequences import Sequences, as_sequences
 from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.html import table_html
-from juncture.values import Value, number_of
+from juncture.numerics import stable
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -179,12 +179,12 @@ class HiddenMarkovModel(Value):
 
 
 def check_initial(initial: Any, size: int) -> np.ndarray:
-    return numerics.as_probabilities(initial, (size,), name="the initial distribution")
+    return stable.as_probabilities(initial, (size,), name="the initial distribution")
 
 
 def check_transition(transition: Any, size: int) -> np.ndarray:
     axes = "one row and one column per state"
-    return numerics.as_probabilities(transition, (size, size), name="the transition matrix", axes=axes)
+    return stable.as_probabilities(transition, (size, size), name="the transition matrix", axes=axes)
 
 
 def with_symbols(emissions: Emissions, symbols: Iterable[State] | None) -> Emissions:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture import parallel
-from juncture.checks import check_count, check_flag
+from juncture.base.checks import check_count, check_flag
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.sources.sequences import read_sequences
 from juncture.data.tables.labels import decode_labels
@@ -29,12 +29,12 @@ from juncture.inference.engines.pictures import path_shares
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
+from juncture.runtime import parallel
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score
 from juncture.sequences.hidden_markov.infer import ChainOptions, check_possible
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.trellis import Trellis
-from juncture.values import number_of
 
 MAX_PATHS = 12  # in a picture
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_count, shown
+from juncture.base.checks import check_count, shown
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import Sequence, Sequences
 from juncture.data.tables.holes import unmask_items
 from juncture.errors import ImpossibleEvidence, InvalidData, JunctureError
+from juncture.numerics import stable
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.values import number_of
 
 
 def log_likelihoods_of(model: HiddenMarkovModel, observation: Any, state: Any = None, *, step: int = 0) -> np.ndarray:
@@ -93,7 +93,7 @@ class ChainFilter:
         """
         log_likelihoods = log_likelihoods_of(self.model, observation, state, step=self.num_steps)
         log_joint = self.log_predicted + log_likelihoods
-        log_total = float(numerics.log_sum_exp(log_joint))
+        log_total = float(stable.log_sum_exp(log_joint))
         if log_total == -np.inf:
             raise ImpossibleEvidence(
                 f"the observation {observation!r} at step {self.num_steps} has probability zero after those before it"
@@ -127,7 +127,7 @@ class ChainFilter:
         for _, log_likelihoods in reversed(self.recent[1:]):
             log_message = propagate(log_message + log_likelihoods, log_backward)
         log_distribution = self.recent[0][0] + log_message
-        return np.asarray(np.exp(log_distribution - numerics.log_sum_exp(log_distribution)))
+        return np.asarray(np.exp(log_distribution - stable.log_sum_exp(log_distribution)))
 
     def __repr__(self) -> str:
         return f"ChainFilter({number_of(self.num_steps, 'step')}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
@@ -138,4 +138,4 @@ def begin_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter:
 
 
 def propagate(log_message: np.ndarray, log_matrix: np.ndarray) -> np.ndarray:
-    return numerics.log_sum_exp(log_message[:, None] + log_matrix, axis=0)
+    return stable.log_sum_exp(log_message[:, None] + log_matrix, axis=0)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import check_names
+from juncture.base.values import Value
 from juncture.components.posterior_point import check_point, less_one, prior_for_point
 from juncture.components.shared import SharedEmissions
 from juncture.components.traits import lasting_traits
@@ -16,9 +18,7 @@ from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, hint
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.learning.conditionals.table import weighted_logs
-from juncture.options import check_names
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.values import Value
 
 SHARED = ("transition", "emissions")
 PARTS = ("initial", "transition", "emissions")

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_counts
+from juncture.base.checks import check_counts
+from juncture.base.options import as_generator
 from juncture.components.categorical import CategoricalEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.data.tables.labels import decode_labels
 from juncture.errors import InvalidData
 from juncture.kernels.chains.paths import draw_paths
-from juncture.memory import check_table_fits
-from juncture.options import as_generator
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.infer import infer_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value, number_of, read_only
 from juncture.components.contract import named
 from juncture.data.sequences.sequences import UNKNOWN, Sequences, check_step_weights
 from juncture.data.sources.sequences import SequenceParts, empty_sequences, read_parts, read_sequences
@@ -19,7 +20,6 @@ from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.learning.fit import check_learned
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
-from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.lattice import Cell, Lattice, Link
@@ -14,7 +15,6 @@ from juncture.drawing.notebook import diagram_html
 from juncture.drawing.text import format_steps
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.values import number_of
 from juncture.variables import State
 
 SHOWN = 10  # steps at most in a text

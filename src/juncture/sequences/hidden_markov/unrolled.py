@@ -12,9 +12,9 @@ from juncture.data.sequences.sequences import UNKNOWN, Sequences
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
-from juncture.memory import check_steps_fit
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph
+from juncture.runtime.memory import check_steps_fit
 from juncture.variables import Variable
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.sequences.hidden_markov.fit import fit_hidden_markov
 from juncture.sequences.hidden_markov.infer import infer_chain, log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
 from juncture.errors import Unsupported
 from juncture.sequences.markov_chains.windows import first_order_matrix
 

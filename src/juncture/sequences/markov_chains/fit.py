@@ -10,22 +10,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.base.options import as_generator
+from juncture.base.values import Value, number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.sources.sequences import empty_sequences
 from juncture.errors import ImpossibleEvidence, InvalidData, UnseenParentsWarning, hint, warn_user
-from juncture.iteration import ProgressCallback, Trace
 from juncture.learning.conditionals.contract import EstimationOptions, Point
 from juncture.learning.conditionals.table import TableCounts, added_counts, weighted_logs
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.learning.fit import Fit
-from juncture.options import as_generator
+from juncture.numerics.iteration import ProgressCallback, Trace
 from juncture.sequences.hidden_markov.statistics import check_observed, weighted_parts
 from juncture.sequences.markov_chains.evolution import power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
-from juncture.values import Value, number_of
 from juncture.variables import Scope, State, Variable
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_counts
+from juncture.base.checks import check_counts
+from juncture.base.options import as_generator
 from juncture.data.sequences.sequences import Sequence, Sequences
 from juncture.data.sources.sequences import read_parts, read_sequences
 from juncture.data.tables.labels import label_array
 from juncture.errors import Unsupported
 from juncture.inference.engines.options import register_methods, resolve_method
-from juncture.memory import check_table_fits
-from juncture.numerics import log
-from juncture.options import as_generator
+from juncture.numerics.stable import log
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import decode_sequences

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.values import Value
 from juncture.errors import InvalidModel, UnknownState
-from juncture.numerics import as_probabilities
-from juncture.values import Value
+from juncture.numerics.stable import as_probabilities
 from juncture.variables import State, Variable, as_plain
 
 Label: TypeAlias = State | tuple[State, ...]

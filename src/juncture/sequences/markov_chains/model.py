@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
+from juncture.base.values import Value, number_of, read_only
 from juncture.data.sequences.sequences import Sequences, as_sequences
 from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.factors.html import table_html
-from juncture.memory import check_steps_fit, check_table_fits
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.numerics import as_probabilities
+from juncture.numerics.stable import as_probabilities
+from juncture.runtime.memory import check_steps_fit, check_table_fits
 from juncture.sequences.markov_chains import evolution
 from juncture.sequences.markov_chains.evolution import (
     ChainStructure,
@@ -30,7 +31,6 @@ from juncture.sequences.markov_chains.evolution import (
 )
 from juncture.sequences.markov_chains.labels import ChainLabels, Label, as_distribution, as_labels, as_order, shown
 from juncture.sequences.markov_chains.windows import fill_from_states, first_order_matrix
-from juncture.values import Value, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_choice, check_flag, check_kind, check_number
+from juncture.base.checks import check_choice, check_flag, check_kind, check_number
+from juncture.base.options import resolve
+from juncture.base.values import Value, read_only
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, UnknownVariable, Unsupported, hint, warn_user
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Trace, check_stopping_rule, iterate
-from juncture.options import resolve
-from juncture.values import Value, read_only
+from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
 
 MANY_PAGES = 2_000  # from here on "auto" iterates
 SHOWN = 10

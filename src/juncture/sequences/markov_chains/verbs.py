@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.sequences.markov_chains.fit import chain_statistics, estimate_chain, fit_chain
 from juncture.sequences.markov_chains.infer import infer_missing, log_prob_chain, most_probable_missing, sample_chain
 from juncture.sequences.markov_chains.model import MarkovChain

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator, as_sizes
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.drawing.courses import Course
 from juncture.factors.tables import import_pandas
@@ -17,8 +19,7 @@ from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import intervals_html
 from juncture.kernels.state_space.paths import covariances, draw_backward
-from juncture.memory import check_table_fits
-from juncture.options import as_generator, as_sizes
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.state_space.forecast import (
     StateSpaceForecast,
     as_future_inputs,
@@ -29,7 +30,6 @@ from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import pack_model
 from juncture.sequences.state_space.passes import Filtered, Smoothed
 from juncture.sequences.state_space.pictures import draw_states
-from juncture.values import number_of
 
 if TYPE_CHECKING:
     import pandas as pd

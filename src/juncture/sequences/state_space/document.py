@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 
 REQUIRED = (

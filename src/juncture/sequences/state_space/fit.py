@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import as_generator, check_names
 from juncture.errors import InvalidData, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
 from juncture.learning.fit import Fit
-from juncture.options import as_generator, check_names
+from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.sequences.hidden_markov.statistics import check_observed, nonempty_parts, weighted_parts
 from juncture.sequences.state_space.em import StateSpaceProblem
 from juncture.sequences.state_space.estimation import REGRESSIONS, StateSpaceOptions, estimate_state_space

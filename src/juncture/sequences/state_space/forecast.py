@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import as_inputs
 from juncture.drawing.courses import Course, Panel
 from juncture.errors import InvalidData
@@ -16,7 +17,6 @@ from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedSteps, pack_model
 from juncture.sequences.state_space.parts import additions, each_step
 from juncture.sequences.state_space.passes import Filtered, check_filtered, raise_overflow, run_filter
-from juncture.values import number_of
 
 KEY = "mean", "95 % of the probability", ""  # of line, band and points
 

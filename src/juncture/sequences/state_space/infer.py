@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.sources.sequences import read_parts, read_sequences
 from juncture.drawing.courses import Course, Panel
@@ -20,12 +21,11 @@ from juncture.drawing.notebook import diagram_html
 from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
-from juncture.numerics import LOG_TWO_PI, log
+from juncture.numerics.stable import LOG_TWO_PI, log
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
 from juncture.sequences.state_space.forecast import name_part
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.passes import filtered, smoothed
-from juncture.values import number_of
 
 
 def infer_states(

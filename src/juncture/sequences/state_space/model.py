@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.values import Value, number_of
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.sequences.state_space.data import as_real_sequences
 from juncture.sequences.state_space.parts import as_covariance, as_part
-from juncture.values import Value, number_of
 
 if TYPE_CHECKING:
     from juncture.drawing.diagram import Diagram

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.values import read_only
 from juncture.errors import InvalidModel
-from juncture.numerics import where
-from juncture.values import read_only
+from juncture.numerics.stable import where
 
 if TYPE_CHECKING:
     from juncture.sequences.state_space.model import LinearGaussianStateSpace

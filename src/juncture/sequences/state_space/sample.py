@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_counts, check_iterable
+from juncture.base.checks import check_counts, check_iterable
+from juncture.base.options import as_generator
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.kernels.state_space.paths import draw_forward
-from juncture.memory import check_table_fits
-from juncture.options import as_generator
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.sample import draw_paths_given
 from juncture.sequences.state_space.forecast import as_future_inputs
 from juncture.sequences.state_space.infer import infer_states

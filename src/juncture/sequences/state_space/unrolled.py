@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
 from juncture.data.sequences.sequences import as_inputs
 from juncture.errors import InvalidData
-from juncture.memory import check_table_fits
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.state_space.parts import additions, each_step
 
 if TYPE_CHECKING:

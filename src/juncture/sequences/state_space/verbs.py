@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
-from juncture.dispatch import register
+from juncture.base.dispatch import register
 from juncture.sequences.state_space.fit import fit_state_space
 from juncture.sequences.state_space.infer import infer_states, log_prob_sequences, most_probable_states
 from juncture.sequences.state_space.model import LinearGaussianStateSpace

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_count, check_iterable, check_number, is_iterable
+from juncture.base.checks import check_array, check_count, check_iterable, check_number, is_iterable
+from juncture.base.options import as_generator
+from juncture.base.values import few
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import as_dataset, rows_of
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
-from juncture.latent.rows import as_dataset, rows_of
-from juncture.options import as_generator
+from juncture.numerics import stable
 from juncture.supervised.generative.linear_form import LinearForm, hyperplane, linear_form
-from juncture.values import few
 from juncture.variables import State, Variable
 
 
@@ -105,11 +105,11 @@ class GenerativeClassifier(NamedFeatures):
 
     def _log_joint(self, rows: Any) -> np.ndarray:
         """`log_joint` of rows that were checked."""
-        return self.densities.log_prob(rows) + numerics.log(self.prior)
+        return self.densities.log_prob(rows) + stable.log(self.prior)
 
     def log_prob(self, rows: Any) -> np.ndarray:
         """log p(row), whatever the class."""
-        return np.asarray(numerics.log_sum_exp(self.log_joint(rows), axis=1))
+        return np.asarray(stable.log_sum_exp(self.log_joint(rows), axis=1))
 
     def predict_log_proba(self, rows: Any) -> np.ndarray:
         """log p(class | row), (row, class).
@@ -128,11 +128,11 @@ class GenerativeClassifier(NamedFeatures):
 
     def _normalize(self, log_joint: np.ndarray) -> np.ndarray:
         """log p(class | row) from log p(row, class), in the same array."""
-        total = np.asarray(numerics.log_sum_exp(log_joint, axis=1))
+        total = np.asarray(stable.log_sum_exp(log_joint, axis=1))
         impossible = total == -np.inf
         if impossible.any():
             warn_impossible(impossible)
-            log_joint[impossible], total[impossible] = numerics.log(self.prior), 0.0
+            log_joint[impossible], total[impossible] = stable.log(self.prior), 0.0
         log_joint -= total[:, None]
         return log_joint
 
@@ -143,7 +143,7 @@ class GenerativeClassifier(NamedFeatures):
         Bernoulli columns, counts of words, Gaussians that share their covariance, Poisson and exponential columns.
         """
         weights, constants = linear_form(self.densities)
-        return LinearForm(weights, constants + numerics.log(self.prior), self.classes)
+        return LinearForm(weights, constants + stable.log(self.prior), self.classes)
 
     def hyperplane(self, one: State, other: State) -> tuple[np.ndarray, np.ndarray]:
         """(w, x0): two classes are equally probable where w · (row - x0) = 0.
@@ -210,7 +210,7 @@ def as_class_prior(prior: Any, labels: tuple[State, ...], counts: np.ndarray) ->
     given = check_array(prior, "priors", ndim=1)
     if len(given) != len(labels):
         raise InvalidData(f"priors must be as many as there are classes, {len(labels)}; got {len(given)}")
-    return numerics.as_probabilities(given, (len(labels),), name="the list of priors")
+    return stable.as_probabilities(given, (len(labels),), name="the list of priors")
 
 
 def check_pseudo_count(prior: Any) -> float:

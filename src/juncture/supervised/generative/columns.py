@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, shown
+from juncture.base.checks import check_choice, shown
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_number
+from juncture.base.checks import check_choice, check_number
 from juncture.components.bernoulli import BernoulliEmissions, check_ones
 from juncture.components.contract import Emissions
 from juncture.components.word_counts import BagOfWords, check_counts

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.components.contract import Emissions
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import as_table, find_names
+from juncture.data.rows import as_numbers
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
-from juncture.iteration import Trace
-from juncture.latent.rows import as_numbers
 from juncture.learning.fit import Fit
+from juncture.numerics.iteration import Trace
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
 from juncture.supervised.generative.estimation import Estimation, learn

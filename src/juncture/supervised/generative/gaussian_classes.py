@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.supervised.generative.learning import Restrict

@@ -16,15 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture import numerics
 from juncture.components.contract import Emissions, named
 from juncture.components.gaussian import GaussianEmissions
 from juncture.errors import RegularizedWarning, warn_user
 from juncture.inference.engines.options import check_data
-from juncture.iteration import Trace
 from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
+from juncture.numerics import stable
+from juncture.numerics.iteration import Trace
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
 
 BLOCK = 2**22  # numbers of weights (row, class) at once: enough rows for all cores
@@ -68,7 +68,7 @@ def count_shares(template: GenerativeClassifier, rows: Any, shares: np.ndarray) 
 
 def log_evidence(log_joint: np.ndarray, block: LabelledRows) -> np.ndarray:
     """log p(row, label), of a row without a label log p(row), from log p(row, class)."""
-    known, totals = np.flatnonzero(block.codes >= 0), np.asarray(numerics.log_sum_exp(log_joint, axis=1))
+    known, totals = np.flatnonzero(block.codes >= 0), np.asarray(stable.log_sum_exp(log_joint, axis=1))
     totals[known] = log_joint[known, block.codes[known]]
     return totals
 
@@ -141,7 +141,7 @@ class ClassProblem:
         own = model.densities.log_prior(self.prior)
         if np.ndim(self.class_prior) or self.class_prior is None or hasattr(self.class_prior, "keys"):
             return own
-        return own + float(self.class_prior) * float(numerics.log(model.prior).sum())
+        return own + float(self.class_prior) * float(stable.log(model.prior).sum())
 
     def recover(self, state: EMState[GenerativeClassifier, MixtureStatistics], fall: float) -> GenerativeClassifier:
         """Where rounding in almost degenerate densities lowers the objective, the densities stay."""

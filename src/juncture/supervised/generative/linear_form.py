@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import check_array, check_iterable, is_iterable
+from juncture.base.checks import check_array, check_iterable, is_iterable
+from juncture.base.values import Value, read_only
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.contract import Emissions
 from juncture.components.family import FamilyEmissions
@@ -26,7 +26,7 @@ from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
-from juncture.values import Value, read_only
+from juncture.numerics import stable
 from juncture.variables import State
 
 Terms = tuple[np.ndarray, np.ndarray]  # weights (class, column), constants (class,)
@@ -134,14 +134,14 @@ def _(densities: FamilyEmissions) -> Terms:
 
 NATURAL: dict[type, Any] = {  # (η, A(η)) of families whose sufficient statistic is the observation
     Bernoulli: lambda family: (
-        numerics.log(family.probability) - numerics.log(1.0 - np.asarray(family.probability)),
-        -numerics.log(1.0 - np.asarray(family.probability)),
+        stable.log(family.probability) - stable.log(1.0 - np.asarray(family.probability)),
+        -stable.log(1.0 - np.asarray(family.probability)),
     ),
-    Poisson: lambda family: (numerics.log(family.rate), np.asarray(family.rate)),
-    Exponential: lambda family: (-np.asarray(family.rate), -numerics.log(family.rate)),
+    Poisson: lambda family: (stable.log(family.rate), np.asarray(family.rate)),
+    Exponential: lambda family: (-np.asarray(family.rate), -stable.log(family.rate)),
     Geometric: lambda family: (
-        numerics.log(1.0 - np.asarray(family.probability)),
-        -numerics.log(family.probability),
+        stable.log(1.0 - np.asarray(family.probability)),
+        -stable.log(family.probability),
     ),
 }
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
 from juncture.errors import InvalidData, TooLarge
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation

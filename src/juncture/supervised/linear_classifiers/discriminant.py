@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.data.feature_names import NamedFeatures, Names
 from juncture.errors import InvalidData
 from juncture.supervised.linear_classifiers.separability import check_points
-from juncture.values import number_of
 
 
 class LinearDiscriminant(NamedFeatures):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
-from juncture.documents.variables import encode_states, read_states
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
+from juncture.data.document import encode_states, read_states
 from juncture.errors import FormatError
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import (

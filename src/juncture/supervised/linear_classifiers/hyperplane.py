@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_number
+from juncture.base.checks import check_array, check_number
+from juncture.base.values import read_only
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
-from juncture.pictures import plot
 from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant, check_coordinates
 from juncture.supervised.linear_classifiers.separability import check_labels
-from juncture.values import read_only
 
 
 class Hyperplane(LinearDiscriminant):

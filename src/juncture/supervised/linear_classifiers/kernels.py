@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_iterable, check_kind, check_number
+from juncture.base.checks import check_array, check_count, check_iterable, check_kind, check_number
+from juncture.base.values import Value
 from juncture.errors import InvalidData, TooLarge
 from juncture.supervised.linear_classifiers.separability import check_points
-from juncture.values import Value
 
 MOST_FEATURES = 1_000_000
 

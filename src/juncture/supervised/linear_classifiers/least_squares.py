@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_flag, check_number
+from juncture.base.checks import check_flag, check_number
 from juncture.errors import InvalidData
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.separability import check_labels, read_points

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice
-from juncture.numerics import sigmoid
+from juncture.base.checks import check_array, check_choice
+from juncture.numerics.stable import sigmoid
 
 
 class MarginLoss(NamedTuple):

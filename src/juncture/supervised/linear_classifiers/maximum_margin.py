@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_number
+from juncture.base.checks import check_array, check_count, check_number
+from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
-from juncture.pictures import plot
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import Kernel, LinearKernel, check_kernel
 from juncture.supervised.linear_classifiers.pairwise_ascent import maximize_dual
 from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation, read_points
-from juncture.values import number_of, read_only
 
 
 class OptimalityResiduals(NamedTuple):

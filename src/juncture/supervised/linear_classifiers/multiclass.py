@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function, check_iterable
+from juncture.base.checks import check_function, check_iterable
+from juncture.base.values import few
 from juncture.data.feature_names import NamedFeatures, Names
 from juncture.errors import InvalidData, InvalidModel
 from juncture.supervised.linear_classifiers.separability import check_points, read_points
 from juncture.supervised.regression.classes import check_classes, decode_classes
-from juncture.values import few
 from juncture.variables import State, as_plain
 
 Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
 from juncture.errors import InvalidData, hint
 from juncture.supervised.linear_classifiers.multiclass import (
     BinaryDiscriminants,

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_choice, check_count, check_flag, check_number
-from juncture.dispatch import one_path
+from juncture.base.checks import check_array, check_choice, check_count, check_flag, check_number
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
+from juncture.base.values import number_of, read_only
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
-from juncture.options import as_generator
 from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.separability import check_labels, check_points, read_points
 from juncture.supervised.regression.rows import read_weights
-from juncture.values import number_of, read_only
 
 NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.values import number_of, read_only
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
 from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.losses import LOSSES, MarginLoss, check_loss
 from juncture.supervised.linear_classifiers.maximum_margin import fit_maximum_margin
 from juncture.supervised.linear_classifiers.separability import check_labels, read_points
-from juncture.values import number_of, read_only
 
 PENALTIES = ("l1", "l2")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.data.feature_names import Names, as_table, find_names, select_columns
+from juncture.data.rows import read_columns
 from juncture.errors import InvalidData
-from juncture.latent.rows import read_columns
 
 
 def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_number
+from juncture.base.checks import check_array, check_number
+from juncture.base.values import Value, number_of, read_only
 from juncture.errors import InvalidData
-from juncture.values import Value, number_of, read_only
 
 MOST_INPUTS = 20
 

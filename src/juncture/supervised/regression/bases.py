@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_flag, check_kind, check_number
+from juncture.base.checks import check_array, check_count, check_flag, check_kind, check_number
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData
-from juncture.numerics import sigmoid
+from juncture.numerics.stable import sigmoid
 from juncture.supervised.regression.rows import read_inputs
-from juncture.values import Value, read_only
 
 
 class Basis(Value):

@@ -10,16 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
+from juncture.base.checks import check_count, check_number
+from juncture.base.values import number_of
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.gaussian_weights import GaussianWeights, check_weights_prior, standard_precision
 from juncture.supervised.regression.linear import LinearRegression
 from juncture.supervised.regression.statistics import RegressionStatistics
-from juncture.values import number_of
 
 
 class BayesianLinearRegression(GaussianWeights):

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_iterable, shown
+from juncture.base.checks import check_iterable, shown
+from juncture.base.values import number_of
 from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData
-from juncture.values import number_of
 
 
 def read_classes(labels: Any, num_rows: int, classes: Any = None) -> tuple[tuple[Any, ...], np.ndarray]:

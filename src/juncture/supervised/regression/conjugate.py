@@ -11,16 +11,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
+from juncture.base.values import number_of
 from juncture.errors import InvalidModel
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.continuous.student_t import StudentT
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.gaussian_weights import GaussianWeights, check_weights_prior, standard_precision
 from juncture.supervised.regression.statistics import RegressionStatistics
-from juncture.values import number_of
 
 
 class ConjugateLinearRegression(GaussianWeights):

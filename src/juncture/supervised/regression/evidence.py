@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_iterable
+from juncture.base.checks import check_iterable
+from juncture.base.values import Value, few, read_only
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
-from juncture.iteration import Trace, check_stopping_rule, iterate
-from juncture.numerics import LOG_TWO_PI, softmax
-from juncture.pictures import plot
+from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
+from juncture.numerics.stable import LOG_TWO_PI, softmax
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.bayesian import BayesianLinearRegression
 from juncture.supervised.regression.rows import Rows, read_rows
 from juncture.supervised.regression.statistics import add_up
-from juncture.values import Value, few, read_only
 
 RATIOS = np.logspace(-36, 12, 961)  # of α to β, in units of the largest eigenvalue of ΦᵀΦ
 SMALLEST = 1e-12  # eigenvalue of ΦᵀΦ, in units of the largest, below which the rows leave a direction to the prior

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from juncture.data.feature_names import NamedFeatures
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
-from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_inputs, read_rows
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
-from juncture.descent.descend import Descent
-from juncture.descent.step_rules import StepRule
-from juncture.descent.stochastic import descend_stochastic
+from juncture.base.checks import check_count, check_number
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT
-from juncture.newton import (
+from juncture.numerics.descent.descend import Descent
+from juncture.numerics.descent.step_rules import StepRule
+from juncture.numerics.descent.stochastic import descend_stochastic
+from juncture.numerics.newton import (
     DampedNewton,
     Expansion,
     inverse_root,
@@ -23,7 +23,7 @@ from juncture.newton import (
     least_curvature,
     shortest_step,
 )
-from juncture.parallel import block_rows, map_blocks
+from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.supervised.regression.bases import Basis
 from juncture.supervised.regression.generalized_linear import (
     GeneralizedLinearFit,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-from juncture.checks import check_array, check_count, check_kind, check_number
+from juncture.base.checks import check_array, check_count, check_kind, check_number
+from juncture.base.values import read_only
 from juncture.data.feature_names import Names, agree
 from juncture.errors import InvalidData, InvalidModel
-from juncture.numerics import as_numbers
+from juncture.numerics.stable import as_numbers
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.statistics import RegressionStatistics, add_up
-from juncture.values import read_only
 
 
 class GaussianWeights(FeatureModel):

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_number
+from juncture.base.checks import check_array, check_number
+from juncture.base.values import Value, few, read_only
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.binomial import Binomial
-from juncture.numerics import as_numbers
-from juncture.pictures import plot
+from juncture.numerics.stable import as_numbers
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.links import Link, as_link
 from juncture.supervised.regression.responses import Response, as_response
 from juncture.supervised.regression.rows import check_finite
-from juncture.values import Value, few, read_only
 
 
 class GeneralizedLinearModel(FeatureModel):

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_kind
+from juncture.base.checks import check_choice, check_count, check_kind
+from juncture.base.options import as_generator
+from juncture.base.values import Value
 from juncture.data.feature_names import Names
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics import LOG_TWO_PI, as_numbers, sigmoid, softmax
-from juncture.options import as_generator
-from juncture.parallel import block_rows, map_blocks
-from juncture.pictures import plot
+from juncture.numerics.stable import LOG_TWO_PI, as_numbers, sigmoid, softmax
+from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.supervised.regression.classes import decode_classes
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
-from juncture.values import Value
 
 REACH, DIGITS = 9.0, 36.0  # standard deviations on each side; exp(-36) is the error of the trapezoidal rule
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_number
+from juncture.base.checks import check_array, check_number
+from juncture.base.values import Value, few, read_only
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
-from juncture.numerics import LOG_TWO_PI, as_numbers
-from juncture.pictures import plot
+from juncture.numerics.stable import LOG_TWO_PI, as_numbers
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.rows import read_rows
-from juncture.values import Value, few, read_only
 
 
 class LinearRegression(FeatureModel):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
-from juncture.checks import check_choice, check_function
-from juncture.values import Value
+from juncture.base.checks import check_choice, check_function
+from juncture.base.values import Value
 
 Function = Callable[[np.ndarray], np.ndarray]
 

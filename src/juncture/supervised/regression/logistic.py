@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_count, check_flag, check_number
+from juncture.base.checks import check_array, check_count, check_flag, check_number
+from juncture.base.values import Value, few, read_only
 from juncture.data.feature_names import as_table, find_names, name_model
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel, NotConvergedWarning, warn_user
 from juncture.learning.conditionals.softmax import NEWTON, SoftmaxLikelihood, standardization
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
-from juncture.numerics import as_numbers, log_sum_exp, softmax
-from juncture.pictures import plot
+from juncture.numerics.stable import as_numbers, log_sum_exp, softmax
 from juncture.supervised.regression.bases import Basis, LinearBasis, check_basis
 from juncture.supervised.regression.classes import check_classes, decode_classes, read_classes
 from juncture.supervised.regression.features import FeatureModel
 from juncture.supervised.regression.logistic_lasso import minimize_absolute
 from juncture.supervised.regression.rows import read_inputs, read_weights
-from juncture.values import Value, few, read_only
 from juncture.variables import as_plain
 
 

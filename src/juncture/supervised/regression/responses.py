@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gamma import Gamma

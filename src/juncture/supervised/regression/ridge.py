@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_flag
+from juncture.base.checks import check_array, check_flag
+from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.learning.conditionals.softmax import standardization
-from juncture.pictures import plot
 from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.linear import LinearRegression, dependent_columns
 from juncture.supervised.regression.rows import read_rows
-from juncture.values import number_of, read_only
 
 ALONE = 1e-10  # a leverage this close to 1: no other row says anything about the fitted value
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.base.checks import check_array
 from juncture.data.feature_names import Names
 from juncture.errors import InvalidData
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import orthogonal_directions, standardization
-from juncture.newton import Expansion
-from juncture.parallel import block_rows, map_blocks, one_thread
+from juncture.numerics.newton import Expansion
+from juncture.runtime.parallel import block_rows, map_blocks, one_thread
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.generalized_linear import read_offset, read_trials
 from juncture.supervised.regression.links import Link, as_link

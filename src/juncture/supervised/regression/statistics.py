@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_kind
+from juncture.base.checks import check_kind
+from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures, agree
 from juncture.errors import InvalidData
-from juncture.parallel import block_rows, map_blocks
+from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.supervised.regression.bases import Basis, check_basis, count_inputs
 from juncture.supervised.regression.rows import Rows, read_rows
-from juncture.values import number_of, read_only
 
 
 class RegressionStatistics(NamedFeatures):

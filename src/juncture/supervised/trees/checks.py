@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_kind
+from juncture.base.checks import check_array, check_kind
 from juncture.errors import InvalidModel
 from juncture.supervised.trees.growth import Nodes
 from juncture.variables import Scope, Variable

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_array, check_iterable, shown
+from juncture.base.checks import check_array, check_iterable, shown
+from juncture.base.values import number_of
 from juncture.data.entries import as_table
 from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.columns import Column
@@ -16,7 +17,6 @@ from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
-from juncture.values import number_of
 from juncture.variables import Scope, Variable
 
 LARGEST = 1e100  # of the numbers that a regression tree learns: sums of their squares are doubles

@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from juncture.kernels.trees.descent import find_leaves
-from juncture.values import read_only
+from juncture.base.values import read_only
+from juncture.kernels.decision_trees.descent import find_leaves
 from juncture.variables import Variable
 
 

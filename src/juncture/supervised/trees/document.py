@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.documents.kinds import HEAD, register_kind
-from juncture.documents.node import Node
-from juncture.documents.variables import encode_variable, read_variable, read_variables
+from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.node import Node
+from juncture.data.document import encode_variable, read_variable, read_variables
 from juncture.supervised.trees.forest import VOTES, RandomForest
 from juncture.supervised.trees.growth import CRITERIA, MISSING
 from juncture.supervised.trees.tree import DecisionTree

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.values import few, number_of
 from juncture.drawing.text import format_percentage, format_value
 from juncture.errors import InvalidData
 from juncture.supervised.trees.descent import average_leaves, child_shares
 from juncture.supervised.trees.rules import branch_test
-from juncture.values import few, number_of
 
 if TYPE_CHECKING:
     from juncture.supervised.trees.tree import DecisionTree

@@ -7,18 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from juncture import parallel
-from juncture.checks import check_choice, check_count, check_flag, check_iterable, check_kind, check_number, is_one_of
+from juncture.base.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_iterable,
+    check_kind,
+    check_number,
+    is_one_of,
+)
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
+from juncture.base.values import Value, number_of, read_only
 from juncture.data.tables.labels import label_array
-from juncture.dispatch import one_path
 from juncture.errors import InvalidModel, Unsupported
-from juncture.options import as_generator
+from juncture.runtime import parallel
 from juncture.supervised.trees.columns import TrainingRows, read_training
 from juncture.supervised.trees.descent import average_leaves
 from juncture.supervised.trees.growth import Growth
 from juncture.supervised.trees.learn import TARGETS, grow_tree
 from juncture.supervised.trees.tree import DecisionTree
-from juncture.values import Value, number_of, read_only
 from juncture.variables import State
 
 VOTES = ("soft", "hard")

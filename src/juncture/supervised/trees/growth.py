@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number
 from juncture.errors import InvalidData
-from juncture.kernels.trees.routes import send_rows
-from juncture.kernels.trees.scores import CLASS_MODE, ENTROPY, FRACTIONS, GAIN_RATIO, GINI, MODE, VARIANCE
-from juncture.kernels.trees.splits import find_splits
+from juncture.kernels.decision_trees.routes import send_rows
+from juncture.kernels.decision_trees.scores import CLASS_MODE, ENTROPY, FRACTIONS, GAIN_RATIO, GINI, MODE, VARIANCE
+from juncture.kernels.decision_trees.splits import find_splits
 from juncture.supervised.trees.columns import TrainingRows
 
 CRITERIA = {"gain": ENTROPY, "gain_ratio": GAIN_RATIO, "gini": GINI}

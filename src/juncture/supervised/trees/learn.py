@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
-from juncture.dispatch import one_path
-from juncture.options import as_generator
+from juncture.base.checks import check_choice
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
 from juncture.supervised.trees.columns import TrainingRows, read_training
 from juncture.supervised.trees.growth import Growth, grow
 from juncture.supervised.trees.tree import DecisionTree

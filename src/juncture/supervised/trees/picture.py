@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from juncture.base.values import number_of
 from juncture.drawing.decision_trees import DecisionBox, DecisionDiagram
 from juncture.drawing.text import format_value
 from juncture.supervised.trees.rules import branch_test, prediction_of
-from juncture.values import number_of
 
 if TYPE_CHECKING:
     from juncture.supervised.trees.tree import DecisionTree

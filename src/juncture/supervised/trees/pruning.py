@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_flag, check_kind, check_number
+from juncture.base.checks import check_flag, check_kind, check_number
 from juncture.data.tables.weights import as_weights
 from juncture.supervised.trees.columns import as_input_table, encode_target, read_inputs, read_target
 from juncture.supervised.trees.descent import send_to_leaves

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_mapping, check_number
+from juncture.base.checks import check_mapping, check_number
+from juncture.base.values import Value, number_of
 from juncture.drawing.text import format_value
 from juncture.errors import InvalidData
-from juncture.values import Value, number_of
 
 if TYPE_CHECKING:
     from juncture.supervised.trees.tree import DecisionTree

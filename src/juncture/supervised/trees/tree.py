@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
+from juncture.base.values import Value, number_of, read_only
 from juncture.data.tables.labels import label_array
 from juncture.drawing.decision_trees import DecisionDiagram
 from juncture.drawing.notebook import diagram_html
@@ -21,7 +22,6 @@ from juncture.supervised.trees.growth import CRITERIA, MISSING, Nodes
 from juncture.supervised.trees.impurity import node_impurities, node_weights
 from juncture.supervised.trees.picture import tree_diagram
 from juncture.supervised.trees.rules import Rule, find_rules
-from juncture.values import Value, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 FIELDS = ("split", "threshold", "num_children", "branch", "statistics")

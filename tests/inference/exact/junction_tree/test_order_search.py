@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.inference.engines.lowering import lower
 from juncture.inference.exact.clique_search import HOPELESS
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.plan import find_structure
-from juncture.inference.exact.lowering import lower
 from juncture.kernels.elimination_orders import ordering
 from juncture.kernels.elimination_orders.bitsets import as_lists, moral_graph
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.factor_arrays import factor_arrays
+from juncture.inference.engines.factor_arrays import factor_arrays
 from juncture.inference.sampling.diagnostics import effective_sample_size, r_hat
 from juncture.inference.sampling.markov_chains import chains, gibbs
 from juncture.inference.sampling.markov_chains.blocks import make_block, tabulate

@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.sampling.markov_chains import gibbs, metropolis
 from juncture.inference.sampling.markov_chains.blocks import BlockTransition
 from juncture.inference.sampling.markov_chains.chains import Chain

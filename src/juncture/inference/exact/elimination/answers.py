@@ -9,14 +9,14 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import distinct_rows
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.engines.expected import expected_from_marginals
+from juncture.inference.engines.lowering import determined_nodes, lower
 from juncture.inference.exact.best_states import best_states, first_of_ties
 from juncture.inference.exact.elimination.buckets import Elimination, LogFactor, draw_back, marginal_map_solver
-from juncture.inference.exact.lowering import determined_nodes, lower
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 
@@ -39,7 +39,7 @@ class ReducedModel:
             LogFactor(tuple(nodes[name] for name in factor.scope.names), factor.log_values)
             for factor in lowered.factors
         ]
-        soft = [LogFactor((nodes[name],), numerics.log(table[0])) for name, table in findings.likelihoods.items()]
+        soft = [LogFactor((nodes[name],), stable.log(table[0])) for name, table in findings.likelihoods.items()]
         return cls(lowered.scope, codes, tuple(reduce_factor(factor, codes) for factor in (*tables, *soft)))
 
     @cached_property

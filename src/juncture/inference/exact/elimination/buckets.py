@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
 from juncture.inference.engines.contract import Cost
@@ -27,7 +26,8 @@ from juncture.inference.exact.clique_search import (
     order_by_scopes,
 )
 from juncture.kernels.elimination_orders.bitsets import moral_graph
-from juncture.memory import check_memory
+from juncture.numerics import stable
+from juncture.runtime.memory import check_memory
 
 
 class LogFactor(NamedTuple):
@@ -96,7 +96,7 @@ class Elimination:
         for index, step in enumerate(self.steps):
             (*rest, _), logs = multiply(waiting[index], last=step.node)
             waiting[index] = []
-            out = logs.max(axis=-1) if step.node in self.maximized else numerics.log_sum_exp(logs, axis=-1)
+            out = logs.max(axis=-1) if step.node in self.maximized else stable.log_sum_exp(logs, axis=-1)
             waiting[first_step(rest, indices)].append(LogFactor(tuple(rest), out))
             if step.node in remembered:
                 buckets.append(Bucket(step.node, tuple(rest), logs))

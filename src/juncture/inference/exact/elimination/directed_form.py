@@ -15,9 +15,9 @@ import numpy as np
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.inference.exact.elimination.buckets import Bucket, LogFactor, good_order, plan_elimination
-from juncture.memory import check_memory_limit
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
+from juncture.runtime.memory import check_memory_limit
 from juncture.variables import Scope
 
 

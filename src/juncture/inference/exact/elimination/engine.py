@@ -14,15 +14,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.base.options import as_names
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.lowering import HIDDEN, check_factors, lower
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.answers import EliminationAnswers
 from juncture.inference.exact.elimination.buckets import Elimination, plan_elimination
-from juncture.inference.exact.lowering import HIDDEN, check_factors, lower
 from juncture.networks.elimination_order import as_order
-from juncture.options import as_names
 from juncture.variables import Scope
 
 

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.options import as_variable_names, resolve
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.exact.elimination.buckets import Elimination, first_step, plan_elimination
-from juncture.inference.exact.lowering import check_factors
-from juncture.options import as_variable_names, resolve
+from juncture.numerics import stable
 
 Operation = Callable[[Any, Any], Any]
 Table: TypeAlias = tuple[tuple[int, ...], np.ndarray]
@@ -114,7 +114,7 @@ class Semiring:
 
 
 def negative_log(values: np.ndarray) -> np.ndarray:
-    return -numerics.log(values)
+    return -stable.log(values)
 
 
 def is_positive(values: np.ndarray) -> np.ndarray:
@@ -128,8 +128,8 @@ def count_positive(values: np.ndarray) -> np.ndarray:
 SEMIRINGS = {
     "sum-product": Semiring(np.add, np.multiply, 0.0, 1.0),
     "max-product": Semiring(np.maximum, np.multiply, 0.0, 1.0),
-    "log-sum-exp": Semiring(np.logaddexp, np.add, -np.inf, 0.0, numerics.log),
-    "max-sum": Semiring(np.maximum, np.add, -np.inf, 0.0, numerics.log),
+    "log-sum-exp": Semiring(np.logaddexp, np.add, -np.inf, 0.0, stable.log),
+    "max-sum": Semiring(np.maximum, np.add, -np.inf, 0.0, stable.log),
     "min-sum": Semiring(np.minimum, np.add, np.inf, 0.0, negative_log),
     "boolean": Semiring(np.logical_or, np.logical_and, False, True, is_positive),
     "counting": Semiring(np.add, np.multiply, 0, 1, count_positive),

@@ -15,9 +15,9 @@ from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution
-from juncture.memory import check_memory
-from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import blocks_of
+from juncture.numerics.stable import LOG_TWO_PI
+from juncture.runtime.memory import check_memory
+from juncture.runtime.parallel import blocks_of
 
 BLOCK = 2**10  # rows that one child generator draws
 

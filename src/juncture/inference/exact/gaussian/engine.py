@@ -17,11 +17,14 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
+from juncture.base.options import as_variable_names
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern, number_patterns
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.engines.memos import recall
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
@@ -30,12 +33,9 @@ from juncture.inference.exact.gaussian.row_plan import RowPlan, log_free_density
 from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.scattered_rows import DenseRows, DensityAnswers, are_few, is_dense
 from juncture.inference.exact.gaussian.systems import LinearSystem
-from juncture.inference.exact.lowering import check_factors
-from juncture.memory import advise_fewer, check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_variable_names
-from juncture.values import number_of
+from juncture.runtime.memory import advise_fewer, check_memory
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked

@@ -12,8 +12,8 @@ from juncture.inference.exact.gaussian.systems import LinearSystem
 from juncture.kernels.gaussian.elimination import eliminate_rows
 from juncture.kernels.gaussian.recursions import enter_evidence
 from juncture.kernels.gaussian.structure import place_entries
-from juncture.memory import check_memory
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
+from juncture.runtime.memory import check_memory
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.systems import LinearSystem
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 STIFF = 2.0**10  # the ratio of a standard deviation to that of its noise, above which orthogonal steps lose digits
 PLAN_OPERATIONS, PLAN_OPERATIONS_PER_VARIABLE = 1.5e6, 5e4  # as many of least squares take as long as a plan

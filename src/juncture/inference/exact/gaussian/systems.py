@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import number_of
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import signature
 from juncture.factors.gaussian import Constant
@@ -19,7 +20,6 @@ from juncture.inference.engines.real_variables import is_linear
 from juncture.kernels.gaussian.recursions import find_scales, sum_means
 from juncture.kernels.gaussian.structure import mark_ancestors
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.values import number_of
 
 
 def check_linear(model: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from juncture.base.values import few, number_of
 from juncture.data.findings import Findings, drop_uninformative, drop_unobserved, is_hole
 from juncture.data.missingness import group_by_pattern
 from juncture.errors import ImpossibleEvidence, TooLarge
@@ -22,8 +23,7 @@ from juncture.inference.exact.hybrid.modes import best_states
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.hybrid.run import Rows, Run, draw_rows
 from juncture.inference.exact.hybrid.scattered_rows import configurations_of
-from juncture.memory import advise_fewer, check_memory
-from juncture.values import few, number_of
+from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope
 
 if TYPE_CHECKING:

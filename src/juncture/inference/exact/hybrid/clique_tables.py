@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from juncture import numerics
 from juncture.inference.exact.best_states import TIE
 from juncture.inference.exact.junction_tree.plan import find_structure
+from juncture.numerics import stable
 
 Table: TypeAlias = tuple[tuple[str, ...], np.ndarray]  # names, and logs (row or 1, *states)
 
@@ -197,7 +197,7 @@ def choose_free(
 def reduce_to(logs: np.ndarray, names: tuple[str, ...], kept: Sequence[str], *, maximize: bool = False) -> np.ndarray:
     """Log of the sum over all other variables, or of the maximum, with the axes in the order of `kept`."""
     axes = tuple(1 + at for at, name in enumerate(names) if name not in kept)
-    reduce = np.max if maximize else numerics.log_sum_exp
+    reduce = np.max if maximize else stable.log_sum_exp
     summed = reduce(logs, axis=axes) if axes else logs
     left = [name for name in names if name in kept]
     return summed.transpose(0, *(1 + left.index(name) for name in kept))

@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
+from juncture.base.options import as_variable_names
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
@@ -27,7 +28,6 @@ from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_variable_names
 
 
 @dataclass(frozen=True)

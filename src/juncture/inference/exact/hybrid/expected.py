@@ -21,7 +21,7 @@ from juncture.inference.exact.hybrid.groups import Form, SolvedGroup, of_case
 from juncture.inference.exact.hybrid.learning_plans import Piece
 from juncture.inference.exact.hybrid.parts import factors_of, is_linear
 from juncture.inference.exact.hybrid.run import Rows, Run
-from juncture.numerics import Moments, grouped_moments, merge_moments
+from juncture.numerics.stable import Moments, grouped_moments, merge_moments
 from juncture.variables import Scope
 
 

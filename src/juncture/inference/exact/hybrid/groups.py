@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.inference.exact.hybrid.equations import Equation, Regression, eliminate, equation_of
 from juncture.inference.exact.hybrid.parts import Group
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics.stable import LOG_TWO_PI
 
 PRODUCTS_AT_ONCE = 2**17  # of numbers in a product of matrices: larger ones wait for threads that the caller may need
 

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.values import few
 from juncture.data.findings import Findings, is_hole
 from juncture.data.missingness import group_by_pattern
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.parts import Part, connected, factors_of, is_linear, part_of, scope_of
 from juncture.inference.exact.hybrid.planning import check_fits
 from juncture.inference.exact.hybrid.run import Rows, Run
-from juncture.values import few
 
 
 class PieceKey(NamedTuple):

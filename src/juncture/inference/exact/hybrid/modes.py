@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.values import few
 from juncture.errors import Unsupported
 from juncture.inference.exact.hybrid.clique_tables import Table
 from juncture.inference.exact.hybrid.run import Run, tree_of_row
-from juncture.values import few
 
 if TYPE_CHECKING:
     from juncture.inference.exact.hybrid.answers import Pattern

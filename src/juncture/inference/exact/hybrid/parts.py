@@ -18,8 +18,8 @@ from juncture.factors.conditional import AnyConditional, signature
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.lowering import lower_conditional
 from juncture.inference.exact.hybrid.clique_tables import TableTree
-from juncture.inference.exact.lowering import lower_conditional
 from juncture.variables import Variable
 
 BYTES_PER_CELL = 80  # of a clique: its table, its belief, the mixture, and what is between

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from juncture.base.values import few
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.memos import recall
 from juncture.inference.exact.hybrid.parts import BEYOND_ALL, Part, make_part
 from juncture.inference.exact.junction_tree.plan import fits
-from juncture.memory import default_memory_limit, format_bytes
-from juncture.values import few
+from juncture.runtime.memory import default_memory_limit, format_bytes
 
 SMALL = 2**16  # operations for each target: up to here one run for all of them costs less than a plan for each
 MAX_PARTS = 64

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
+from juncture.base.values import few, number_of
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import MANY, distinct_rows
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
+from juncture.inference.engines.lowering import HIDDEN, Lowered
 from juncture.inference.engines.memos import recall
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import SolvedGroup
 from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.answers import TreeAnswers
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.lowering import HIDDEN, Lowered
-from juncture.memory import advise_fewer, check_memory
-from juncture.values import few, number_of
+from juncture.numerics import stable
+from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope, Variable
 
 CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
@@ -167,7 +167,7 @@ class Run:
 
     def likelihood(self, name: str, rows: Rows) -> Table | None:
         """The likelihood of a variable of this part, with one axis, or none where its state is observed."""
-        logs = numerics.log(rows.findings.likelihoods[name])
+        logs = stable.log(rows.findings.likelihoods[name])
         if name in rows.codes:
             return (), np.take_along_axis(logs, rows.codes[name][:, None], axis=1)[:, 0]
         return ((name,), logs) if name in self.part.tree.states else None

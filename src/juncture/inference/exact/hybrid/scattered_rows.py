@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture import numerics
 from juncture.data.findings import Findings, is_hole
 from juncture.data.missingness import number_patterns
 from juncture.factors.gaussian import LinearGaussian
 from juncture.inference.engines.memos import recall
 from juncture.inference.exact.gaussian.scattered_rows import STIFF, DenseRows, are_few
+from juncture.numerics import stable
 
 MAX_CONFIGURATIONS = 2**10
 MAX_NUMBERS = 2**22  # of the matrices of all configurations
@@ -45,7 +45,7 @@ class Configurations(NamedTuple):
             row, case = np.nonzero(agrees)
             joint = np.full(agrees.shape, -np.inf)
             joint[row, case] = self.log_weights[case] + self.lines.log_densities(values[some], row, case)
-            logs[some] = numerics.log_sum_exp(joint, axis=1)
+            logs[some] = stable.log_sum_exp(joint, axis=1)
         return logs
 
     def cells(self, findings: Findings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,8 @@ from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.lowering import Lowered, determined_nodes
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.lowering import Lowered, determined_nodes
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import distinct_rows
+from juncture.numerics import stable
 
 NOTHING_SOFT = {"soft": np.empty(0, np.int64), "likelihoods": np.empty(0), "log_scale": 0.0}
 
@@ -39,7 +39,7 @@ class CodedFinding:
 
     @property
     def log_likelihoods(self) -> np.ndarray:
-        return numerics.log(self.likelihoods)
+        return stable.log(self.likelihoods)
 
     def as_logs(self, num_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All evidence as log-likelihoods, one after the other."""
@@ -93,12 +93,12 @@ class CodedFindings:
         """(row,): whether a likelihood vanished when it was divided, so that the row must run in logarithms."""
         if self.log_likelihoods is None:
             return np.zeros(rows.stop - rows.start, bool)
-        vanished = (self.likelihoods[:, rows] < numerics.SMALLEST) & (self.log_likelihoods[:, rows] > -np.inf)
+        vanished = (self.likelihoods[:, rows] < stable.SMALLEST) & (self.log_likelihoods[:, rows] > -np.inf)
         return np.asarray(vanished.any(axis=0))
 
     def all_log_likelihoods(self) -> np.ndarray:
         """(all soft states, row): the logarithms, those that were kept where a likelihood vanished."""
-        logs = numerics.log(self.likelihoods)
+        logs = stable.log(self.likelihoods)
         if self.log_likelihoods is None:
             return logs
         return np.where(self.is_wide(slice(0, self.num_rows)), self.log_likelihoods, logs)
@@ -170,5 +170,5 @@ def scale_likelihoods(tables: Sequence[np.ndarray], num_rows: int) -> tuple[np.n
     given = np.concatenate([table.T for table in tables])
     divisors = np.repeat(tops, [table.shape[1] for table in tables], axis=0)  # (all states, row)
     scaled = given / divisors
-    is_kept = numerics.keeps_entries(scaled, given > 0)
-    return scaled, np.log(tops).sum(axis=0), None if is_kept else numerics.log(given) - np.log(divisors)
+    is_kept = stable.keeps_entries(scaled, given > 0)
+    return scaled, np.log(tops).sum(axis=0), None if is_kept else stable.log(given) - np.log(divisors)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
+from juncture.base.options import as_variable_names
 from juncture.data.findings import Findings
 from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
@@ -30,6 +31,7 @@ from juncture.inference.engines.contract import (
     check_budget,
 )
 from juncture.inference.engines.expected import expected_from_marginals
+from juncture.inference.engines.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree, PlanningTooLong
@@ -48,9 +50,7 @@ from juncture.inference.exact.junction_tree.plan import (
     search_structure,
 )
 from juncture.inference.exact.junction_tree.sparse.choice import find_sparse_plan, plan_sparsely, share_kept
-from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_variable_names
 from juncture.variables import Scope
 
 if TYPE_CHECKING:

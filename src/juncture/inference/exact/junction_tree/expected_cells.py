@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.cuts import block_size
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
 from juncture.kernels.tables.network_counts import add_cells
-from juncture.parallel import blocks_of
+from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 MOST_SUMS = 16  # tables of sums that are filled side by side
 CELLS_OF_SUMS = 2**24  # ... and all their cells: fixed, so that sums do not depend on the number of cores

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.expected_cells import CELLS_OF_SUMS, MOST_SUMS, expected_cells, factor_sum
 from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
 from juncture.inference.exact.junction_tree.factored.tree import AnyTree, FactoredTree, normalize
 from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
-from juncture.parallel import blocks_of
+from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 
 def expected_sums(

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import TooLarge
+from juncture.inference.engines.row_numbers import number_rows
 from juncture.inference.exact.elimination.buckets import LogFactor
-from juncture.inference.exact.row_numbers import number_rows
+from juncture.numerics import stable
 
 
 class Listed(NamedTuple):
@@ -108,7 +108,7 @@ class ListedProducts:
         tops = np.full(len(first), -np.inf)
         np.maximum.at(tops, groups, factor.logs)
         sums = np.bincount(groups, np.exp(factor.logs - tops[groups]), minlength=len(first))
-        return Listed(kept, codes[first], numerics.log(sums) + tops)
+        return Listed(kept, codes[first], stable.log(sums) + tops)
 
     def table(self, factor: Listed, nodes: tuple[int, ...]) -> np.ndarray:
         """All entries, summed over all but these nodes, with an axis for each of these."""

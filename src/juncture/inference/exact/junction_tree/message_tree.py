@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture import numerics
 from juncture.inference.exact.elimination.buckets import LogFactor, multiply
 from juncture.inference.exact.junction_tree.plan import Structure
 from juncture.kernels.elimination_orders.cliques import lower_parents
 from juncture.kernels.junction_tree.layout import lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
+from juncture.numerics import stable
 
 
 class Products(Protocol):
@@ -63,7 +63,7 @@ class DenseProducts:
     def table(self, factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
         rest = tuple(axis for axis, node in enumerate(factor.nodes) if node not in nodes)
         left = [node for node in factor.nodes if node in nodes]
-        table = numerics.log_sum_exp(factor.logs, axis=rest) if rest else factor.logs
+        table = stable.log_sum_exp(factor.logs, axis=rest) if rest else factor.logs
         return table.transpose([left.index(node) for node in nodes])
 
     def derivatives(self, factors: Sequence[LogFactor], rest: LogFactor) -> list[np.ndarray]:

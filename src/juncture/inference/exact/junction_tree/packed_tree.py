@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cuts import (
@@ -35,7 +34,9 @@ from juncture.kernels.junction_tree.packing import pack
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
 from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.kernels.junction_tree.sampling import draw_rows
-from juncture.parallel import blocks_of
+from juncture.numerics import stable
+from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 WORTH_CUTTING = 1_500  # cells from which on tables may be cut down to what is observed
 LEAST_SAVING = 800  # cells below which a run on cut tables is not faster
@@ -298,7 +299,7 @@ class PackedTree:
         base = np.empty(self.plan.num_cells)
         scaled = [scale_table(factor)[0] for factor in self.factors] if self.is_safe else []
         if self.is_safe and pack_tables(self.plan, scaled, base, np.empty(self.plan.num_cliques)):
-            return numerics.log(base)
+            return stable.log(base)
         return pack_logs(self.plan, self.log_factors)
 
     def normalize(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -308,7 +309,7 @@ class PackedTree:
             states = slice(starts[node], starts[node + 1])
             logs = log_marginals[states]
             with np.errstate(invalid="ignore"):
-                marginals[states] = np.exp(logs - numerics.log_sum_exp(logs))
+                marginals[states] = np.exp(logs - stable.log_sum_exp(logs))
         return marginals
 
 
@@ -326,7 +327,7 @@ def pack_cliques(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
         else (TINY, 0.0)
     )
     constants = [v[0] for v, clique in zip(scaled, plan.factor_cliques, strict=True) if clique < 0]
-    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
+    log_scale = float(np.sum([*log_tops, *stable.log(constants)]))
     return PackedTree(
         plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
     )
@@ -348,13 +349,13 @@ def scale_table(factor: Factor) -> tuple[np.ndarray, float, bool]:
     """(the entries, over the largest if that is far from 1; its logarithm; whether no positive entry vanished)."""
     if factor.holds_logs:
         logs = factor.log_values.reshape(-1) - factor.log_values.max()
-        return np.exp(logs), float(factor.log_values.max()), numerics.doubles_hold(logs)
+        return np.exp(logs), float(factor.log_values.max()), stable.doubles_hold(logs)
     values = np.ascontiguousarray(factor.values, dtype=np.float64).reshape(-1)
     largest = scale_of(values)
     if largest == 1.0:
         return values, 0.0, True
     scaled = values / largest
-    return scaled, float(np.log(largest)), numerics.keeps_entries(scaled, values > 0)
+    return scaled, float(np.log(largest)), stable.keeps_entries(scaled, values > 0)
 
 
 def scale_of(values: np.ndarray) -> float:
@@ -366,7 +367,7 @@ def scale_of(values: np.ndarray) -> float:
 def log_tables(factors: Sequence[Factor], log_tops: Sequence[float]) -> list[np.ndarray]:
     """The logarithms of every factor's entries, less what was divided out of it, one axis a variable."""
     pairs = zip(factors, log_tops, strict=True)
-    return [(part.log_values if part.holds_logs else numerics.log(part.values)) - top for part, top in pairs]
+    return [(part.log_values if part.holds_logs else stable.log(part.values)) - top for part, top in pairs]
 
 
 def pack_logs(plan: CliquePlan, log_factors: Sequence[np.ndarray]) -> np.ndarray:

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.base.checks import check_number
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.lowering import HIDDEN, Lowered, lower
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, best_tree
-from juncture.inference.exact.lowering import HIDDEN, Lowered, lower
 from juncture.kernels.elimination_orders.cliques import lower_parents
 from juncture.kernels.factored_tree.layout import measure_cliques
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
-from juncture.memory import NUMBER, default_memory_limit, format_bytes
+from juncture.runtime.memory import NUMBER, default_memory_limit, format_bytes
 
 FACTORED_CELLS, FACTORED_TABLE = 2**20, 2**17  # of all tables and of the largest, from which on none is stored
 MUCH_MEMORY, FACTORED_IN_MUCH = 2**30, 2**14  # bytes of all tables, from which on smaller ones are not stored either

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import ImpossibleEvidence, InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.lowering import Lowered
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL
 from juncture.inference.exact.elimination.buckets import LogFactor
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -30,10 +30,10 @@ from juncture.inference.exact.junction_tree.message_tree import (
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.exact.junction_tree.sparse.choice import LEAST_ZEROS
 from juncture.inference.exact.junction_tree.sparse.supports import has_zeros
-from juncture.inference.exact.lowering import Lowered
-from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
+from juncture.numerics import stable
+from juncture.runtime.memory import format_bytes
 from juncture.variables import State
 
 MANY_CELLS = 2**26  # of all cliques: from here on entries that are not zero are listed
@@ -58,7 +58,7 @@ def table_sensitivity(model: Any, evidence: Any, target: tuple[str, State] | Non
         raise InvalidData(f"target is a pair of variable and state, like ('lung', 'yes'); got {target!r}")
     name, state = target
     node, variable = model.variables.names.index(model.variable(name).name), model.variable(name)
-    chosen = LogFactor((node,), numerics.log(np.eye(variable.num_states)[variable.code(state)]))
+    chosen = LogFactor((node,), stable.log(np.eye(variable.num_states)[variable.code(state)]))
     log_joint, joint_slopes = log_derivatives(model, [*known, chosen])
     posterior = float(np.exp(log_joint - log_total))
     changes = [
@@ -70,7 +70,7 @@ def table_sensitivity(model: Any, evidence: Any, target: tuple[str, State] | Non
 
 def derivative(log_slopes: np.ndarray, name: Any) -> np.ndarray:
     """The derivatives by a table's entries from their logarithms; refused where no double holds one."""
-    if log_slopes.max(initial=-np.inf) > numerics.LOG_LARGEST:
+    if log_slopes.max(initial=-np.inf) > stable.LOG_LARGEST:
         raise InvalidData(
             f"the derivative by an entry of table {name!r} is of the size exp({log_slopes.max():.6g}), which no double "
             "holds: that entry is too small for a derivative"

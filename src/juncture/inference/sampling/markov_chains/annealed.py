@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture import parallel
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
+from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
-from juncture.inference.exact.lowering import check_factors
-from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.sampling.markov_chains.blocks import BlockLayout, make_block
 from juncture.inference.sampling.markov_chains.chains import Chain
 from juncture.inference.sampling.markov_chains.pairs import (
@@ -28,8 +29,7 @@ from juncture.inference.sampling.markov_chains.pairs import (
 from juncture.inference.sampling.markov_chains.targets import Target, is_refuted
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.options import as_generator
-from juncture.values import Value, read_only
+from juncture.runtime import parallel
 
 PARTICLES, TEMPERATURES = 64, 100
 PENALTY = 30.0  # minus the log that stands for a zero, at β = 1

@@ -12,12 +12,12 @@ from math import prod
 
 import numpy as np
 
+from juncture.base.values import format_count
 from juncture.errors import ImpossibleEvidence, TooLarge
-from juncture.inference.factor_arrays import offsets
+from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target, find_start, is_refuted
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
-from juncture.values import format_count
 
 SCANS = ("cyclic", "random", "chromatic")
 UNIFORMS = 2**16  # drawn at once

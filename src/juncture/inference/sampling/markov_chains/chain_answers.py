@@ -10,14 +10,14 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
+from juncture.base.values import few
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnostics, Engine, Request
 from juncture.inference.engines.expected import names_of, sum_rows
-from juncture.inference.factor_arrays import FactorArrays
+from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, split_chains
-from juncture.values import few
 from juncture.variables import Scope
 
 

@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_count
+from juncture.base.checks import check_count
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.options import as_budget
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.markov_chains.blocks import BlockTransition
 from juncture.inference.sampling.markov_chains.chain_answers import (
@@ -28,9 +30,7 @@ from juncture.inference.sampling.markov_chains.chains import Chain, ChainSet, Sp
 from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target, importance_starts, is_refuted
 from juncture.inference.sampling.weighted_run import Streams
-from juncture.iteration import ProgressCallback, check_progress
-from juncture.options import as_generator
-from juncture.values import number_of
+from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.variables import Scope
 
 EVIDENCE_WORK = 2.0e6  # nodes of all particles of an estimate of log p(evidence)

@@ -16,12 +16,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture import parallel
+from juncture.base.values import number_of
 from juncture.data.tables.columns import code_type
-from juncture.iteration import ProgressCallback
-from juncture.memory import check_memory
-from juncture.values import number_of
-from juncture.workers import has_workers, map_runs
+from juncture.numerics.iteration import ProgressCallback
+from juncture.runtime import parallel
+from juncture.runtime.memory import check_memory
+from juncture.runtime.workers import has_workers, map_runs
 
 ROUND_WORK = 2.0e7  # operations of a round of one chain: about a tenth of a second
 FAR_WORK = 1.0e9  # the same where chains go to other processes and come back

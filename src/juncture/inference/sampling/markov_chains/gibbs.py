@@ -17,9 +17,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.checks import check_choice, is_iterable, shown
+from juncture.base.checks import check_choice, is_iterable, shown
 from juncture.errors import InvalidData
-from juncture.inference.factor_arrays import node_scope, offsets
+from juncture.inference.engines.factor_arrays import node_scope, offsets
 from juncture.inference.sampling.markov_chains.blocks import SCANS, UNIFORMS, BlockTransition
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
@@ -34,7 +34,7 @@ from juncture.inference.sampling.markov_chains.pairs import (
 from juncture.inference.sampling.markov_chains.support import check_blocks, connecting_blocks, single_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.trees import sweep_trees
-from juncture.parallel import num_threads
+from juncture.runtime.parallel import num_threads
 
 AUTO, SINGLE, TREES = "auto", "single", "trees"
 

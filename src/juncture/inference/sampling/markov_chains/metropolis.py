@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
 from juncture.inference.engines.contract import Answers, Question

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture import parallel
 from juncture.errors import ImpossibleEvidence
-from juncture.inference.factor_arrays import offsets
+from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.pairs import LIMIT, SCALE, sweep_pairs
 from juncture.kernels.sampling.spins import NUM_DIGITS, sweep_spins
 from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.runtime import parallel
 
 PIECE = 2**16  # nodes of a piece of work
 MANY_NODES = 256  # of a model, from which it is swept by colours

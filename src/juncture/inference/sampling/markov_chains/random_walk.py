@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import as_float, check_array, check_count, check_function, check_number, shown
+from juncture.base.checks import as_float, check_array, check_count, check_function, check_number, shown
+from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.inference.sampling.draws import Draws
-from juncture.options import as_generator
 
 NAME = "z"
 RATES = (0.44, 0.234)  # of acceptance, for one number and for many

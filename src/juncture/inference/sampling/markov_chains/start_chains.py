@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.options import resolve
 from juncture.errors import Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.exact.lowering import check_factors
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine, ChainRun
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
-from juncture.options import resolve
 
 CHAINS = {engine.name: engine for engine in (Gibbs, Metropolis, SwendsenWang, ParallelTempering)}
 

@@ -17,15 +17,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.base.checks import check_choice
 from juncture.errors import ImpossibleEvidence, TooLarge, Unsupported
-from juncture.inference.factor_arrays import offsets
+from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine, ChainPlan
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.targets import Target, random_codes
 from juncture.kernels.sampling.clusters import flip_clusters, sweep_clusters
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.numerics import softmax
+from juncture.numerics.stable import softmax
 
 ROUNDING = 1e-12
 

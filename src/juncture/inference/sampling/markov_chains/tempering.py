@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_count, check_number
-from juncture.inference.factor_arrays import offsets
+from juncture.base.checks import check_count, check_number
+from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.blocks import UNIFORMS, BlockTransition, factor_cells, join
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value, format_count, read_only
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.exact.lowering import check_factors
-from juncture.inference.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.lowering import check_factors
 from juncture.inference.sampling.markov_chains.blocks import Block, BlockTransition, joint_states
 from juncture.inference.sampling.markov_chains.gibbs import TreeTransition
 from juncture.inference.sampling.markov_chains.metropolis import IndependenceTransition, ProposalTransition
@@ -25,8 +26,7 @@ from juncture.inference.sampling.markov_chains.start_chains import chain_engine
 from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTransition, cluster_kernel, wolff_kernel
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
-from juncture.numerics import softmax
-from juncture.values import Value, format_count, read_only
+from juncture.numerics.stable import softmax
 
 MOST_STATES = 2**11
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_flag, check_function, check_number
+from juncture.base.checks import check_count, check_flag, check_function, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import SameContent
 from juncture.errors import InvalidModel, Unsupported
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.particles.state_space import StateSpace, as_states
-from juncture.options import as_generator
-from juncture.parallel import blocks_of
-from juncture.values import SameContent
+from juncture.runtime.parallel import blocks_of
 
 BLOCK = 2**21  # pairs of particles that are looked at together
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, check_iterable, check_kind, check_number
+from juncture.base.checks import check_count, check_iterable, check_kind, check_number
+from juncture.base.options import as_generator
 from juncture.errors import ImpossibleEvidence, InvalidData, NotConvergedWarning, warn_user
 from juncture.inference.sampling.particles.beliefs import FilterRun, ParticleBeliefs
 from juncture.inference.sampling.particles.state_space import Proposal, StateSpace
-from juncture.memory import check_memory
-from juncture.options import as_generator
+from juncture.runtime.memory import check_memory
 
 
 def particle_filter(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_function
+from juncture.base.checks import check_function
 from juncture.errors import InvalidModel
 
 

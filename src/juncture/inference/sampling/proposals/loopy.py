@@ -20,8 +20,8 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning
-from juncture.inference.factor_answers import FactorAnswers
-from juncture.inference.factor_arrays import FactorArrays, factor_arrays
+from juncture.inference.engines.factor_answers import FactorAnswers
+from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays
 from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.sampling.proposals.tables import TableProposal, TargetTables, align
 from juncture.networks.bayesian_network import BayesianNetwork

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture import numerics
-from juncture.checks import shown
+from juncture.base.checks import shown
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
 from juncture.inference.engines.contract import Answers
@@ -17,13 +16,14 @@ from juncture.inference.engines.draws import DRAWS
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.sampling.network_draws import count_relations
 from juncture.inference.sampling.table_draws import Batch, as_batch
+from juncture.numerics import stable
 
 Function = Callable[[Mapping[str, Any], int, np.random.Generator], tuple[Mapping[str, Any], Any]]
 
 
 def log_likelihood_of(row: Findings, columns: Mapping[str, np.ndarray]) -> Any:
     """(draw,): the logarithm of the soft evidence of one row; 0 without any."""
-    parts = (numerics.log(values[0])[columns[name]] for name, values in row.likelihoods.items())
+    parts = (stable.log(values[0])[columns[name]] for name, values in row.likelihoods.items())
     return sum(parts, start=np.zeros(1))
 
 

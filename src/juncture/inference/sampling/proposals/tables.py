@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture import numerics
 from juncture.data.findings import Findings
-from juncture.inference.factor_arrays import FactorArrays
+from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.sampling.forward import ForwardSampler
 from juncture.inference.sampling.table_draws import LogTables, TableDraws
+from juncture.numerics import stable
 
 LogTable = tuple[tuple[int, ...], np.ndarray]  # a scope, and logarithms with an axis for each node of it
 
@@ -31,7 +31,7 @@ class TargetTables:
         nodes = {variable.name: node for node, variable in enumerate(row.variables)}
         fixed = {nodes[name]: int(codes[0]) for name, codes in row.codes.items()}
         parts = [(tuple(arrays.scope(f).tolist()), arrays.log_table(f)) for f in range(arrays.num_factors)]
-        parts += [((nodes[name],), numerics.log(values[0])) for name, values in row.likelihoods.items()]
+        parts += [((nodes[name],), stable.log(values[0])) for name, values in row.likelihoods.items()]
         reduced = [reduce_table(scope, table, fixed) for scope, table in parts]
         constant = float(sum(table for scope, table in reduced if not scope))
         return cls(arrays.num_states, [part for part in reduced if part[0]], fixed, constant)
@@ -82,7 +82,7 @@ class TableProposal:
 
 def negative_log(table: np.ndarray) -> np.ndarray:
     """-log q; 0 where q is 0, which is never drawn."""
-    return np.where(table > 0.0, -numerics.log(np.where(table > 0.0, table, 1.0)), 0.0)
+    return np.where(table > 0.0, -stable.log(np.where(table > 0.0, table, 1.0)), 0.0)
 
 
 def align(scope: Sequence[int], table: np.ndarray, wider: Sequence[int]) -> np.ndarray:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from juncture.checks import check_iterable, check_kind
+from juncture.base.checks import check_iterable, check_kind
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
 from juncture.data.sources.entries import as_lazy_source
-from juncture.dispatch import one_path
 from juncture.errors import InvalidData
 from juncture.learning.structure.constraints import index_of
 from juncture.learning.structure.data import Rows, as_dataset, as_rows, settle
 from juncture.learning.structure.independence.tests import as_tester
-from juncture.options import as_generator
 
 
 @one_path

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.base.checks import shown
+from juncture.base.options import resolve
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
@@ -26,7 +27,6 @@ from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
-from juncture.options import resolve
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
 NOTHING_LEFT = 1e-10  # a share of the variance that is rounding

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import resolve
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.errors import TooLarge
@@ -25,7 +26,6 @@ from juncture.learning.structure.scores.streamed import score_cells
 from juncture.learning.structure.sets import set_of
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
-from juncture.options import resolve
 
 
 @dataclass(frozen=True, eq=False)

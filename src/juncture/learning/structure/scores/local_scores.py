@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture import parallel
 from juncture.learning.structure.sets import Positions, members
-from juncture.parallel import num_threads
+from juncture.runtime import parallel
+from juncture.runtime.parallel import num_threads
 
 NOTHING = -1  # the candidate that adds no parent
 WORTH_THREADS = 1_000_000  # cells to count, below which one thread is quicker

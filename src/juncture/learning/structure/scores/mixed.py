@@ -21,7 +21,7 @@ from juncture.learning.structure.data import check_complete, check_numbers, name
 from juncture.learning.structure.scores.discrete import DiscreteScores, discrete_scores
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
 from juncture.learning.structure.streamed.sums import SummedRows
-from juncture.numerics import LOG_TWO_PI, grouped_moments
+from juncture.numerics.stable import LOG_TWO_PI, grouped_moments
 
 NOTHING_LEFT = 1e-12  # a share of the variance that is rounding
 MAX_KEPT = 2**28  # bytes of moments that are kept

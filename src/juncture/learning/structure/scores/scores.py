@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number
-from juncture.dispatch import one_path
+from juncture.base.checks import check_number
+from juncture.base.dispatch import one_path
+from juncture.base.options import resolve
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu, check_pseudo_count
@@ -41,7 +42,6 @@ from juncture.learning.structure.scores.streamed import StreamedDiscreteScores, 
 from juncture.learning.structure.sets import member_of, parents_of
 from juncture.learning.structure.streamed.rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
-from juncture.options import resolve
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.values import Value
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.data import Rows
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimb, HillClimbing
 from juncture.learning.structure.sets import Positions, graph_of, parents_of
-from juncture.values import Value
+from juncture.numerics.iteration import ProgressCallback
 
 
 class SearchResult(Value):

@@ -13,13 +13,13 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.data import Rows
 from juncture.learning.structure.scores.local_scores import WORTH_THREADS, LocalScores, map_tasks
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, graph_of, members
-from juncture.memory import default_memory_limit, format_bytes
+from juncture.numerics.iteration import ProgressCallback
+from juncture.runtime.memory import default_memory_limit, format_bytes
 
 BYTES_PER_SET = 12  # a score and a set of parents, for each variable and each set of others
 MAX_VARIABLES = 30  # sets are 32-bit numbers

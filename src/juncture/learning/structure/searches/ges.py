@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.data import Rows
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
@@ -27,6 +26,7 @@ from juncture.learning.structure.searches.equivalence_classes import (
     complete_class,
 )
 from juncture.learning.structure.sets import Positions, graph_of, members, parents_of, without
+from juncture.numerics.iteration import ProgressCallback
 
 Local: TypeAlias = tuple[int, int, Positions, tuple[Positions, ...]]
 Options: TypeAlias = Callable[[GraphClass], Iterator[Operator]]

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_whole
 from juncture.learning.structure.data import Rows
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, find_descendants, graph_of, members, without
+from juncture.numerics.iteration import ProgressCallback
 
 
 class Change(IntEnum):

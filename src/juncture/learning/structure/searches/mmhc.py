@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
 from juncture.learning.structure.data import Rows
 from juncture.learning.structure.independence.functions import determined_by, warn_of_functions
@@ -23,6 +22,7 @@ from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.learning.structure.searches.trees import edge_gains
 from juncture.learning.structure.sets import graph_of
+from juncture.numerics.iteration import ProgressCallback
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,13 +16,13 @@ import numpy as np
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.orientation import RULES, Marks
 from juncture.graphs.traversal import reachable
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
 from juncture.learning.structure.independence.functions import warn_of_functions
 from juncture.learning.structure.independence.tests import as_tester
 from juncture.learning.structure.searches.equivalence_classes import directed_extension
 from juncture.learning.structure.searches.skeleton import Skeleton, Verdicts, check_rule, find_colliders, find_skeleton
 from juncture.learning.structure.sets import find_paths
+from juncture.numerics.iteration import ProgressCallback
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,11 +16,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from juncture.errors import InvalidData, hint
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import EdgeConstraints
 from juncture.learning.structure.independence.functions import determined_by
 from juncture.learning.structure.independence.tests import SeparationTester, Tester
 from juncture.learning.structure.scores.local_scores import map_tasks
+from juncture.numerics.iteration import ProgressCallback
 
 BATCH = 16  # sets tested in one go
 

@@ -18,7 +18,6 @@ from juncture.data.missingness import has_hole
 from juncture.errors import InvalidData, TooLarge
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
 from juncture.learning.structure.data import Rows, advise, check_numbers, impossible_edges
@@ -26,6 +25,7 @@ from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.numerics.iteration import ProgressCallback
 from juncture.verbs import fit, infer
 
 PATIENCE = 3  # steps without a better graph that end it: completions are drawn, so that steps may miss

@@ -10,7 +10,6 @@ import numpy as np
 
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.data import Rows, impossible_edges, names_of
 from juncture.learning.structure.scores.available_rows import (
@@ -22,6 +21,7 @@ from juncture.learning.structure.scores.available_rows import (
 from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds, takes_holes
 from juncture.learning.structure.sets import Positions, graph_of, members
+from juncture.numerics.iteration import ProgressCallback
 
 OUTSIDE = -1
 Available = AvailableGains | AvailableMixedGains | StreamedGains

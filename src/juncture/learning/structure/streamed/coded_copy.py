@@ -14,12 +14,12 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from juncture import parallel
 from juncture.data.sources.contract import Block, RowSource
 from juncture.data.sources.passes import map_blocks
 from juncture.errors import TooLarge
 from juncture.learning.networks.expectation import merge_equal_rows
-from juncture.parallel import blocks_of
+from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 IN_MEMORY = 2**27  # bytes
 CHUNK = 2**15  # rows that are read at a time

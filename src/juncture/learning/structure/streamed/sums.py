@@ -20,7 +20,7 @@ from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import TooLarge
 from juncture.learning.networks.expectation import FEW_DISTINCT
 from juncture.learning.structure.streamed.gathering import find_hole
-from juncture.numerics import Moments, grouped_moments, merge_moments
+from juncture.numerics.stable import Moments, grouped_moments, merge_moments
 from juncture.variables import Variable
 
 MAX_NUMBERS = 2**23  # of all moments

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only
 from juncture.inference.exact.junction_tree.assignments.marginal_map import best_targets, rank_targets
@@ -20,6 +19,7 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.inference.exact.junction_tree.factored.tree import AnyTree, FactoredTree
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.kernels.junction_tree.layout import MARGINAL
+from juncture.numerics import stable
 
 MANY_TIED = 16  # nodes: storing the cliques and searching them takes about as many runs
 
@@ -27,7 +27,7 @@ MANY_TIED = 16  # nodes: storing the cliques and searching them takes about as m
 def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(codes (row, 1, 1), logs of the product (row, 1)): the best state of one target; of equal ones the first."""
     possible = log_evidence > -np.inf
-    logs = numerics.log(np.where(possible[:, np.newaxis], marginal, 1.0))
+    logs = stable.log(np.where(possible[:, np.newaxis], marginal, 1.0))
     top = logs.max(axis=1)
     values = log_evidence + top
     slack = TIE * np.maximum(1.0, np.abs(np.where(possible, values, 0.0)))

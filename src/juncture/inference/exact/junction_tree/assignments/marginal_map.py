@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from juncture import numerics
 from juncture.inference.exact.best_states import TIE, best_states, first_of_ties
 from juncture.inference.exact.clique_search import BYTES_PER_CELL
 from juncture.inference.exact.elimination.buckets import (
@@ -24,7 +23,8 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.cuts import CELLS_AT_ONCE
 from juncture.inference.exact.junction_tree.factored.tree import AnyTree
 from juncture.inference.exact.junction_tree.plan import check_cost
-from juncture.parallel import blocks_of
+from juncture.numerics import stable
+from juncture.runtime.parallel import blocks_of
 
 ROW = -1  # stands for the rows among the nodes of a factor
 
@@ -102,7 +102,7 @@ def log_factors(tree: AnyTree) -> list[LogFactor]:
 
 def row_factors(tree: AnyTree, rows: CodedFindings, codes: Mapping[int, np.ndarray]) -> list[LogFactor]:
     """The factors and the likelihoods of the rows, at the codes of what was observed, (row,) by node."""
-    logs = numerics.log(rows.likelihoods) if rows.log_likelihoods is None else rows.log_likelihoods
+    logs = stable.log(rows.likelihoods) if rows.log_likelihoods is None else rows.log_likelihoods
     parts = np.split(logs.T, np.cumsum(tree.plan.num_states[rows.soft])[:-1], axis=1) if len(rows.soft) else []
     soft = [LogFactor((ROW, node), part) for node, part in zip(rows.soft.tolist(), parts, strict=True)]
     return [look_up(factor, codes) for factor in (*log_factors(tree), *soft)]

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
@@ -19,6 +18,8 @@ from juncture.inference.exact.junction_tree.plan import KEPT_ENTRIES, lay_out_pl
 from juncture.kernels.factored_tree.cliques import pass_messages, touch_cliques
 from juncture.kernels.factored_tree.draws import draw_factored
 from juncture.kernels.junction_tree.propagation import DONE, TINY
+from juncture.numerics import stable
+from juncture.runtime import parallel
 
 LOG_2 = float(np.log(2.0))
 
@@ -198,7 +199,7 @@ def pack_factored(plan: FactoredPlan, factors: Sequence[Factor]) -> FactoredTree
     ]
     entries = in_clique_order(plan, [table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)])
     constants = [table[0] for table, clique in zip(tables, plan.factor_cliques, strict=True) if clique < 0]
-    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
+    log_scale = float(np.sum([*log_tops, *stable.log(constants)]))
     return FactoredTree(plan, entries, least, log_scale, all(is_kept), tuple(factors), log_tops)
 
 

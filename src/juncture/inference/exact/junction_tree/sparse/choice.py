@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.lowering import Lowered
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree
-from juncture.inference.exact.lowering import Lowered
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cuts import MAX_BLOCK
@@ -25,7 +24,9 @@ from juncture.kernels.sparse_tree.propagation import propagate
 from juncture.kernels.sparse_tree.rows import add_posteriors, propagate_rows
 from juncture.kernels.sparse_tree.sampling import draw_rows
 from juncture.kernels.sparse_tree.tiles import TILE
-from juncture.parallel import blocks_of
+from juncture.numerics import stable
+from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 NOTHING = np.empty(0)
 
@@ -210,7 +211,7 @@ def pack_possible(plan: SparsePlan, factors: Sequence[Factor]) -> SparseTree:
     values = plan.supports.take(tables)
     base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
     constants = [entries[0] for entries, clique in zip(scaled, plan.factor_cliques, strict=True) if clique < 0]
-    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
+    log_scale = float(np.sum([*log_tops, *stable.log(constants)]))
     is_safe = all(is_kept) and is_packing_safe(*plan.held, plan.supports.value_starts, values)
     status, log_total = TINY, -np.inf
     if plan.num_cells and is_safe:

@@ -1,0 +1,75 @@
+"""`Clusters`: the cluster of each row, and its center or medoid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.base.values import number_of, read_only
+from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import check_complete, rows_of
+from juncture.errors import InvalidData
+from juncture.numerics.iteration import Trace
+
+
+class Clusters(NamedFeatures):
+    """The result of clustering rows around centers.
+
+    Attributes
+    ----------
+    labels
+        (row,): the cluster of each row.
+    centers
+        (cluster, column) of K-means; (cluster,) of K-medoids, the row that each medoid is.
+    distortion
+        The sum over rows of the (squared) distance to the center of their cluster.
+    trace
+        The distortion at the start and after each step, which never rises.
+    """
+
+    _fields = ("labels", "centers", "distortion", "trace")
+    labels: np.ndarray
+    centers: np.ndarray
+    distortion: float
+    trace: Trace
+
+    def __init__(self, labels: Any, centers: Any, distortion: float, trace: Trace) -> None:
+        self._set(
+            labels=read_only(labels, np.int64), centers=read_only(centers), distortion=float(distortion), trace=trace
+        )
+
+    @property
+    def num_columns(self) -> int | None:
+        """The number of columns of a row; None of medoids, which are rows."""
+        return int(self.centers.shape[1]) if self.centers.ndim == 2 else None
+
+    @property
+    def num_clusters(self) -> int:
+        return len(self.centers)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of rows of each cluster, (cluster,)."""
+        return np.bincount(self.labels, minlength=self.num_clusters)
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """The cluster of the nearest center of each row; of equally near ones the first."""
+        if self.centers.ndim != 2:
+            raise InvalidData(
+                "medoids are rows of a table of dissimilarities; take the nearest by that of the new rows"
+            )
+        table, _ = rows_of(rows, self.centers.shape[1:], self.feature_names)
+        check_complete(table, "clusters", "fit a Mixture of Gaussians")
+        return squared_distances(table, self.centers).argmin(axis=1)
+
+    def __repr__(self) -> str:
+        rows, clusters = number_of(len(self.labels), "row"), number_of(self.num_clusters, "cluster")
+        return f"Clusters({rows} in {clusters}, distortion {self.distortion:.6g})"
+
+
+def squared_distances(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """(row, cluster), exactly 0 for equal points."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(rows, centers, "sqeuclidean"))

@@ -1,0 +1,168 @@
+"""The error of any rule, given the probabilities and densities of the classes.
+
+The risk of a rule d is Σ_k p(k) ∫ p(x | k) loss(k, d(x)) dx. Bayes' rule, the most probable class or the action of
+least expected loss, has the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.base.checks import check_count, check_function, check_kind
+from juncture.base.options import as_generator
+from juncture.errors import InvalidData, Unsupported
+from juncture.evaluation.decisions.loss_matrix import LossMatrix, as_loss
+from juncture.evaluation.decisions.optimal_decision import parts_of
+from juncture.information.grids import changes, common_grid
+from juncture.numerics.quadrature.grids import Grid
+from juncture.supervised.generative.classifier import GenerativeClassifier
+from juncture.variables import Variable
+
+Rule = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """The probability of an error, or the expected loss, of a rule.
+
+    Attributes
+    ----------
+    value
+        The rate.
+    method
+        "sum" or "quadrature", which are exact but for rounding, or "draws".
+    standard_error
+        Of a rate from draws; 0 else.
+    """
+
+    value: float
+    method: str
+    standard_error: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        return self.method != "draws"
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def conditional_error(classifier: GenerativeClassifier, rows: Any, decisions: Any = None) -> np.ndarray:
+    """The probability that a decision is wrong given the row: 1 - p(decision | row).
+
+    Parameters
+    ----------
+    classifier
+        Classes with their probabilities and densities.
+    rows
+        As the classifier takes them.
+    decisions
+        A class for each row; by default the most probable one, whose error no other decision falls below.
+
+    Returns
+    -------
+    numpy.ndarray
+        One probability a row.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> classes = jt.supervised.GenerativeClassifier([0.5, 0.5], [jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)])
+    >>> conditional_error(classes, [0.0, 2.0]).round(4).tolist()
+    [0.5, 0.018]
+    """
+    check_kind(classifier, GenerativeClassifier, "the classifier")
+    shares = classifier.predict_proba(rows)
+    if decisions is None:
+        return np.asarray(1.0 - shares.max(axis=1))
+    codes = decision_codes(decisions, classifier.classes, len(shares))
+    return np.asarray(1.0 - shares[np.arange(len(shares)), codes])
+
+
+def classification_error(
+    classifier: GenerativeClassifier,
+    rule: Rule | None = None,
+    *,
+    loss: LossMatrix | Any = None,
+    draws: int = 100_000,
+    rng: Any = None,
+) -> ErrorRate:
+    """How often a rule is wrong, or what it loses on average; without a rule, the error of Bayes' rule.
+
+    Parameters
+    ----------
+    classifier
+        Classes with their probabilities and densities.
+    rule
+        A function from rows to classes, or to actions of the loss, such as the `predict` of another classifier; by
+        default the rule of least risk.
+    loss
+        A `LossMatrix`, or a matrix (class, action); by default 1 for every wrong class.
+    draws, rng
+        The number of rows that are drawn, and their seed, where rows are vectors: sums and integrals over single
+        numbers are exact.
+
+    Returns
+    -------
+    ErrorRate
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> classes = jt.supervised.GenerativeClassifier([0.5, 0.5], [jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)])
+    >>> round(classification_error(classes).value, 6)
+    0.158655
+    >>> round(classification_error(classes, lambda x: (x > 0.5).astype(int)).value, 6)
+    0.187672
+    """
+    check_kind(classifier, GenerativeClassifier, "the classifier")
+    matrix = as_loss(LossMatrix.zero_one(classifier.classes) if loss is None else loss, classifier.classes)
+
+    def codes(rows: Any) -> np.ndarray:
+        if rule is None:
+            return np.asarray((classifier.predict_proba(rows) @ matrix.values).argmin(axis=1))
+        return decision_codes(check_function(rule, "the rule")(rows), matrix.actions, len(rows))
+
+    if classifier.densities.event_shape:
+        return drawn_error(classifier, codes, matrix, check_count(draws, "draws", least=2), rng)
+    grid = line_grid(classifier, codes)
+    joint = np.exp(classifier.log_joint(grid.points))  # (point, class)
+    losses = matrix.values.T[codes(grid.points)]  # (point, class)
+    risk = grid.total((joint * losses).sum(axis=1), "the error")
+    return ErrorRate(float(risk), "sum" if grid.is_discrete else "quadrature")
+
+
+def line_grid(classifier: GenerativeClassifier, codes: Rule) -> Grid:
+    """Points for all densities; panels end where the decision changes."""
+    parts = [part for each in classifier.densities for part in parts_of(each)]
+    return common_grid(*parts, more_ends=lambda points: changes(codes, points[seen(classifier, points)]))
+
+
+def seen(classifier: GenerativeClassifier, points: np.ndarray) -> np.ndarray:
+    """Where some class has a density that is not 0 in double precision."""
+    return np.asarray(np.exp(classifier.log_joint(points)).sum(axis=1) > 0)
+
+
+def drawn_error(classifier: GenerativeClassifier, codes: Rule, matrix: LossMatrix, draws: int, rng: Any) -> ErrorRate:
+    """The mean over drawn rows of the expected loss given the row, which varies less than the loss itself."""
+    rows, _ = classifier.sample(draws, rng=as_generator(rng))
+    values = np.column_stack([rows.columns[name] for name in rows.columns])
+    risks = (classifier.predict_proba(values) * matrix.values.T[codes(values)]).sum(axis=1)
+    return ErrorRate(float(risks.mean()), "draws", float(risks.std(ddof=1) / np.sqrt(draws)))
+
+
+def decision_codes(decisions: Any, labels: tuple[Any, ...], count: int) -> np.ndarray:
+    """The positions of decisions among the labels."""
+    given = np.asarray(decisions)
+    if given.shape != (count,):
+        raise InvalidData(f"there must be a decision for each of {count} rows; they have the shape {given.shape}")
+    known = Variable("class", list(labels))
+    kinds, places = np.unique(given, return_inverse=True)
+    found = [known.find(label) for label in kinds.tolist()]
+    if None in found:
+        raise Unsupported(f"the decision {kinds[found.index(None)]!r} is none of {', '.join(map(repr, labels))}")
+    return np.array(found, dtype=np.int64)[places]

@@ -1,0 +1,1 @@
+"""What runs when exact inference is too large: approximations in turn, within a budget."""

@@ -1,0 +1,324 @@
+"""What `method="auto"` does where an exact answer is too large: a promising engine, with bounds around its answer.
+
+An engine for the beliefs and others for bounds of log p(evidence) run one after the other (`Bracketed`). Without a
+budget their dials depend on the model alone. With a budget the engines come in an order that depends on the model
+alone, while the next one, predicted from the last of its kind, fits into the time that is left: a longer budget is a
+longer part of the same order. The bounds are the tightest of all that ran, so that no budget loosens them, and the
+beliefs are those of the best. The beliefs say which engines gave them; they repeat the answer bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import zip_longest
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.base.values import number_of
+from juncture.data.findings import Findings
+from juncture.errors import ApproximationWarning, NotConvergedWarning, TooLarge, warn_user
+from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
+from juncture.inference.bounded.mini_bucket import MiniBucket
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
+from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
+from juncture.inference.engines.factor_maxima import bound_log_evidence, least_log_joint
+from juncture.inference.messages.loopy import LoopyBP
+from juncture.inference.messages.tree_reweighted import TreeReweighted
+from juncture.inference.variational.mean_field import MeanField
+
+GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
+QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget
+STEPS = 5  # of tightening that mini-buckets then take
+SIZES = (2**16, 2**14, 2**12, 2**10)  # of the tables of bounded clique trees where there is no budget
+RISING_SIZES = (2**8, 2**10, 2**12, 2**14, 2**16, 2**18, 2**20, 2**22)
+MAX_BOUND = 40
+OPERATIONS_PER_NODE = 10_000  # what a step of mini-buckets takes for each node, besides its tables
+SECONDS_PER_NODE = 5e-3  # what engines of bounded tables take at the least for each node
+MOST_NODES = 2000  # for which they are asked where there is no budget
+FACTORS_PER_NODE = 3  # more of them take as much time as more nodes
+MOST_PAIRS = 20_000  # for which tree-reweighted messages are asked then
+ROUNDING = 1e-9  # of the sum of the smallest entries
+SHARE = 0.5  # of the time that is left, for an engine; the rest is for those after it
+
+
+@dataclass(frozen=True)
+class Bracketed:
+    """An engine for the beliefs, and engines for the bounds of log p(evidence) that go with them."""
+
+    answering: Engine
+    bounding: tuple[Engine, ...]
+    answers: ClassVar[frozenset[Question]] = BELIEFS
+
+    @property
+    def name(self) -> str:
+        return self.answering.name
+
+    def with_memory_limit(self, memory_limit: int) -> Bracketed:
+        limited = tuple(engine.with_memory_limit(memory_limit) for engine in self.bounding)
+        return Bracketed(self.answering.with_memory_limit(memory_limit), limited)
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BracketedPlan:
+        bounding = tuple(engine.compile(model, observed, targets) for engine in self.bounding)
+        return BracketedPlan(self.answering.compile(model, observed, targets), bounding)
+
+
+@dataclass(frozen=True, eq=False)
+class BracketedPlan:
+    """The plans of all engines."""
+
+    answering: EnginePlan
+    bounding: tuple[EnginePlan, ...]
+
+    @property
+    def cost(self) -> Cost:
+        return reduce(lambda cost, plan: cost.with_further(plan.cost), self.bounding, self.answering.cost)
+
+    def prepare(self) -> None:
+        for plan in (self.answering, *self.bounding):
+            plan.prepare()
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> Answers:
+        share = None if budget is None else budget / (1 + len(self.bounding))
+        answers = self.answering.run(model, findings, questions=questions, rng=rng, budget=share)
+        bounds = [plan.run(model, findings, questions=questions, rng=rng, budget=share) for plan in self.bounding]
+        return bracket(model, answers, bounds)
+
+
+def bracket(model: Any, answers: Any, bounds: Sequence[Answers]) -> Any:
+    """The answers of one engine with the bounds of all; its estimate of log p(evidence) is moved inside them.
+
+    The upper bound by the largest entries of all tables is always there. Messages that contradict each other, and give
+    less than any possible states have, or had not converged and lie beyond the bounds, are no estimate: it is NaN then.
+    """
+    arrays = factor_arrays(model)
+    likelihoods = log_likelihoods(arrays, answers.findings)
+    largest, least = bound_log_evidence(model, arrays, likelihoods), least_log_joint(arrays, likelihoods)
+    crude = float(largest[0]) if answers.findings.is_single else largest
+    found = [each.diagnostics for each in (answers, *bounds)]
+    lower = tightest(np.maximum, [each.lower for each in found])
+    upper = tightest(np.minimum, [crude, *(each.upper for each in found)])
+    upper = upper if lower is None else tightest(np.maximum, [upper, lower])  # equal, but for rounding
+    estimate = np.clip(answers.log_evidence, lower, upper)
+    is_unsettled = getattr(answers, "is_unsettled", np.zeros(len(estimate), dtype=bool))
+    is_beyond = is_unsettled & (estimate != answers.log_evidence)
+    is_none = (is_beyond | (estimate < least - ROUNDING * np.abs(least))) & (estimate > -np.inf)
+    diagnostics = replace(answers.diagnostics, lower=lower, upper=upper)
+    return replace(answers, log_evidence=np.where(is_none, np.nan, estimate), diagnostics=diagnostics)
+
+
+def tightest(choose: np.ufunc, bounds: Sequence[Any]) -> Any:
+    """Of each row the best of the bounds that are known: a number, or (row,); None where none is known."""
+    known = [bound for bound in bounds if bound is not None]
+    best = choose.reduce(np.array(known), axis=0) if known else None
+    return float(best) if isinstance(best, np.floating) else best
+
+
+@dataclass(frozen=True)
+class Run:
+    """An engine, configured so that it repeats its answers, and how long they took."""
+
+    engine: Engine
+    answers: Answers
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What is asked: a model, one or more rows of evidence, and targets."""
+
+    model: Any
+    findings: Findings
+    targets: tuple[str, ...]
+    rng: np.random.Generator | None = None
+    memory_limit: int | None = None
+
+    def run(self, engine: Engine, budget: float | None = None, questions: frozenset[Question] = BELIEFS) -> Run:
+        """The answers of an engine, which keeps to the limit of memory, and stops within the budget if it can."""
+        started = time.monotonic()
+        if self.memory_limit is not None:
+            engine = engine.with_memory_limit(self.memory_limit)
+        plan = engine.compile(self.model, self.findings.names, self.targets)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConvergedWarning)  # the one warning of `approximate` says it
+            answers = plan.run(self.model, self.findings, questions=questions, rng=self.rng, budget=budget)
+        return Run(answers.diagnostics.engine or engine, answers, time.monotonic() - started)
+
+
+def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
+    """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
+    if budget is None:
+        runs = [find_beliefs(query), *find_bounds(query)]
+    else:
+        started, messages = time.monotonic(), query.run(LoopyBP(), SHARE * budget)
+        left = 0.0 if messages.answers.diagnostics.exact else started + budget - time.monotonic()
+        runs = [messages, *run_in_order(query, engines_in_order(query, RISING_SIZES), left)]
+    best = max(reversed(runs), key=rank)
+    bounds = [run for run in decisive(runs) if run is not best]
+    engine: Any = Bracketed(best.engine, tuple(run.engine for run in bounds))
+    answers = bracket(query.model, best.answers, [run.answers for run in bounds])
+    answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
+    beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
+    warn_user(describe(beliefs, refusal), ApproximationWarning)
+    return beliefs
+
+
+def rank(run: Run) -> int:
+    """Which of several runs gives the beliefs: an exact one, else the last of the clique trees, else messages."""
+    if run.answers.diagnostics.exact:
+        return 3
+    return 2 if isinstance(run.engine, BoundedCliqueTree) else int(isinstance(run.engine, LoopyBP))
+
+
+def decisive(runs: Sequence[Run], sides: Sequence[str] = ("lower", "upper")) -> list[Run]:
+    """The runs that have the tightest bounds of some row; of equal ones the first."""
+    first: set[int] = set()
+    for side in sides:
+        bounds = {index: getattr(run.answers.diagnostics, side) for index, run in enumerate(runs)}
+        known = {index: np.atleast_1d(bound) for index, bound in bounds.items() if bound is not None}
+        if known:
+            table, indices = np.stack(list(known.values())), np.array(list(known))
+            first.update(indices[(table.argmax if side == "lower" else table.argmin)(axis=0)].tolist())
+    return [runs[index] for index in sorted(first)]
+
+
+# --- with a budget ---------------------------------------------------------------------------------------------------
+
+
+def engines_in_order(query: Query, sizes: Sequence[int] = ()) -> Iterator[Engine]:
+    """Engines for bounds, with larger and larger tables, and clique trees of these sizes between them."""
+    yield from quick_bounds(query)
+    yield MiniBucket(bound=2)
+    for engine, size in zip_longest(bucket_dial(), sizes):
+        if size is not None:
+            yield BoundedCliqueTree(size)
+        yield engine
+
+
+def run_in_order(query: Query, engines: Iterator[Engine], seconds: float) -> list[Run]:
+    """The engines one after the other, while the next is predicted to end in time; an exact one is the last.
+
+    Each may take a share of the time that is left, which grows with the time there is. A kind of engine whose tables do
+    not fit into memory is left out from there on.
+    """
+    deadline = time.monotonic() + seconds
+    runs: list[Run] = []
+    taken: dict[type, float] = {}  # seconds of the last engine of each kind
+    for engine in engines:
+        left = deadline - time.monotonic()
+        if taken.get(type(engine)) == math.inf:
+            continue
+        if predict(query, engine, taken) >= left:
+            break
+        run = try_run(query, engine, SHARE * left)
+        if run is None and deadline - time.monotonic() <= (1.0 - SHARE) * left:
+            break
+        taken[type(engine)] = math.inf if run is None else run.seconds
+        runs += [] if run is None else [run]
+        if run is not None and run.answers.diagnostics.exact:
+            break
+    return runs
+
+
+def predict(query: Query, engine: Engine, taken: Mapping[type, float]) -> float:
+    """How many seconds an engine takes at the least; one that looks at the clock after each step takes none."""
+    if not isinstance(engine, (MiniBucket, BoundedCliqueTree)):
+        return 0.0
+    return GROWTH * taken[type(engine)] if type(engine) in taken else SECONDS_PER_NODE * size_of(query)
+
+
+# --- without a budget ------------------------------------------------------------------------------------------------
+
+
+def find_beliefs(query: Query) -> Run:
+    """Beliefs by a clique tree of bounded tables; of large models by messages."""
+    messages = query.run(LoopyBP())
+    trees = (try_run(query, BoundedCliqueTree(size)) for size in SIZES if size_of(query) <= MOST_NODES)
+    return next((run for run in trees if run is not None), messages)
+
+
+def try_run(query: Query, engine: Engine, seconds: float | None = None) -> Run | None:
+    """A run of an engine; None where it does not keep to the limit of memory or of time."""
+    try:
+        return query.run(engine, seconds)
+    except TooLarge:
+        return None
+
+
+def find_bounds(query: Query) -> list[Run]:
+    """Bounds of log p(evidence): by mini-buckets, or of large models by mean field and tree-reweighted messages."""
+    if size_of(query) <= MOST_NODES:
+        try:
+            return [query.run(quick_buckets(query))]
+        except TooLarge:  # no bound is small enough
+            pass
+    return [run for engine in quick_bounds(query) if (run := try_run(query, engine)) is not None]
+
+
+def quick_bounds(query: Query) -> list[Engine]:
+    """The engines for bounds that take models of any size.
+
+    Where tables have zeros, mean field would have to search where to start, and is left out.
+    """
+    engines: list[Engine] = [] if np.isneginf(factor_arrays(query.model).log_values).any() else [MeanField()]
+    return [*engines, TreeReweighted()] if is_pairwise(query) else engines
+
+
+def is_pairwise(query: Query) -> bool:
+    """Whether tree-reweighted messages take the model: no factor has three variables, and they are not too many."""
+    arrays = factor_arrays(query.model)
+    has_pairs = bool((np.diff(arrays.scope_starts) <= 2).all())
+    return has_pairs and arrays.num_nodes * query.findings.num_rows <= MOST_PAIRS
+
+
+def size_of(query: Query) -> float:
+    """The nodes of all rows, or what the factors take as many."""
+    arrays = factor_arrays(query.model)
+    return float(max(arrays.num_nodes, arrays.num_factors / FACTORS_PER_NODE)) * query.findings.num_rows
+
+
+def quick_buckets(query: Query) -> MiniBucket:
+    """Mini-buckets of the largest bound whose steps are quick and whose tables keep to the limit of memory."""
+    work = OPERATIONS_PER_NODE * len(query.model.variables)
+    most = math.inf if query.memory_limit is None else query.memory_limit
+    chosen = MiniBucket(bound=2, max_steps=STEPS)
+    for engine in bucket_dial(STEPS):
+        cost = engine.compile(query.model, query.findings.names, query.targets).cost
+        if (cost.operations + work) * query.findings.num_rows > QUICK or cost.bytes > most:
+            break
+        chosen = engine
+    return chosen
+
+
+def bucket_dial(max_steps: int = 30) -> Iterator[MiniBucket]:
+    return (MiniBucket(bound=bound, max_steps=max_steps) for bound in range(4, MAX_BOUND, 2))
+
+
+def describe(beliefs: Beliefs, refusal: TooLarge) -> str:
+    """What was refused, what ran instead, and how far off it may be."""
+    found = beliefs.diagnostics
+    converged = "" if found.converged else ", which did not converge"
+    parts = [str(refusal).split(";", 1)[0], f"the answer is an approximation by {beliefs.method!r}{converged}"]
+    if beliefs.is_single and found.lower is not None and math.isfinite(found.upper - found.lower):
+        parts.append(f"log p(evidence) lies between {found.lower:.6g} and {found.upper:.6g}")
+    elif beliefs.is_single and math.isfinite(found.upper):
+        parts.append(f"log p(evidence) is at most {found.upper:.6g}")
+    num_none = int(np.isnan(beliefs.answers.log_evidence).sum())
+    if num_none:
+        where = "" if beliefs.is_single else f" of {number_of(num_none, 'row')}"
+        parts.append(f"its messages contradict each other, so that there is no estimate of log p(evidence){where}")
+    return "; ".join([*parts, 'method="exact" refuses instead'])

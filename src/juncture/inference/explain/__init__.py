@@ -1,0 +1,1 @@
+"""What findings and edges tell."""

@@ -1,0 +1,157 @@
+"""`FactorBeliefs`: the factors of each row, and what is expected in its holes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
+from juncture.drawing.courses import Course, Panel
+from juncture.errors import Unsupported
+from juncture.factors.tables import import_pandas
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.display import intervals_html
+from juncture.inference.engines.draws import check_num_rows
+from juncture.latent.factor_analysis.model import LinearFactors
+from juncture.latent.factor_analysis.posterior import Posterior
+from juncture.runtime.memory import check_table_fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FactorBeliefs(OneVariable):
+    """The Gaussian of the factors of each row given what is seen of it: `beliefs["factors"]`.
+
+    For one row, `beliefs["factors"]` is one `MultivariateGaussian` and `log_evidence` a number. For many rows it is a
+    batch of them, and `log_evidence` is (row,).
+
+    Attributes
+    ----------
+    model
+        The `FactorAnalysis` or `ProbabilisticPCA`.
+    rows
+        The rows, (row, column), with NaN for holes.
+    posterior
+        Means and covariances of the factors.
+    is_single
+        Whether there is one row.
+    method
+        The name of the algorithm.
+    diagnostics
+        Whether the answers are exact, and further facts about the run.
+    index
+        The index of the frame of pandas that the rows come from; else None.
+    """
+
+    variable = "factors"
+    model: LinearFactors
+    rows: np.ndarray  # (row, column)
+    posterior: Posterior
+    is_single: bool
+    method: str = "gaussian"
+    diagnostics: Diagnostics = EXACT
+    index: Any = None
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """No row has density zero under Gaussian noise: always ()."""
+        return ()
+
+    @property
+    def log_evidence(self) -> Any:
+        """Log p of what is seen: a float of one row, (row,) of many."""
+        return float(self.posterior.log_evidence[0]) if self.is_single else self.posterior.log_evidence
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of the factors given a row, (factor,) of one row, (row, factor) of many."""
+        return self._one(self.posterior.mean)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Their covariance given a row, (factor, factor) of one row, (row, factor, factor) of many."""
+        return self._one(self.posterior.covariances[self.posterior.codes])
+
+    def _one(self, array: np.ndarray) -> np.ndarray:
+        return np.asarray(array[0] if self.is_single else array)
+
+    def __getitem__(self, name: str) -> MultivariateGaussian:
+        """p(factors | row): a Gaussian, or a batch with one a row."""
+        self._check_variable(name)
+        return MultivariateGaussian(self.mean, self.covariance)
+
+    @cached_property
+    def _expected(self) -> np.ndarray:
+        return np.asarray(self.posterior.mean @ self.model.loadings.T + self.model.mean)
+
+    @property
+    def expected(self) -> np.ndarray:
+        """What is expected of a row without its noise, (column,) of one, (row, column) of many."""
+        return self._one(self._expected)
+
+    @property
+    def completed(self) -> np.ndarray:
+        """The rows, with each hole filled by its expectation."""
+        return self._one(np.where(np.isnan(self.rows), self._expected, self.rows))
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation of each entry of `completed`: 0 where it was seen."""
+        loadings, covariances = self.model.loadings, self.posterior.covariances
+        variances = np.einsum("df,pfg,dg->pd", loadings, covariances, loadings) + self.model.variances
+        return self._one(np.where(np.isnan(self.rows), np.sqrt(variances)[self.posterior.codes], 0.0))
+
+    def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
+        """`n` draws of the factors of one row, (n, factor)."""
+        if not self.is_single:
+            raise Unsupported("factors are drawn given one row; infer and sample once for each row")
+        count = check_num_rows(n)
+        check_table_fits((count, self.model.num_factors), f"{count} draws", "draw fewer at a time", copies=1)
+        return np.asarray(self["factors"].sample(count, rng=as_generator(rng)))
+
+    def to_dict(self) -> dict[str, dict[str, np.ndarray]]:
+        """Name → "mean" and "covariance"."""
+        return {"factors": {"mean": self.mean, "covariance": self.covariance}}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of row, variable, the index of the factor, its mean and its variance."""
+        deviations = self._deviations
+        records = [
+            (row, "factors", factor, float(mean), float(deviations[row, factor] ** 2))
+            for (row, factor), mean in np.ndenumerate(self.posterior.mean)
+        ]
+        return import_pandas().DataFrame(records, columns=["row", "variable", "factor", "mean", "variance"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """A wide frame: a line per row, with the mean and the standard deviation of each factor."""
+        names = [f"{what} {factor}" for what in ("mean", "deviation") for factor in range(self.model.num_factors)]
+        table = np.hstack([self.posterior.mean, self._deviations])
+        return import_pandas().DataFrame(table, index=self.index, columns=names)
+
+    @property
+    def _deviations(self) -> np.ndarray:
+        variances = np.diagonal(self.posterior.covariances, axis1=1, axis2=2)
+        return np.sqrt(variances)[self.posterior.codes]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_diagram(self) -> Course:
+        """The mean of each factor, row by row."""
+        panels = [Panel(f"factor {at}", part) for at, part in enumerate(self.posterior.mean.T)]
+        return Course(tuple(panels))
+
+    def _repr_html_(self) -> str:
+        return intervals_html(repr(self), self.posterior.mean, self._deviations, self.to_diagram(), index=self.index)
+
+    def __repr__(self) -> str:
+        rows = f"log_evidence={self.log_evidence:.6g}" if self.is_single else number_of(len(self), "row")
+        return f"FactorBeliefs({number_of(self.model.num_factors, 'factor')}; {rows}; exact, by {self.method})"

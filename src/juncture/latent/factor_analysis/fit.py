@@ -1,0 +1,151 @@
+"""`fit` for factor analysis and probabilistic PCA: in closed form where there is one, else by EM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.base.checks import check_choice, check_kind
+from juncture.base.options import as_generator
+from juncture.base.values import few
+from juncture.data.feature_names import keep_names
+from juncture.data.rows import as_parts
+from juncture.data.sources.entries import as_lazy_source
+from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
+from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.latent.factor_analysis.data import FactorData
+from juncture.latent.factor_analysis.em import (
+    CompleteFactors,
+    FactorProblem,
+    IncompleteFactors,
+    Start,
+    best_loadings,
+    log_likelihood,
+)
+from juncture.latent.factor_analysis.model import LinearFactors, ProbabilisticPCA
+from juncture.learning.em.contract import EMState
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, resolve_learner
+from juncture.learning.fit import Fit
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """The likeliest probabilistic PCA of complete rows (Tipping and Bishop 1999).
+
+    The noise is the mean of the eigenvalues that are left out; the loadings are the leading eigenvectors, scaled.
+    """
+
+    def run(
+        self, problem: FactorProblem, progress: ProgressCallback | None = None
+    ) -> tuple[EMState[LinearFactors, Any], Trace]:
+        reason = why_no_closed_form(problem)
+        if reason:
+            raise Unsupported(f"there is no closed form for {reason}; take method='em'")
+        moments, factors = problem.data.complete, problem.template.num_factors
+        weight = float(moments.weight)
+        covariance = moments.scatter / weight
+        rest = np.maximum(np.linalg.eigvalsh(covariance)[: len(covariance) - factors], 0.0)
+        noise = problem.noise_from(rest * weight, np.full(len(rest), weight))
+        loadings = best_loadings(covariance, np.full(len(covariance), noise), factors)
+        model = type(problem.template)(loadings, moments.center + moments.residual, noise)
+        found = log_likelihood(model, moments)
+        if progress is not None:
+            progress(0, found)
+        return EMState(model, moments, found, found), Trace((found,), True, "the maximum in closed form")
+
+
+def why_no_closed_form(problem: FactorProblem) -> str:
+    """What stands in the way of a closed form; nothing if nothing does."""
+    if not isinstance(problem.template, ProbabilisticPCA):
+        return "factor analysis"
+    if problem.data.has_holes:
+        return "rows with holes"
+    if problem.template.num_factors == problem.template.num_columns:
+        return "as many factors as columns"
+    return "a prior of the noise" if problem.prior is not None else ""
+
+
+LEARNERS = {"em": ExpectationMaximization, "closed-form": ClosedForm}
+
+
+@keep_names
+def fit_factors(
+    model: LinearFactors,
+    data: Any,
+    prior: Any = None,
+    *,
+    weights: Any = None,
+    start: Start = "data",
+    method: Any = "auto",
+    rng: Any = 0,
+    progress: ProgressCallback | None = None,
+) -> Fit[Any]:
+    """Learn loadings, mean and noise from rows of numbers; what is missing (NaN) is integrated out.
+
+    Parameters
+    ----------
+    model
+        The numbers of columns and factors, and with `start="given"` the model that EM starts from.
+    data
+        Rows as `infer` takes them, or a source that is read block by block.
+    prior
+        None, or an `InverseGamma` for the variances of the noise, which keeps them from 0; its posterior's mode is
+        learned.
+    weights
+        The weight of each row.
+    start
+        "data" for the principal components, "given", or "random".
+    method
+        "em", an `ExpectationMaximization` with restarts, or "closed-form" for probabilistic PCA of complete rows;
+        "auto" takes the closed form where there is one, else EM with "squarem".
+    rng, progress
+        The source of random numbers for starts; a function that is called after each step.
+
+    Returns
+    -------
+    Fit
+        The model, its log-likelihood, the trace of the objective and the (expected) statistics.
+    """
+    check_choice(start, ("data", "given", "random"), "start")
+    check_progress(progress)
+    noise_prior = as_prior(prior)
+    learner = None if is_auto(method) else resolve_learner(method, FactorProblem.models, LEARNERS)
+    parts = as_parts(data, weights, (model.num_columns,), model.feature_names)
+    read = FactorData.of(parts, model.num_columns, keep=as_lazy_source(data) is None)
+    if not np.diagonal(read.covariance).any():
+        raise InvalidData("every column is constant, so that no likelihood is the largest; there must be some variance")
+    kind = IncompleteFactors if read.has_holes else CompleteFactors
+    problem = kind(model, read, noise_prior, start, as_generator(rng))
+    if learner is None:
+        learner = ExpectationMaximization(acceleration="squarem") if why_no_closed_form(problem) else ClosedForm()
+    found, trace = learner.run(problem, progress)
+    report_floor(found.model, read)
+    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+
+
+def is_auto(method: Any) -> bool:
+    return isinstance(method, str) and method == "auto"
+
+
+def as_prior(prior: Any) -> InverseGamma | None:
+    if prior is None:
+        return None
+    found: InverseGamma = check_kind(prior, InverseGamma, "the prior of the noise")
+    if found.batch_shape:
+        raise InvalidData(f"the prior of the noise is one InverseGamma; this is a batch of {found.batch_shape}")
+    return found
+
+
+def report_floor(model: LinearFactors, data: FactorData) -> None:
+    """One warning where noise would have gone to 0."""
+    floor = data.floor if np.ndim(model.noise) else data.shared_floor
+    held = np.flatnonzero(model.variances <= floor * (1 + 1e-12))
+    if len(held):
+        warn_user(
+            f"the likelihood wants no noise in column {few(map(str, held.tolist()))}: its variance is held above 0;"
+            " take fewer factors, or a prior such as InverseGamma(2.0, 0.1)",
+            RegularizedWarning,
+        )

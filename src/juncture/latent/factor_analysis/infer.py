@@ -1,0 +1,131 @@
+"""Questions to linear factors: the factors of a row, how probable it is, and rows and factors drawn at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
+from juncture.data.dataset import Dataset
+from juncture.data.findings import row_index
+from juncture.data.rows import as_dataset, rows_of
+from juncture.errors import InvalidData
+from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
+from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
+from juncture.latent.factor_analysis.beliefs import FactorBeliefs
+from juncture.latent.factor_analysis.model import LinearFactors
+from juncture.latent.factor_analysis.posterior import BLOCK, Patterns, Posterior, posterior_of
+from juncture.numerics.stable import LOG_TWO_PI
+
+
+def infer_factors(
+    model: LinearFactors,
+    evidence: Any,
+    *,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> FactorBeliefs:
+    """The beliefs about the factors of one row, or of each of many; what is missing (NaN) is integrated out."""
+    algorithm = resolve_method(model, "infer", method)
+    check_policy(on_impossible)
+    rows, is_single = rows_of(evidence, (model.num_columns,), model.feature_names)
+    if budget is not None or memory_limit is not None:
+        check_cost(model, len(rows), budget, memory_limit)
+    index = None if is_single else row_index(evidence)
+    return FactorBeliefs(model, rows, posterior_of(model, Patterns.of(rows)), is_single, algorithm, index=index)
+
+
+def check_cost(model: LinearFactors, num_rows: int, budget: Any, memory_limit: Any) -> None:
+    """Raise `TooLarge` for a run beyond the limits."""
+    columns, factors = model.loadings.shape
+    cost = Cost(0, factors, 8 * num_rows * (4 * columns + factors**2), num_rows * (columns + factors) * factors)
+    check_limits(cost, f"the factors of {number_of(num_rows, 'row')}", budget, memory_limit)
+
+
+def log_prob_factors(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any:
+    """Log p of what is seen: a number for one row, an array for many."""
+    resolve_method(model, "infer", method)
+    table, is_single = rows_of(rows, (model.num_columns,), model.feature_names)
+    blocks = [table[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
+    found = [posterior_of(model, Patterns.of(block)).log_evidence for block in blocks]
+    return float(found[0][0]) if is_single else np.concatenate([np.zeros(0), *found])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MostProbableFactors(Diagnosed):
+    """The factors with the highest density given each row, which are their means.
+
+    `log_prob` is their log-density given the row, `log_joint` that of factors and row together: numbers for one row,
+    (row,) for many.
+    """
+
+    factors: np.ndarray  # (factor,) or (row, factor)
+    log_prob: Any
+    log_joint: Any
+    method: str = "gaussian"
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def assignment(self) -> dict[str, np.ndarray]:
+        return {"factors": self.factors}
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """No row has density zero under Gaussian noise: always ()."""
+        return ()
+
+    def __repr__(self) -> str:
+        *rows, factors = self.factors.shape
+        return f"MostProbableFactors({number_of(factors, 'factor')} of {number_of(sum(rows) or 1, 'row')})"
+
+
+def most_probable_factors(
+    model: LinearFactors,
+    evidence: Any,
+    *,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> MostProbableFactors:
+    """The most probable factors of one row, or of each of many."""
+    algorithm = resolve_method(model, "most_probable", method)
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
+    beliefs = infer_factors(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
+    peaks = peak_log_density(beliefs.posterior)
+    log_prob = float(peaks[0]) if beliefs.is_single else peaks
+    return MostProbableFactors(beliefs.mean, log_prob, log_prob + beliefs.log_evidence, algorithm)
+
+
+def peak_log_density(posterior: Posterior) -> np.ndarray:
+    """Log of the density of each row's Gaussian at its mean, (row,)."""
+    log_sizes = np.linalg.slogdet(posterior.covariances)[1]
+    return -0.5 * (log_sizes + posterior.mean.shape[1] * LOG_TWO_PI)[posterior.codes]
+
+
+def sample_factors(model: LinearFactors, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
+    """`n` rows drawn from the model, with columns "x0", "x1", …; with `given`, one row: `n` draws of its factors."""
+    if given is not None:
+        beliefs = infer_factors(model, given, method=method)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=rng)
+    resolve_method(model, "infer", method)
+    return draw_rows(model, check_num_rows(n, 24 * model.num_columns), as_generator(rng))
+
+
+def draw_rows(model: LinearFactors, count: int, generator: np.random.Generator) -> Dataset:
+    factors = generator.standard_normal((count, model.num_factors))
+    noise = generator.standard_normal((count, model.num_columns)) * np.sqrt(model.variances)
+    return as_dataset(factors @ model.loadings.T + model.mean + noise, model.feature_names)
+
+
+register_methods(LinearFactors, "infer", "gaussian")
+register_methods(LinearFactors, "most_probable", "gaussian")

@@ -1,0 +1,1 @@
+"""Gaussian Markov networks: selection of covariances, the graphical lasso."""

@@ -1,0 +1,1 @@
+"""Numerical methods that know no model: stable elementary functions, iteration, Newton, descent, quadrature."""

@@ -1,0 +1,1 @@
+"""How the work is done: threads, processes, memory, and the one reader and writer of files."""
