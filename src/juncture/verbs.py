@@ -288,12 +288,13 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
         `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
-        have are documented in `juncture.learning.undirected.fit`, `juncture.learning.undirected.gaussian.gaussian_graphs`,
-        `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
-        `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
-        `juncture.latent.mixtures.fit`; for an `EnergyModel` `juncture.latent.energy.fit`, for a `FactorAnalysis` or
-        `ProbabilisticPCA` `juncture.latent.factor_analysis.fit`, for a `RestrictedBoltzmannMachine`
-        `juncture.latent.boltzmann.fit`, for a `LatentDirichletAllocation` `juncture.latent.topics.fit`.
+        have are documented in `juncture.learning.undirected.fit`,
+        `juncture.learning.undirected.gaussian.gaussian_graphs`, `juncture.sequences.hidden_markov.fit`,
+        `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit`,
+        `juncture.sequences.conditional_random_field.fit` and `juncture.latent.mixtures.fit`; for an `EnergyModel`
+        `juncture.latent.energy.fit`, for a `FactorAnalysis` or `ProbabilisticPCA`
+        `juncture.latent.factor_analysis.fit`, for a `RestrictedBoltzmannMachine` `juncture.latent.boltzmann.fit`, for a
+        `LatentDirichletAllocation` `juncture.latent.topics.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block

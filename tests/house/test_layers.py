@@ -15,16 +15,17 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 # the children of a folder in the order in which they may import each other: each only from those before it
 ORDERS = {
     "": [
-        "errors", "base", "numerics", "runtime", "kernels", "drawing", "verbs", "variables", "data", "evidence", "graphs",
-        "families", "factors", "components", "information", "networks", "inference", "learning", "clusters", "latent",
-        "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
+        "errors", "base", "numerics", "runtime", "kernels", "drawing", "verbs", "variables", "data", "evidence",
+        "graphs", "families", "factors", "components", "information", "networks", "inference", "learning", "clusters",
+        "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
     ],
     "base": ["values", "checks", "options", "intervals", "compilation", "dispatch", "documents"],
     "base.documents": ["json_text", "lines", "node", "kinds"],
     "numerics": ["stable", "iteration", "newton", "descent", "quadrature"],
     "runtime": ["control_groups", "memory", "parallel", "workers", "files"],
     "inference": [
-        "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "rows", "infer", "predictions",
+        "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "rows", "infer",
+        "predictions",
         "most_probable", "log_prob", "sample", "planning", "sensitivity", "explain", "decisions", "images", "verbs",
     ],
     "inference.exact": [
@@ -56,8 +57,8 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
-        "observations", "document", "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness",
-        "bins", "sequences", "sources", "feature_names", "rows",
+        "observations", "document", "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings",
+        "missingness", "bins", "sequences", "sources", "feature_names", "rows",
     ],
 }  # fmt: skip
 

@@ -152,7 +152,7 @@ def test_expected_counts_are_those_of_the_beliefs(pair):
     for method in (ENGINES[engine].engine, jt.JunctionTree()):
         plan = method.compile(small.model, small.model.variables.names, ())
         findings = jt.infer(small.model, list(small.rows)).findings
-        answers = plan.run(small.model, findings, questions=frozenset({Question.EXPECTED}))
+        answers = plan.run(small.model, Query(findings, questions=frozenset({Question.EXPECTED})))
         tables[method.name] = answers.expected(parts, np.arange(1.0, len(small.rows) + 1.0))
     mine, exact = tables.values()
     weight = sum(range(1, len(small.rows) + 1))
@@ -287,7 +287,7 @@ def test_messages_as_numbers_and_as_logarithms_are_the_same(monkeypatch, steps):
             for holds_numbers in (True, False):
                 small.model.derived.pop("message graph", None)
                 monkeypatch.setattr(MessageGraph, "holds_numbers", holds_numbers)
-                found.append(engine.compile(small.model).run(small.model, as_findings(row, small.model.variables)))
+                found.append(engine.ask(small.model, Query(as_findings(row, small.model.variables))))
             numbers, logs = found
             assert numbers.log_evidence == pytest.approx(logs.log_evidence, abs=ROUNDING)
             assert numbers.node_beliefs == pytest.approx(logs.node_beliefs, abs=ROUNDING)

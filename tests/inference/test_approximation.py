@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ import pytest
 import juncture as jt
 from juncture.evidence import as_findings
 from juncture.inference.automatic import marginals as approximation
-from juncture.inference.automatic.marginals import Bracketed, Query, approximate, find_beliefs
+from juncture.inference.automatic.marginals import Bracketed, Problem, approximate, find_beliefs
 from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.engines.factor_maxima import bound_log_evidence, bound_log_joint, least_log_joint
 from juncture.inference.messages import loopy
@@ -86,26 +88,26 @@ def triples_with_zeros() -> jt.MarkovNetwork:
 @pytest.mark.parametrize("build", [repelling_grid, triples_with_zeros])
 def test_a_longer_budget_is_a_longer_part_of_the_same_order_and_no_bound_loosens(monkeypatch, build):
     model = build()
-    query = Query(model, as_findings(None, model.variables), model.variables.names)
-    log_z, query_run = jt.infer(model).log_evidence, Query.run
+    query = Query(as_findings(None, model.variables), model.variables.names)
+    log_z, run_problem = jt.infer(model).log_evidence, Problem.run
     ran: list[list[object]] = []
     brackets, trees = [], []
 
-    def spy(query, engine, *arguments):
+    def spy(problem, engine, *arguments):
         ran[-1].append(engine)
-        run = query_run(query, engine, *arguments)
+        run = run_problem(problem, engine, *arguments)
         if isinstance(engine, jt.BoundedCliqueTree):
             trees.append(engine)
         return run
 
-    monkeypatch.setattr(Query, "run", spy)
+    monkeypatch.setattr(Problem, "run", spy)
     for budget in (0.0, 0.01, 0.06, 0.13, 0.15, 0.17, 0.2, 0.25, 0.4):
         ran.append([])
         trees.clear()
         with monkeypatch.context() as patch:
             patch.setattr(time, "monotonic", CountedClock())
             with pytest.warns(jt.ApproximationWarning):
-                found = approximate(query, jt.TooLarge("too large"), budget)
+                found = approximate(model, replace(query, budget=budget), jt.TooLarge("too large"))
         lower, upper = found.diagnostics.lower, found.diagnostics.upper
         brackets.append((-np.inf if lower is None else lower, upper))
         assert brackets[-1][0] - 1e-9 <= log_z <= upper + 1e-9
@@ -123,14 +125,14 @@ def test_a_longer_budget_is_a_longer_part_of_the_same_order_and_no_bound_loosens
 
 def test_a_run_has_the_engine_that_repeats_it_and_its_seconds(monkeypatch):
     grid, clock = make_grid(0, side=3), CountedClock()
-    query = Query(grid, as_findings(None, grid.variables), grid.names)
-    whole = query.run(jt.LoopyBP())
+    problem = Problem(grid, Query(as_findings(None, grid.variables), grid.names))
+    whole = problem.run(jt.LoopyBP())
     assert whole.engine == jt.LoopyBP()
     monkeypatch.setattr(loopy, "WORK_IN_TIME", 1)
     monkeypatch.setattr(time, "monotonic", clock)
     clock()
     started = clock.seconds
-    short = query.run(jt.LoopyBP(), 0.0)
+    short = problem.run(jt.LoopyBP(), 0.0)
     assert short.engine == jt.LoopyBP(max_steps=1)
     assert short.seconds == pytest.approx(clock.seconds - started - 1e-3, abs=1e-9)  # the first look is where it starts
 
@@ -164,15 +166,15 @@ def test_messages_that_contradict_each_other_give_no_estimate(monkeypatch):
     model = clauses()
     assert jt.infer(model).log_evidence == pytest.approx(0.0, abs=1e-12)
     monkeypatch.setattr(loopy, "WORK_IN_TIME", 1)
-    query = Query(model, as_findings(None, model.variables), model.variables.names)
+    query = Query(as_findings(None, model.variables), model.variables.names)
     with pytest.warns(jt.ApproximationWarning, match=r"contradict each other, so that there is no estimate"):
-        found = approximate(query, jt.TooLarge("too large"), budget=0.0)
+        found = approximate(model, replace(query, budget=0.0), jt.TooLarge("too large"))
     assert (found.log_evidence, found.diagnostics.steps) == (None, 1)
     assert found.diagnostics.upper >= 0.0
     assert "no estimate of the log evidence" in repr(found)
-    rows = Query(model, as_findings([{}, {"x0": 0}, {}], model.variables), model.variables.names)
+    rows = Query(as_findings([{}, {"x0": 0}, {}], model.variables), model.variables.names)
     with pytest.warns(jt.ApproximationWarning, match=r"no estimate of log p\(evidence\) of \d rows?"):
-        many = approximate(rows, jt.TooLarge("too large"), budget=0.0)
+        many = approximate(model, replace(rows, budget=0.0), jt.TooLarge("too large"))
     assert np.isnan(many.log_evidence[[0, 2]]).all()
 
 
@@ -194,8 +196,8 @@ def clauses() -> jt.MarkovNetwork:
 
 def test_clique_trees_of_bounded_size_give_the_beliefs_where_they_fit():
     grid = make_grid(3, side=11)
-    query = Query(grid, as_findings(None, grid.variables), grid.names)
-    run = find_beliefs(query)
+    query = Query(as_findings(None, grid.variables), grid.names)
+    run = find_beliefs(Problem(grid, query))
     assert run.engine.name == "bounded-clique-tree"
     beliefs, known = Beliefs(grid, run.engine, grid.names, run.answers, True), jt.infer(grid)
     assert np.abs(beliefs.array - known.array).max() < 0.02
@@ -234,9 +236,9 @@ def test_no_estimate_exceeds_what_the_tables_allow():
     tables = [agree if rng.random() < 0.5 else differ for _ in pairs]
     scopes = [[cells[i], cells[j]] for i, j in sorted(pairs)]
     model = jt.MarkovNetwork([jt.Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)])
-    query = Query(model, as_findings(None, model.variables), model.variables.names)
+    query = Query(as_findings(None, model.variables), model.variables.names)
     with pytest.warns(jt.ApproximationWarning):
-        found = approximate(query, jt.TooLarge("too large"))
+        found = approximate(model, query, jt.TooLarge("too large"))
     assert found.diagnostics.lower <= found.log_evidence <= found.diagnostics.upper <= 2100 * np.log(2)
 
 

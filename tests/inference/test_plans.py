@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import BELIEFS, Question
+from juncture.inference.engines.contract import BELIEFS, Query, Question
 from juncture.inference.infer import METHODS, REAL_METHODS
 from support.approximate_engines import ENGINES, MODELS, has_pairs, is_directed
 from support.loops import loop_over
@@ -71,7 +71,7 @@ def numbers_of(plan, model, row, questions):
     """All that the answers of a run say, as bytes; or why there are none."""
     findings = as_findings(row, model.variables)
     try:
-        answers = plan.run(model, findings, questions=questions, rng=np.random.default_rng(1))
+        answers = plan.run(model, Query(findings, questions=questions, rng=np.random.default_rng(1)))
     except jt.Unsupported as refusal:
         return str(refusal)
     if questions != BELIEFS:

@@ -12,6 +12,7 @@ import pytest
 
 import juncture as jt
 from juncture.inference import log_prob
+from juncture.inference.engines.contract import Engine
 
 P, Q, R = (jt.Variable(name, 2) for name in "pqr")
 WEATHER = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
@@ -150,8 +151,8 @@ def test_rows_with_many_patterns_of_holes_go_through_one_run(monkeypatch):
     ]
     numbers = [{"a": 0.5}, {"b": 1.0}, {"a": 0.1, "b": 0.2}]
     known = [[jt.log_prob(model, [row])[0] for row in some] for model, some in ((asia, rows), (line, numbers))]
-    runs, run_engine = [], log_prob.run_engine
-    monkeypatch.setattr(log_prob, "run_engine", lambda *asked, **more: runs.append(asked) or run_engine(*asked, **more))
+    runs, ask = [], Engine.ask
+    monkeypatch.setattr(Engine, "ask", lambda *asked: runs.append(asked) or ask(*asked))
     for model, some, values, num_runs in (
         (asia, rows[: log_prob.MANY_PATTERNS + 1], known[0], 1),
         (asia, [{"xray": "yes"}, {"dysp": "no"}, {"either": "no"}], None, 3),

@@ -31,7 +31,7 @@ from juncture.families.statistics.compiled import LONG
 from juncture.families.vectors.independent import Independent
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.gaussian.plan import find_order
@@ -197,7 +197,7 @@ def ask_sparse_network() -> None:
     sample(model, 2, given={"c": 1}, rng=0)
     plan = engine.compile(model, ("a", "b", "c"), ("a",))
     rows = as_findings([{"a": 1}, {"a": None}], model.variables)
-    plan.run(model, rows, questions=frozenset({Question.EXPECTED})).expected(parts, np.ones(2))
+    plan.run(model, Query(rows, questions=frozenset({Question.EXPECTED}))).expected(parts, np.ones(2))
 
 
 def ask_pairwise_network() -> None:

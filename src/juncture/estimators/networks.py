@@ -36,6 +36,7 @@ from juncture.estimators.tables import (
 )
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.contract import Query
 from juncture.inference.engines.relevance import ancestral_part, relevant_evidence
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.learning.networks.expectation import number_rows
@@ -288,7 +289,7 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
 def class_probabilities(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:
     """What the exact engine answers, NaN for rows of probability zero."""
     findings = Findings(tuple(model.variables), drop_unobserved(codes), num_rows=num_rows)
-    values: np.ndarray = Beliefs.of(model, JunctionTree(), findings, (target,))[target].values
+    values: np.ndarray = Beliefs.of(model, JunctionTree(), Query(findings, (target,)))[target].values
     return values
 
 

@@ -16,7 +16,7 @@ from juncture.data.dataset import Extra
 from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import BELIEFS, Engine, Question
+from juncture.inference.engines.contract import BELIEFS, Engine, Query, Question
 from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.engines.real_variables import has_real_variables, is_gaussian
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -87,7 +87,7 @@ def engine_for(
         engine = REAL_METHODS["strong-junction-tree"]()
     else:
         engine = resolve(method, METHODS if is_automatic else METHODS | REAL_METHODS, what="method")
-    if not hasattr(engine, "compile"):
+    if not isinstance(engine, Engine):
         raise Unsupported(
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
         )
@@ -127,7 +127,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     engine = engine_for(method, memory_limit, model=model)
     model, evidence = absorb_array(model, evidence)
     if type(evidence) is dict and budget is None:
-        answers = engine.answer_row(model, evidence, targets) if hasattr(engine, "answer_row") else None
+        answers = engine.answer_row(model, evidence, targets)
         if answers is not None:
             beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)
@@ -135,20 +135,22 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     names, seconds = as_targets(model, targets), as_budget(budget)
     is_exact = isinstance(engine, JunctionTree) and budget is None and not has_real_variables(model)
     source = as_evidence_source(evidence, model.variables, extra) if is_exact else None
+    generator = None if rng is None else as_generator(rng)
     try:
         if source is not None:
             beliefs = Beliefs(model, engine, names, SourceAnswers.of(model, engine, source, names), is_single=False)
         else:
             findings = as_findings(evidence, model.variables, extra=extra)
-            beliefs = Beliefs.of(model, engine, findings, names, budget=seconds, rng=rng)
+            beliefs = Beliefs.of(model, engine, Query(findings, names, rng=generator, budget=seconds))
     except TooLarge as refusal:
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
         findings = as_findings(evidence, model.variables, extra=extra)
-        from juncture.inference.automatic.marginals import Query, approximate
+        from juncture.inference.automatic.marginals import approximate
 
-        query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
-        beliefs = approximate(query, refusal, time_left(seconds, started))
+        left = time_left(seconds, started)
+        query = Query(findings, names, rng=generator, budget=left, memory_limit=memory_limit)
+        beliefs = approximate(model, query, refusal)
     check_possible(beliefs, on_impossible)
     return beliefs
 

@@ -17,8 +17,7 @@ from juncture.data.sources.contract import RowSource, check_extra
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import run_engine
-from juncture.inference.engines.contract import DENSITIES, Engine
+from juncture.inference.engines.contract import DENSITIES, Engine, Query
 from juncture.inference.engines.real_variables import is_gaussian
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
@@ -32,6 +31,9 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     source = as_lazy_source(rows, model.variables if isinstance(rows, Iterator) else None)
     if source is not None:
         return log_prob_blocks(model, source, method, extra)
+    quick = log_prob_of_row(model, rows, method) if type(rows) is dict and len(rows) < len(model.variables) else None
+    if quick is not None:
+        return quick
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method, questions=DENSITIES, model=model)
@@ -39,7 +41,7 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     known = find_known(dataset)
     if is_gaussian(model) or (is_discrete(model) and len(number_patterns(known)[0]) > MANY_PATTERNS):
         findings = as_findings(dataset, model.variables)
-        values[:] = run_engine(engine, model, findings, questions=DENSITIES).log_evidence
+        values[:] = engine.ask(model, Query(findings, questions=DENSITIES)).log_evidence
     else:
         summed = [np.empty(0, np.int64)]
         for observed, indices in group_by_observed(dataset, known):
@@ -51,9 +53,16 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
         rows = np.sort(np.concatenate(summed))
         if len(rows):
             findings = as_findings(dataset.take(rows), model.variables)
-            values[rows] = run_engine(engine, model, findings, questions=DENSITIES).log_evidence
+            values[rows] = engine.ask(model, Query(findings, questions=DENSITIES)).log_evidence
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
+
+
+def log_prob_of_row(model: Any, row: dict[str, Any], method: Any) -> float | None:
+    """Log p of some values, the log-evidence that `infer` gives; None where the engine has no faster path for a row."""
+    engine = engine_for(method, questions=DENSITIES, model=model)
+    answers = engine.answer_row(model, row, ())
+    return None if answers is None else float(answers.log_evidence[0]) - log_normalizer(model, engine)
 
 
 def is_discrete(model: Any) -> bool:
@@ -93,13 +102,14 @@ def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[s
     """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)
-    return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
+    return engine.ask(part, Query(as_findings(rows, part.variables, extra="ignore"))).log_evidence
 
 
 @singledispatch
 def log_normalizer(model: Any, engine: Engine) -> float:
     """Log Z of an undirected model."""
-    log_z = float(run_engine(engine, model, as_findings(None, model.variables)).log_evidence[0])
+    answers = engine.answer_row(model, {}, ()) or engine.ask(model, Query(as_findings(None, model.variables)))
+    log_z = float(answers.log_evidence[0])
     if log_z == -np.inf:
         raise ImpossibleEvidence("the model gives every assignment the weight zero: it has no probabilities")
     return log_z

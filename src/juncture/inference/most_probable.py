@@ -21,7 +21,7 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import EXACT, Diagnostics, Question
+from juncture.inference.engines.contract import EXACT, Diagnostics, Query, Question
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -199,17 +199,17 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     engine = engine_for(method, memory_limit, MODE, model)
     questions = (MODE | {Question.LOG_EVIDENCE}) & engine.answers
     names, seconds = as_targets(model, targets), as_budget(budget)
+    generator = None if rng is None else as_generator(rng)
     try:
-        beliefs = Beliefs.of(model, engine, findings, names, questions, seconds, rng)
+        beliefs = Beliefs.of(model, engine, Query(findings, names, questions, generator, seconds))
     except TooLarge as refusal:
         has_all = targets is None or unobserved_names(model, findings) <= set(names)
         if method != "auto" or not isinstance(engine, JunctionTree) or not has_all or k not in (None, 1):
             raise
-        from juncture.inference.automatic.marginals import Query
         from juncture.inference.automatic.most_probable import approximate_mode
 
-        query = Query(model, findings, names, None if rng is None else as_generator(rng), memory_limit)
-        beliefs = approximate_mode(query, refusal, time_left(seconds, started))
+        query = Query(findings, names, MODE, generator, time_left(seconds, started), memory_limit)
+        beliefs = approximate_mode(model, query, refusal)
     check_possible(beliefs, on_impossible)
     scope = scope_of(beliefs, targets)
     if k is not None and not scope.has_real:

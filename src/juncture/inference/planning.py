@@ -16,7 +16,7 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan
+from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan, Query
 from juncture.inference.engines.lowering import check_factors, determined_nodes, lower
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.real_variables import has_real_variables
@@ -141,7 +141,7 @@ def load_kernels(plan: EnginePlan, part: Any) -> None:
         return
     with on_path(COMPILED if compilation() == "always" else Path(None, partial(float, operations))):
         for num_rows in (None, 2):
-            plan.run(part, Findings(tuple(part.variables), {}, {}, {}, num_rows=num_rows))
+            plan.run(part, Query(Findings(tuple(part.variables), {}, {}, {}, num_rows=num_rows)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ class Plan(SameContent):
         check_factors(model, "a plan")
         part = self.part if model is self.model else self.part_of(model)
         findings = self.inside(as_findings(evidence, model.variables))
-        answers = self.plan.run(part, findings, rng=None if rng is None else as_generator(rng))
+        answers = self.plan.run(part, Query(findings, rng=None if rng is None else as_generator(rng)))
         beliefs = Beliefs(model, self.engine, self.targets, answers, findings.is_single)
         check_possible(beliefs, on_impossible)
         return beliefs

@@ -17,7 +17,7 @@ from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from juncture.inference.engines.draws import BYTES_PER_CELL, DRAWS, check_num_rows
 from juncture.inference.infer import absorb_array, engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -63,12 +63,11 @@ def sample_posterior(
     if not findings.is_single:
         raise InvalidData("given= takes one row of evidence; sample once for each row")
     engine = engine_for(method, questions=NOTHING, model=model)
-    if hasattr(engine, "draw"):
-        drawn: Draws = engine.draw(model, findings, check_num_rows(n, len(model.variables)), as_generator(rng))
-        return drawn
+    if engine.draws_itself:
+        return engine.draw(model, findings, check_num_rows(n, len(model.variables)), as_generator(rng))
     names = tuple(model.variables.names)
     try:
-        beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS, model=model), findings, names, DRAWS)
+        beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS, model=model), Query(findings, names, DRAWS))
     except TooLarge as refusal:
         raise TooLarge(f"{refusal}; method='gibbs' draws from an approximation") from refusal
     check_possible(beliefs)

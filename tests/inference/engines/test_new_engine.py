@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.errors import TooLarge, Unsupported
-from juncture.inference.engines.contract import ALL_QUESTIONS, Cost, Diagnostics, Question
+from juncture.inference.engines.contract import ALL_QUESTIONS, Answers, Cost, Diagnostics, Engine, EnginePlan, Question
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.numerics import stable
 from support.learning_oracles import with_holes
@@ -19,7 +19,7 @@ from support.learning_oracles import with_holes
 
 
 @dataclass(frozen=True)
-class Listing:
+class Listing(Engine):
     """Every assignment, one after the other."""
 
     name = "listing"
@@ -33,13 +33,11 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class ListingPlan:
+class ListingPlan(EnginePlan):
     cost = Cost(0, 0.0, 0.0, 0.0)
 
-    def prepare(self):
-        """Nothing to prepare."""
-
-    def run(self, model, findings, *, questions=ALL_QUESTIONS, rng=None, budget=None):
+    def run(self, model, query):
+        findings = query.findings
         codes = list(product(*(range(variable.num_states) for variable in model.variables)))
         columns = {name: np.array([row[at] for row in codes]) for at, name in enumerate(model.variables.names)}
         logs = np.repeat(model.log_joint_of(columns)[None], findings.num_rows, axis=0)
@@ -50,7 +48,7 @@ class ListingPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class ListingAnswers:
+class ListingAnswers(Answers):
     model: object
     findings: object
     columns: dict

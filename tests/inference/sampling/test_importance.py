@@ -11,6 +11,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
+from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_arrays import factor_arrays
 from juncture.inference.sampling.proposals.adaptive import adapt
 from juncture.inference.sampling.proposals.loopy import loopy_proposals
@@ -204,7 +205,7 @@ def test_no_draw_exceeds_the_largest_weight_and_ordinary_findings_are_no_alarm()
         findings = as_findings({name: rows[name][row] for name in names}, alarm.variables)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answers = engine.compile(alarm, findings.names).run(alarm, findings, rng=rng)
+            answers = engine.ask(alarm, Query(findings, rng=rng))
         (part,) = answers.tallies
         assert part.log_scale <= part.log_largest + 1e-12
         assert part.missed_share == 0.0
@@ -254,7 +255,7 @@ def test_ninety_per_cent_intervals_hold_nine_times_of_ten(engine):
     for seed in range(400):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answers = plan.run(asia, findings, rng=np.random.default_rng([7, seed]))
+            answers = plan.run(asia, Query(findings, rng=np.random.default_rng([7, seed])))
         near = [
             abs(answers.marginal((name,))[0, 0] - exact[name].values[0])
             <= 1.6449 * answers.diagnostics.standard_error(name)[0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from support.hybrid_oracle import Oracle
 from support.learning_oracles import with_holes
 
@@ -70,7 +70,7 @@ def check_expected(model, seed, method):
     weights = rng.uniform(0.0, 2.0, 6)
     plan = method.compile(model, model.variables.names)
     findings = as_findings(rows, model.variables)
-    answers = plan.run(model, findings, questions=frozenset({Question.EXPECTED}))
+    answers = plan.run(model, Query(findings, questions=frozenset({Question.EXPECTED})))
     found = answers.expected(model.conditionals, weights)
     cells = rows.to_dict()
     plain = [{name: cells[name][at] for name in cells if cells[name][at] is not None} for at in range(len(rows))]
@@ -291,7 +291,9 @@ def test_rows_of_probability_zero_add_nothing(method):
     )
     rows = {"x": [1.0, 1.0, None], "y": [2.0, 3.0, 5.0], "z": [0.5, 7.0, None]}
     plan = method.compile(model, model.variables.names)
-    answers = plan.run(model, as_findings(jt.Dataset(rows), model.variables), questions=frozenset({Question.EXPECTED}))
+    answers = plan.run(
+        model, Query(as_findings(jt.Dataset(rows), model.variables), questions=frozenset({Question.EXPECTED}))
+    )
     found = answers.expected(model.conditionals, np.ones(3))
     assert np.isneginf(answers.log_evidence).tolist() == [False, True, False]
     for (weight, center, _), means in zip(found, ([1.75], [1.75, 3.5], [0.25]), strict=True):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from files.test_writing import WRITERS
 
 import juncture as jt
-from files.test_writing import WRITERS
 from juncture.data.sources import as_source
 from juncture.errors import InvalidData
 from juncture.formats.uai.evidence import read_evidence

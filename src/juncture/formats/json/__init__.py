@@ -15,7 +15,8 @@ positions of factors; instead of "values" that no doubles hold there are "log_va
 
 A model that was learned from named columns has their names: "feature_names": ["age", "height"].
 
-Other kinds of models, and families, are in the table of `juncture.base.documents.kinds`; docs/formats.md lists their keys.
+Other kinds of models, and families, are in the table of `juncture.base.documents.kinds`; docs/formats.md lists their
+keys.
 """
 
 from __future__ import annotations

@@ -21,15 +21,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.data.findings import Findings
 from juncture.errors import ApproximationWarning, NotConvergedWarning, TooLarge, warn_user
 from juncture.inference.bounded.bounded_clique_tree import BoundedCliqueTree
 from juncture.inference.bounded.mini_bucket import MiniBucket
 from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Question
+from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.engines.factor_maxima import bound_log_evidence, least_log_joint
-from juncture.inference.messages.loopy import LoopyBP
+from juncture.inference.messages.loopy import LoopyAnswers, LoopyBP
 from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
 
@@ -49,7 +48,7 @@ SHARE = 0.5  # of the time that is left, for an engine; the rest is for those af
 
 
 @dataclass(frozen=True)
-class Bracketed:
+class Bracketed(Engine):
     """An engine for the beliefs, and engines for the bounds of log p(evidence) that go with them."""
 
     answering: Engine
@@ -57,7 +56,7 @@ class Bracketed:
     answers: ClassVar[frozenset[Question]] = BELIEFS
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return self.answering.name
 
     def with_memory_limit(self, memory_limit: int) -> Bracketed:
@@ -70,7 +69,7 @@ class Bracketed:
 
 
 @dataclass(frozen=True, eq=False)
-class BracketedPlan:
+class BracketedPlan(EnginePlan):
     """The plans of all engines."""
 
     answering: EnginePlan
@@ -84,18 +83,10 @@ class BracketedPlan:
         for plan in (self.answering, *self.bounding):
             plan.prepare()
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> Answers:
-        share = None if budget is None else budget / (1 + len(self.bounding))
-        answers = self.answering.run(model, findings, questions=questions, rng=rng, budget=share)
-        bounds = [plan.run(model, findings, questions=questions, rng=rng, budget=share) for plan in self.bounding]
+    def run(self, model: Any, query: Query) -> Answers:
+        share = None if query.budget is None else query.budget / (1 + len(self.bounding))
+        answers = self.answering.run(model, replace(query, budget=share))
+        bounds = [plan.run(model, replace(query, budget=share)) for plan in self.bounding]
         return bracket(model, answers, bounds)
 
 
@@ -114,7 +105,7 @@ def bracket(model: Any, answers: Any, bounds: Sequence[Answers]) -> Any:
     upper = tightest(np.minimum, [crude, *(each.upper for each in found)])
     upper = upper if lower is None else tightest(np.maximum, [upper, lower])  # equal, but for rounding
     estimate = np.clip(answers.log_evidence, lower, upper)
-    is_unsettled = getattr(answers, "is_unsettled", np.zeros(len(estimate), dtype=bool))
+    is_unsettled = answers.is_unsettled if isinstance(answers, LoopyAnswers) else np.zeros(len(estimate), dtype=bool)
     is_beyond = is_unsettled & (estimate != answers.log_evidence)
     is_none = (is_beyond | (estimate < least - ROUNDING * np.abs(least))) & (estimate > -np.inf)
     diagnostics = replace(answers.diagnostics, lower=lower, upper=upper)
@@ -138,41 +129,49 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Query:
-    """What is asked: a model, one or more rows of evidence, and targets."""
+class Problem:
+    """A model and a query about it, which engines are tried on in turn."""
 
     model: Any
-    findings: Findings
-    targets: tuple[str, ...]
-    rng: np.random.Generator | None = None
-    memory_limit: int | None = None
+    query: Query
+
+    @property
+    def num_rows(self) -> int:
+        return self.query.findings.num_rows
+
+    def compile(self, engine: Engine) -> EnginePlan:
+        return engine.compile(self.model, self.query.findings.names, self.query.targets)
 
     def run(self, engine: Engine, budget: float | None = None, questions: frozenset[Question] = BELIEFS) -> Run:
         """The answers of an engine, which keeps to the limit of memory, and stops within the budget if it can."""
         started = time.monotonic()
-        if self.memory_limit is not None:
-            engine = engine.with_memory_limit(self.memory_limit)
-        plan = engine.compile(self.model, self.findings.names, self.targets)
+        if self.query.memory_limit is not None:
+            engine = engine.with_memory_limit(self.query.memory_limit)
+        plan = self.compile(engine)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)  # the one warning of `approximate` says it
-            answers = plan.run(self.model, self.findings, questions=questions, rng=self.rng, budget=budget)
+            answers = plan.run(self.model, replace(self.query, questions=questions, budget=budget))
         return Run(answers.diagnostics.engine or engine, answers, time.monotonic() - started)
 
+    def beliefs(self, engine: Engine, answers: Answers) -> Beliefs:
+        return Beliefs(self.model, engine, self.query.targets, answers, self.query.findings.is_single)
 
-def approximate(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
+
+def approximate(model: Any, query: Query, refusal: TooLarge) -> Beliefs:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
+    problem, budget = Problem(model, query), query.budget
     if budget is None:
-        runs = [find_beliefs(query), *find_bounds(query)]
+        runs = [find_beliefs(problem), *find_bounds(problem)]
     else:
-        started, messages = time.monotonic(), query.run(LoopyBP(), SHARE * budget)
+        started, messages = time.monotonic(), problem.run(LoopyBP(), SHARE * budget)
         left = 0.0 if messages.answers.diagnostics.exact else started + budget - time.monotonic()
-        runs = [messages, *run_in_order(query, engines_in_order(query, RISING_SIZES), left)]
+        runs = [messages, *run_in_order(problem, engines_in_order(problem, RISING_SIZES), left)]
     best = max(reversed(runs), key=rank)
     bounds = [run for run in decisive(runs) if run is not best]
     engine: Any = Bracketed(best.engine, tuple(run.engine for run in bounds))
-    answers = bracket(query.model, best.answers, [run.answers for run in bounds])
+    answers = bracket(model, best.answers, [run.answers for run in bounds])
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
-    beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
+    beliefs = problem.beliefs(engine, answers)
     warn_user(describe(beliefs, refusal), ApproximationWarning)
     return beliefs
 
@@ -199,9 +198,9 @@ def decisive(runs: Sequence[Run], sides: Sequence[str] = ("lower", "upper")) -> 
 # --- with a budget ---------------------------------------------------------------------------------------------------
 
 
-def engines_in_order(query: Query, sizes: Sequence[int] = ()) -> Iterator[Engine]:
+def engines_in_order(problem: Problem, sizes: Sequence[int] = ()) -> Iterator[Engine]:
     """Engines for bounds, with larger and larger tables, and clique trees of these sizes between them."""
-    yield from quick_bounds(query)
+    yield from quick_bounds(problem)
     yield MiniBucket(bound=2)
     for engine, size in zip_longest(bucket_dial(), sizes):
         if size is not None:
@@ -209,7 +208,7 @@ def engines_in_order(query: Query, sizes: Sequence[int] = ()) -> Iterator[Engine
         yield engine
 
 
-def run_in_order(query: Query, engines: Iterator[Engine], seconds: float) -> list[Run]:
+def run_in_order(problem: Problem, engines: Iterator[Engine], seconds: float) -> list[Run]:
     """The engines one after the other, while the next is predicted to end in time; an exact one is the last.
 
     Each may take a share of the time that is left, which grows with the time there is. A kind of engine whose tables do
@@ -222,9 +221,9 @@ def run_in_order(query: Query, engines: Iterator[Engine], seconds: float) -> lis
         left = deadline - time.monotonic()
         if taken.get(type(engine)) == math.inf:
             continue
-        if predict(query, engine, taken) >= left:
+        if predict(problem, engine, taken) >= left:
             break
-        run = try_run(query, engine, SHARE * left)
+        run = try_run(problem, engine, SHARE * left)
         if run is None and deadline - time.monotonic() <= (1.0 - SHARE) * left:
             break
         taken[type(engine)] = math.inf if run is None else run.seconds
@@ -234,71 +233,71 @@ def run_in_order(query: Query, engines: Iterator[Engine], seconds: float) -> lis
     return runs
 
 
-def predict(query: Query, engine: Engine, taken: Mapping[type, float]) -> float:
+def predict(problem: Problem, engine: Engine, taken: Mapping[type, float]) -> float:
     """How many seconds an engine takes at the least; one that looks at the clock after each step takes none."""
     if not isinstance(engine, (MiniBucket, BoundedCliqueTree)):
         return 0.0
-    return GROWTH * taken[type(engine)] if type(engine) in taken else SECONDS_PER_NODE * size_of(query)
+    return GROWTH * taken[type(engine)] if type(engine) in taken else SECONDS_PER_NODE * size_of(problem)
 
 
 # --- without a budget ------------------------------------------------------------------------------------------------
 
 
-def find_beliefs(query: Query) -> Run:
+def find_beliefs(problem: Problem) -> Run:
     """Beliefs by a clique tree of bounded tables; of large models by messages."""
-    messages = query.run(LoopyBP())
-    trees = (try_run(query, BoundedCliqueTree(size)) for size in SIZES if size_of(query) <= MOST_NODES)
+    messages = problem.run(LoopyBP())
+    trees = (try_run(problem, BoundedCliqueTree(size)) for size in SIZES if size_of(problem) <= MOST_NODES)
     return next((run for run in trees if run is not None), messages)
 
 
-def try_run(query: Query, engine: Engine, seconds: float | None = None) -> Run | None:
+def try_run(problem: Problem, engine: Engine, seconds: float | None = None) -> Run | None:
     """A run of an engine; None where it does not keep to the limit of memory or of time."""
     try:
-        return query.run(engine, seconds)
+        return problem.run(engine, seconds)
     except TooLarge:
         return None
 
 
-def find_bounds(query: Query) -> list[Run]:
+def find_bounds(problem: Problem) -> list[Run]:
     """Bounds of log p(evidence): by mini-buckets, or of large models by mean field and tree-reweighted messages."""
-    if size_of(query) <= MOST_NODES:
+    if size_of(problem) <= MOST_NODES:
         try:
-            return [query.run(quick_buckets(query))]
+            return [problem.run(quick_buckets(problem))]
         except TooLarge:  # no bound is small enough
             pass
-    return [run for engine in quick_bounds(query) if (run := try_run(query, engine)) is not None]
+    return [run for engine in quick_bounds(problem) if (run := try_run(problem, engine)) is not None]
 
 
-def quick_bounds(query: Query) -> list[Engine]:
+def quick_bounds(problem: Problem) -> list[Engine]:
     """The engines for bounds that take models of any size.
 
     Where tables have zeros, mean field would have to search where to start, and is left out.
     """
-    engines: list[Engine] = [] if np.isneginf(factor_arrays(query.model).log_values).any() else [MeanField()]
-    return [*engines, TreeReweighted()] if is_pairwise(query) else engines
+    engines: list[Engine] = [] if np.isneginf(factor_arrays(problem.model).log_values).any() else [MeanField()]
+    return [*engines, TreeReweighted()] if is_pairwise(problem) else engines
 
 
-def is_pairwise(query: Query) -> bool:
+def is_pairwise(problem: Problem) -> bool:
     """Whether tree-reweighted messages take the model: no factor has three variables, and they are not too many."""
-    arrays = factor_arrays(query.model)
+    arrays = factor_arrays(problem.model)
     has_pairs = bool((np.diff(arrays.scope_starts) <= 2).all())
-    return has_pairs and arrays.num_nodes * query.findings.num_rows <= MOST_PAIRS
+    return has_pairs and arrays.num_nodes * problem.num_rows <= MOST_PAIRS
 
 
-def size_of(query: Query) -> float:
+def size_of(problem: Problem) -> float:
     """The nodes of all rows, or what the factors take as many."""
-    arrays = factor_arrays(query.model)
-    return float(max(arrays.num_nodes, arrays.num_factors / FACTORS_PER_NODE)) * query.findings.num_rows
+    arrays = factor_arrays(problem.model)
+    return float(max(arrays.num_nodes, arrays.num_factors / FACTORS_PER_NODE)) * problem.num_rows
 
 
-def quick_buckets(query: Query) -> MiniBucket:
+def quick_buckets(problem: Problem) -> MiniBucket:
     """Mini-buckets of the largest bound whose steps are quick and whose tables keep to the limit of memory."""
-    work = OPERATIONS_PER_NODE * len(query.model.variables)
-    most = math.inf if query.memory_limit is None else query.memory_limit
+    work = OPERATIONS_PER_NODE * len(problem.model.variables)
+    most = math.inf if problem.query.memory_limit is None else problem.query.memory_limit
     chosen = MiniBucket(bound=2, max_steps=STEPS)
     for engine in bucket_dial(STEPS):
-        cost = engine.compile(query.model, query.findings.names, query.targets).cost
-        if (cost.operations + work) * query.findings.num_rows > QUICK or cost.bytes > most:
+        cost = problem.compile(engine).cost
+        if (cost.operations + work) * problem.num_rows > QUICK or cost.bytes > most:
             break
         chosen = engine
     return chosen

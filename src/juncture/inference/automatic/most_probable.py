@@ -18,7 +18,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import ApproximationWarning, TooLarge, Unsupported, warn_user
 from juncture.inference.automatic.marginals import (
-    Query,
+    Problem,
     decisive,
     engines_in_order,
     find_bounds,
@@ -26,7 +26,7 @@ from juncture.inference.automatic.marginals import (
     tightest,
 )
 from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.contract import Answers, Cost, Engine, EnginePlan, Question
+from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.factor_maxima import bound_log_joint
 from juncture.inference.engines.most_probable_codes import BestCodes
@@ -40,7 +40,7 @@ SHARE = 0.7  # of the budget, for the searches; the rest is for the bound
 
 
 @dataclass(frozen=True)
-class BestOf:
+class BestOf(Engine):
     """Several engines of `most_probable`, of whose assignments the best counts, and engines that bound the others."""
 
     engines: tuple[Engine, ...]
@@ -48,7 +48,7 @@ class BestOf:
     answers: ClassVar[frozenset[Question]] = MODE
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return " and ".join(dict.fromkeys(engine.name for engine in self.engines))
 
     def with_memory_limit(self, memory_limit: int) -> BestOf:
@@ -62,7 +62,7 @@ class BestOf:
 
 
 @dataclass(frozen=True, eq=False)
-class BestOfPlan:
+class BestOfPlan(EnginePlan):
     """The plans of all engines."""
 
     engine: BestOf
@@ -78,19 +78,11 @@ class BestOfPlan:
         for plan in (*self.plans, *self.bounding):
             plan.prepare()
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = MODE,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> BestCodes:
-        share = None if budget is None else budget / len((*self.plans, *self.bounding))
-        found = [plan.run(model, findings, questions=MODE, rng=rng, budget=share) for plan in self.plans]
-        bounds = [plan.run(model, findings, rng=rng, budget=share) for plan in self.bounding]
-        return join_best(self.engine, model, findings, found, bounds)
+    def run(self, model: Any, query: Query) -> BestCodes:
+        share = None if query.budget is None else query.budget / len((*self.plans, *self.bounding))
+        found = [plan.run(model, replace(query, questions=MODE, budget=share)) for plan in self.plans]
+        bounds = [plan.run(model, replace(query, questions=BELIEFS, budget=share)) for plan in self.bounding]
+        return join_best(self.engine, model, query.findings, found, bounds)
 
 
 def join_best(
@@ -115,30 +107,32 @@ def join_best(
     return BestCodes(node_scope(model), findings, codes, logs[winners, rows], diagnostics, engine.name)
 
 
-def approximate_mode(query: Query, refusal: TooLarge, budget: float | None = None) -> Beliefs:
+def approximate_mode(model: Any, query: Query, refusal: TooLarge) -> Beliefs:
     """The answers of the searches where an exact answer was refused, with one warning unless a cut proves them."""
-    cut = run_cut(query)
+    problem, budget = Problem(model, query), query.budget
+    cut = run_cut(problem)
     if cut is not None:
-        return Beliefs(query.model, MaxFlow(), query.targets, cut, query.findings.is_single)
+        return problem.beliefs(MaxFlow(), cut)
     share = None if budget is None else SHARE * budget / len(SEARCHES)
-    runs = [query.run(engine, share, MODE) for engine in SEARCHES if takes(query, engine)]
-    bounds = (
-        find_bounds(query) if budget is None else run_in_order(query, engines_in_order(query), (1 - SHARE) * budget)
-    )
+    runs = [problem.run(engine, share, MODE) for engine in SEARCHES if takes(problem, engine)]
+    if budget is None:
+        bounds = find_bounds(problem)
+    else:
+        bounds = run_in_order(problem, engines_in_order(problem), (1 - SHARE) * budget)
     bounds = decisive([run for run in bounds if run.answers.diagnostics.upper is not None], ["upper"])
     engine: Any = BestOf(tuple(run.engine for run in runs), tuple(run.engine for run in bounds))
     found, upper = ([run.answers for run in each] for each in (runs, bounds))
-    answers = join_best(engine, query.model, query.findings, found, upper)
+    answers = join_best(engine, model, query.findings, found, upper)
     answers = replace(answers, diagnostics=replace(answers.diagnostics, engine=engine))
-    beliefs = Beliefs(query.model, engine, query.targets, answers, query.findings.is_single)
+    beliefs = problem.beliefs(engine, answers)
     warn_user(describe(beliefs, refusal), ApproximationWarning)
     return beliefs
 
 
-def run_cut(query: Query) -> BestCodes | None:
+def run_cut(problem: Problem) -> BestCodes | None:
     """The exact mode of an attractive binary model of pairs; None for others."""
     try:
-        answers: Any = query.run(MaxFlow(), questions=MODE).answers
+        answers: Any = problem.run(MaxFlow(), questions=MODE).answers
     except (Unsupported, TooLarge):
         return None
     if not answers.diagnostics.exact:
@@ -147,10 +141,10 @@ def run_cut(query: Query) -> BestCodes | None:
     return found
 
 
-def takes(query: Query, engine: Engine) -> bool:
+def takes(problem: Problem, engine: Engine) -> bool:
     """Whether an engine takes the model: some cannot sum out hidden variables."""
     try:
-        engine.compile(query.model, query.findings.names, query.targets)
+        problem.compile(engine)
     except Unsupported:
         return False
     return True

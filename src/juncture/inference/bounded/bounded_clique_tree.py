@@ -11,19 +11,18 @@ Kjærulff (1994).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_count
-from juncture.data.findings import Findings
 from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, plan_cliques
 from juncture.inference.bounded.linked_trees import BYTES_PER_CELL, TreeLimits, build_trees, pass_back
 from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
-from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
 from juncture.inference.engines.relevance import relevant_part
 
@@ -31,7 +30,7 @@ OPERATIONS_PER_CELL = 40  # of a calibration, the way back, and the search for w
 
 
 @dataclass(frozen=True)
-class BoundedCliqueTree:
+class BoundedCliqueTree(Engine):
     """Clique trees whose tables have at most `size` entries, linked; marginals, and an estimate of log p(evidence).
 
     The answer is exact, and says so, where no dependence had to be removed. Otherwise nothing bounds its error; it
@@ -65,17 +64,13 @@ class BoundedCliqueTree:
     def __post_init__(self) -> None:
         check_count(self.size, "size", least=2)
 
-    def with_memory_limit(self, memory_limit: int) -> BoundedCliqueTree:
-        """The same engine; trees that need more bytes raise `TooLarge`."""
-        return replace(self, memory_limit=memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BoundedCliqueTreePlan:
         """A plan for the part of the model that the targets and the observed variables need."""
         return BoundedCliqueTreePlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundedCliqueTreePlan:
+class BoundedCliqueTreePlan(EnginePlan):
     """The part of a model that a question needs; the trees depend on its numbers too and are made by a run."""
 
     engine: BoundedCliqueTree
@@ -93,21 +88,10 @@ class BoundedCliqueTreePlan:
         cells = min(exact.bytes / BYTES_PER_CELL, largest * len(num_states))
         return Cost(exact.width, largest, BYTES_PER_CELL * cells, OPERATIONS_PER_CELL * cells)
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> FactorAnswers:
+    def run(self, model: Any, query: Query) -> FactorAnswers:
         part = relevant_part(model, self.part.variables.names)
-        limit = StepLimit.of(0, budget)
-        return answer_rows(part, findings, self.engine, self.answer_row, limit)
+        limit = StepLimit.of(0, query.budget)
+        return answer_rows(part, query.findings, self.engine, self.answer_row, limit)
 
     def answer_row(self, reduced: ReducedFactors, limit: StepLimit) -> RowAnswer:
         alone = sorted(set(range(len(reduced.free))) - {node for scope in reduced.scopes for node in scope})

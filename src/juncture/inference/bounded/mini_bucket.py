@@ -10,20 +10,19 @@ the tables, times the steps; the bracket closes as the bound grows, and the answ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_count, check_number
-from juncture.data.findings import Findings
 from juncture.inference.bounded.buckets import MiniBuckets, split_buckets
 from juncture.inference.bounded.conditioned import conditioned_bound
 from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
-from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
 from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
@@ -36,7 +35,7 @@ MAX_ORDERS = 16  # elimination orders that are kept with a model, for other boun
 
 
 @dataclass(frozen=True)
-class MiniBucket:
+class MiniBucket(Engine):
     """Weighted mini-buckets: log Z bounded from above and from below, with one dial between speed and tightness.
 
     `beliefs.diagnostics` has the bounds, `lower` and `upper`; `log_evidence` is the upper one. The lower bound is the
@@ -78,10 +77,6 @@ class MiniBucket:
         check_count(self.max_steps, "max_steps")
         check_number(self.tolerance, "tolerance", least=0)
 
-    def with_memory_limit(self, memory_limit: int) -> MiniBucket:
-        """The same engine; tables that need more bytes raise `TooLarge`."""
-        return replace(self, memory_limit=memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MiniBucketPlan:
         """A plan for the part of the model that the targets and the observed variables need."""
         return MiniBucketPlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
@@ -95,7 +90,7 @@ class Shape(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MiniBucketPlan:
+class MiniBucketPlan(EnginePlan):
     """The elimination orders and split buckets that were needed so far; rows with the same free nodes share them."""
 
     engine: MiniBucket
@@ -126,18 +121,10 @@ class MiniBucketPlan:
         """Search the elimination order."""
         _ = self.cost
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> FactorAnswers:
+    def run(self, model: Any, query: Query) -> FactorAnswers:
         part = relevant_part(model, self.part.variables.names)
-        limit = StepLimit.of(self.engine.max_steps, budget)
-        return answer_rows(part, findings, self.engine, self.answer_row, limit)
+        limit = StepLimit.of(self.engine.max_steps, query.budget)
+        return answer_rows(part, query.findings, self.engine, self.answer_row, limit)
 
     def answer_row(self, reduced: ReducedFactors, limit: StepLimit) -> RowAnswer:
         order, buckets = self.buckets_of(reduced.scopes, reduced.num_states)

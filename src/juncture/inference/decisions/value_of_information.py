@@ -21,8 +21,7 @@ from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable, Un
 from juncture.evidence import as_findings
 from juncture.inference.decisions.information_values import InformationValues
 from juncture.inference.decisions.optimal_policy import absorb_decisions, optimal_policy
-from juncture.inference.engines.beliefs import run_engine
-from juncture.inference.engines.contract import Answers
+from juncture.inference.engines.contract import Answers, Query
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.decision_network import DecisionNetwork
@@ -88,7 +87,7 @@ def value_of_information(
     names = as_candidates(model, candidates, {target, *findings.codes})
     paid = check_costs(costs, names)
     rows = findings.repeat(about.num_states).merge(every_state(model, target))
-    answers = run_engine(engine, model, rows, tuple(names))
+    answers = engine.ask(model, Query(rows, tuple(names)))
     shares = target_shares(answers, findings)
     bits = mutual_bits(answers, names, shares)
     return InformationValues((target,), "bits", bits, paid, exact=answers.diagnostics.exact)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from juncture.base.options import as_generator
 from juncture.base.values import has_same_content, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question, RealAnswers
+from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Query
 from juncture.inference.engines.draws import draw_posterior
 from juncture.inference.engines.options import check_evidence, impossible_indices
 from juncture.inference.engines.real_marginals import summarize
@@ -64,19 +63,9 @@ class Beliefs:
     flat: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
-    def of(
-        cls,
-        model: Any,
-        engine: Engine,
-        findings: Findings,
-        targets: tuple[str, ...],
-        questions: frozenset[Question] = BELIEFS,
-        budget: float | None = None,
-        rng: Any = None,
-    ) -> Beliefs:
+    def of(cls, model: Any, engine: Engine, query: Query) -> Beliefs:
         """The beliefs from a run of an engine."""
-        answers = run_engine(engine, model, findings, targets, questions, budget, rng)
-        return cls(model, engine, targets, answers, findings.is_single)
+        return cls(model, engine, query.targets, engine.ask(model, query), query.findings.is_single)
 
     def __eq__(self, other: object) -> bool:
         """Whether the question, the engine and all numbers are the same, to the last bit."""
@@ -97,7 +86,7 @@ class Beliefs:
     def numbers_of(self, name: str) -> Any:
         """The marginal of a variable as the engine has it."""
         if self.model.variable(name).is_real:
-            return cast(RealAnswers, self.answers).distribution((name,), self.is_single)
+            return self.answers.distribution((name,), self.is_single)
         return self.answers.marginal((name,))
 
     @property
@@ -139,7 +128,7 @@ class Beliefs:
     @cached_property
     def impossible(self) -> tuple[int, ...]:
         """The rows whose evidence has probability zero."""
-        return impossible_indices(possible_evidence(self.answers))
+        return impossible_indices(self.answers.possible_evidence())
 
     def __getitem__(self, name: str) -> Any:
         """The marginal of one variable: a `Factor`, one for each row of many; of a real one a `Gaussian`.
@@ -149,7 +138,7 @@ class Beliefs:
         if isinstance(name, str) and (view := self.views.get(name)) is not None:
             return Factor.trusted(view[0], self.flat[view[1]])
         if name in self and self.model.variable(name).is_real:
-            return cast(RealAnswers, self.answers).distribution((name,), self.is_single)
+            return self.answers.distribution((name,), self.is_single)
         return self.joint(name)
 
     def __contains__(self, name: object) -> bool:
@@ -171,7 +160,7 @@ class Beliefs:
             raise InvalidData(f"a joint names each variable once; got {', '.join(names)}")
         scope = Scope(self.model.variable(name) for name in names)
         if any(variable.is_real for variable in scope):
-            return cast(RealAnswers, self.answers).distribution(names, self.is_single)
+            return self.answers.distribution(names, self.is_single)
         check_joint(scope, self.findings.num_rows)
         values = self.answers.marginal(names)
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
@@ -184,7 +173,7 @@ class Beliefs:
         """
         if not isinstance(self.model, PairwiseNetwork) or len(self.targets) < self.model.num_nodes:
             raise Unsupported("array holds the marginals of all nodes of a PairwiseNetwork; here beliefs[name] is one")
-        nodes = getattr(self.answers, "node_beliefs", None)
+        nodes = self.answers.all_marginals()
         if nodes is None:
             nodes = np.stack([self.answers.marginal((name,)) for name in self.model.names], axis=1)
         shaped = nodes.reshape(-1, *self.model.shape, self.model.num_states)
@@ -250,7 +239,7 @@ class Beliefs:
 
     def log_evidence_of(self, findings: Findings) -> np.ndarray:
         """Log p of other findings, by the same engine; one number a row."""
-        return run_engine(self.engine, self.model, findings).log_evidence
+        return self.engine.ask(self.model, Query(findings)).log_evidence
 
     def with_evidence(self, evidence: Mapping[str, Any]) -> Beliefs:
         """New beliefs with more findings; these stay as they are. A mapping goes to every row."""
@@ -258,7 +247,7 @@ class Beliefs:
         if more.is_single and not self.is_single:
             more = more.repeat(self.findings.num_rows)
         findings = self.findings.merge(more)
-        beliefs = Beliefs.of(self.model, self.engine, findings, self.targets)
+        beliefs = Beliefs.of(self.model, self.engine, Query(findings, self.targets))
         check_possible(beliefs)
         return beliefs
 
@@ -298,34 +287,14 @@ def check_joint(scope: Scope, num_rows: int) -> None:
     check_memory(8 * 4 * scope.size * num_rows, what, "ask for fewer variables")
 
 
-def run_engine(
-    engine: Engine,
-    model: Any,
-    findings: Findings,
-    targets: tuple[str, ...] = (),
-    questions: frozenset[Question] = BELIEFS,
-    budget: float | None = None,
-    rng: Any = None,
-) -> Answers:
-    """The engine's answers about the targets; `rng` is for engines that draw at random.
-
-    A budget counts from here on, for engines whose planning takes long.
-    """
-    if budget is not None and hasattr(engine, "with_budget"):
-        engine = engine.with_budget(budget)
-    plan = engine.compile(model, findings.names, targets)
-    generator = None if rng is None else as_generator(rng)
-    return plan.run(model, findings, questions=questions, rng=generator, budget=budget)
-
-
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
     """Raise for a single impossible row, warn (or raise, on request) for some among many.
 
     An engine that answers each question alone may find p(evidence) too large; its answers then check themselves.
     """
-    if getattr(beliefs.answers, "checks_itself", False):
+    if beliefs.answers.checks_itself:
         return
-    known = possible_evidence(beliefs.answers)
+    known = beliefs.answers.possible_evidence()
     if beliefs.is_single and known[0] > -math.inf:
         return
     check_evidence(
@@ -336,18 +305,12 @@ def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
     )
 
 
-def possible_evidence(answers: Answers) -> np.ndarray:
-    """(row,): log p(evidence), or 0 in its place where an engine knows without it that a row is possible."""
-    is_possible = getattr(answers, "is_possible", None)
-    return answers.log_evidence if is_possible is None else np.where(is_possible, 0.0, -np.inf)
-
-
 def explain(beliefs: Beliefs, row: int) -> str:
     findings = beliefs.findings.row(row)
 
     def is_possible(some: Findings) -> bool:
         try:
-            return bool(possible_evidence(run_engine(beliefs.engine, beliefs.model, some))[0] > -math.inf)
+            return bool(beliefs.engine.ask(beliefs.model, Query(some)).possible_evidence()[0] > -math.inf)
         except Unsupported:  # without a number that the engine needs: the finding stays
             return True
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from juncture.base.values import SameContent, format_count
 from juncture.data.findings import Findings
-from juncture.errors import TooLarge, UnknownVariable
+from juncture.errors import TooLarge, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.runtime.memory import format_bytes
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.inference.sampling.draws import Draws
 
 
 class Question(StrEnum):
@@ -164,31 +167,50 @@ def check_budget(cost: Cost, budget: float) -> None:
         )
 
 
-class Answers(Protocol):
-    """What an engine knows after a run."""
+class Answers:
+    """The base of what an engine knows after a run."""
+
+    if TYPE_CHECKING:  # fields of some answers
+
+        @property
+        def diagnostics(self) -> Diagnostics:
+            """How far the answers can be trusted."""
+
+        @property
+        def log_evidence(self) -> np.ndarray:
+            """Log p(evidence) of each row, an estimate or a bound where the answers are not exact.
+
+            -inf where the evidence is found to be impossible. An engine that does not answer `LOG_EVIDENCE` has 0 else.
+            """
+
+        @property
+        def findings(self) -> Findings:
+            """The evidence."""
 
     @property
-    def diagnostics(self) -> Diagnostics: ...
+    def checks_itself(self) -> bool:
+        """Whether each answer finds out alone if the evidence is possible, as p(evidence) may be found too large."""
+        return False
 
-    @property
-    def log_evidence(self) -> np.ndarray:
-        """Log p(evidence) of each row, an estimate or a bound where the answers are not exact.
+    def possible_evidence(self) -> np.ndarray:
+        """(row,): log p(evidence), or 0 in its place where an engine knows without it that a row is possible."""
+        return self.log_evidence
 
-        -inf where the evidence is found to be impossible. An engine that does not answer `LOG_EVIDENCE` has 0 else.
-        """
-
-    @property
-    def findings(self) -> Findings:
-        """The evidence."""
+    def all_marginals(self) -> np.ndarray | None:
+        """(row, states of all nodes), where the engine has them in one array."""
+        return None
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         """p(names | evidence) as (row, state of the first name, …)."""
+        raise NotImplementedError
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         """The most probable joint states of the targets: codes (row, rank, target) and log p(them, evidence)."""
+        raise NotImplementedError
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Rows of codes drawn from the posterior of a single row of evidence."""
+        raise NotImplementedError
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
         """For each conditional or factor of the model, expected statistics summed over the rows with their weights.
@@ -198,69 +220,108 @@ class Answers(Protocol):
         the mean and the scatter about it of (real parents, child), each with an axis per parent with states first.
         Rows of probability zero add nothing.
         """
-
-
-class RealAnswers(Answers, Protocol):
-    """The answers of an engine for real variables."""
+        raise NotImplementedError
 
     def distribution(self, names: tuple[str, ...], is_single: bool) -> Any:
         """p(names | evidence) where some of the variables are real; for many rows a batch."""
+        raise NotImplementedError
 
 
-class RowAnswers(Answers, Protocol):
+class RowAnswers(Answers):
     """The answers of a faster path for one row: all marginals in one array, and where each of them lies."""
 
-    @property
-    def targets(self) -> tuple[str, ...]: ...
+    if TYPE_CHECKING:  # fields of some answers
 
-    @property
-    def views(self) -> Mapping[str, tuple[Scope, slice]]: ...
+        @property
+        def targets(self) -> tuple[str, ...]: ...
 
-    @property
-    def marginals(self) -> np.ndarray:
-        """(1, states of all variables)."""
+        @property
+        def views(self) -> Mapping[str, tuple[Scope, slice]]: ...
+
+        @property
+        def marginals(self) -> np.ndarray:
+            """(1, states of all variables)."""
 
 
-class EnginePlan(Protocol):
-    """A compiled query: it serves every model of the same structure, and any values of the observed variables."""
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What a plan is asked.
 
-    @property
-    def cost(self) -> Cost: ...
+    Attributes
+    ----------
+    findings
+        The evidence: one row or many.
+    targets
+        The variables that the answers are about.
+    questions
+        What the answers will be asked.
+    rng
+        For engines that draw.
+    budget
+        The number of seconds after which an engine that can stops with the best answer so far.
+    memory_limit
+        How many bytes a run may take; None for the limit of the engine.
+    """
+
+    findings: Findings
+    targets: tuple[str, ...] = ()
+    questions: frozenset[Question] = BELIEFS
+    rng: np.random.Generator | None = None
+    budget: float | None = None
+    memory_limit: int | None = None
+
+
+class EnginePlan:
+    """The base of compiled queries: one serves every model of the same structure, and any values of the observed."""
+
+    if TYPE_CHECKING:  # a field of some plans
+
+        @property
+        def cost(self) -> Cost:
+            """What a run takes."""
 
     def prepare(self) -> None:
-        """Do now what all runs share; a run does it otherwise when it is first needed."""
+        """Do now what all runs share; a run does it otherwise when it is first needed. Some share nothing."""
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> Answers:
-        """The answers for a model of the plan's structure, given evidence.
-
-        `questions` are what the answers will be asked, `rng` serves engines that draw, and `budget` is the number of
-        seconds after which an engine that can stops with the best answer so far.
-        """
+    def run(self, model: Any, query: Query) -> Answers:
+        """The answers for a model of the plan's structure, given the evidence of a query."""
+        raise NotImplementedError
 
 
-class Engine(Protocol):
-    """An algorithm with its options; a frozen value."""
+class Engine:
+    """The base of algorithms: a frozen dataclass of the options of one, which compiles plans.
+
+    Of what an engine can do besides, each method here says how it is done without.
+    """
 
     name: ClassVar[str]
-    answers: ClassVar[frozenset[Question]]
-
-    def with_memory_limit(self, memory_limit: int) -> Engine:
-        """The same engine, which raises `TooLarge` for a run that needs more bytes."""
+    answers: ClassVar[frozenset[Question]]  # what it can be asked
+    draws_itself: ClassVar[bool] = False  # whether `draw` is there
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         """A plan for questions about the targets, given values of the observed variables."""
+        raise NotImplementedError
 
+    def with_memory_limit(self, memory_limit: int) -> Self:
+        """The same engine, which raises `TooLarge` for a run that needs more bytes."""
+        limited: Self = replace(self, memory_limit=memory_limit)  # type: ignore[type-var]
+        return limited
 
-class FastRowEngine(Engine, Protocol):
-    """An engine with a faster path for one row of evidence."""
+    def with_budget(self, seconds: float) -> Self:
+        """The same engine, whose planning keeps to a share of these seconds from now on; most plan at once."""
+        return self
 
     def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> RowAnswers | None:
         """The marginals of the targets, or all, given one row of labels; None where a plan has to be run."""
+        return None
+
+    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+        """At least `n` draws of all variables given one row of evidence."""
+        raise Unsupported(f"the engine {self.name!r} does not draw rows; infer again with another method")
+
+    def ask(self, model: Any, query: Query) -> Answers:
+        """The answers to one query: a plan for it is compiled and run. A budget counts from here on."""
+        engine = self if query.budget is None else self.with_budget(query.budget)
+        if query.memory_limit is not None:
+            engine = engine.with_memory_limit(query.memory_limit)
+        return engine.compile(model, query.findings.names, query.targets).run(model, query)

@@ -10,7 +10,7 @@ from juncture.base.values import format_count
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import Engine, Question
+from juncture.inference.engines.contract import Engine, Query, Question
 from juncture.runtime.memory import check_memory
 
 DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
@@ -23,13 +23,10 @@ def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: 
         raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")
     stream = as_generator(rng)
     if Question.DRAWS not in engine.answers:
-        if not hasattr(engine, "draw"):
-            raise Unsupported(f"the engine {engine.name!r} does not draw rows; infer again with another method")
         drawn: Dataset = engine.draw(model, findings, check_num_rows(n), stream).to_dataset()
         return drawn
     count = check_num_rows(n, BYTES_PER_CELL * len(model.variables))
-    plan = engine.compile(model, findings.names, tuple(model.variables.names))
-    answers = plan.run(model, findings, questions=DRAWS, rng=stream)
+    answers = engine.ask(model, Query(findings, tuple(model.variables.names), DRAWS, stream))
     return Dataset.from_codes(model.variables, answers.sample(count, stream))
 
 

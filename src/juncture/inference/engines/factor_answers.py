@@ -10,7 +10,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import Diagnostics, Request
+from juncture.inference.engines.contract import Answers, Diagnostics, Request
 from juncture.inference.engines.expected import names_of, sum_rows
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.variables import Scope
@@ -20,7 +20,7 @@ FactorBelief = Callable[[int], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class FactorAnswers:
+class FactorAnswers(Answers):
     """Beliefs of nodes, and of factors when they are asked for.
 
     Joints are those of variables that share a factor. Two variables that no factor joins have no joint belief, unless
@@ -36,6 +36,9 @@ class FactorAnswers:
     factor_belief: FactorBelief
     engine_name: str
     is_product: bool = False
+
+    def all_marginals(self) -> np.ndarray:
+        return self.node_beliefs
 
     def node_belief(self, node: int) -> np.ndarray:
         """(row, state)."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import Diagnostics, Request
+from juncture.inference.engines.contract import Answers, Diagnostics, Request
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.engines.lowering import lower
 from juncture.variables import Scope
@@ -27,7 +27,7 @@ def check_no_hidden(model: Any, arrays: FactorArrays, engine_name: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class BestCodes:
+class BestCodes(Answers):
     """One assignment of all nodes for each row, and the log of the product of factors and likelihoods there."""
 
     scope: Scope  # of all nodes

@@ -21,10 +21,13 @@ from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
 from juncture.inference.engines.contract import (
     ALL_QUESTIONS,
-    BELIEFS,
     EXACT,
+    Answers,
     Cost,
     Diagnostics,
+    Engine,
+    EnginePlan,
+    Query,
     Question,
     Request,
     check_budget,
@@ -42,7 +45,7 @@ BYTES_PER_CELL = 256  # a code per variable, the joint, a few copies of it
 
 
 @dataclass(frozen=True)
-class Enumeration:
+class Enumeration(Engine):
     """The engine's options."""
 
     max_cells: int = 2**20
@@ -72,7 +75,7 @@ class Enumeration:
 
 
 @dataclass(frozen=True)
-class EnumerationPlan:
+class EnumerationPlan(EnginePlan):
     """The joint states to visit: the cells of one table over all variables, the last varying fastest."""
 
     scope: Scope
@@ -82,22 +85,11 @@ class EnumerationPlan:
         size = float(self.scope.size)
         return Cost(len(self.scope) - 1, size, BYTES_PER_CELL * size, size * max(len(self.scope), 1))
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> JointTable:
-        if budget is not None:
-            check_budget(self.cost, budget)
+    def run(self, model: Any, query: Query) -> JointTable:
+        if query.budget is not None:
+            check_budget(self.cost, query.budget)
         cells = self.cells()
-        return JointTable(self.scope, cells, relevant_part(model, self.scope.names).log_joint_of(cells), findings)
+        return JointTable(self.scope, cells, relevant_part(model, self.scope.names).log_joint_of(cells), query.findings)
 
     def cells(self) -> dict[str, np.ndarray]:
         """Each variable's state code in every cell."""
@@ -109,7 +101,7 @@ class EnumerationPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class JointTable:
+class JointTable(Answers):
     """log p(cell) for every cell, and the evidence that weighs them."""
 
     scope: Scope

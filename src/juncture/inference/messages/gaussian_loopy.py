@@ -20,7 +20,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question, Request
+from juncture.inference.engines.contract import Answers, Cost, Diagnostics, EnginePlan, Query, Question, Request
 from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.engine import patterns, system_for
 from juncture.inference.exact.gaussian.precisions import PrecisionSystem, multiply
@@ -88,7 +88,7 @@ class GaussianRun:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianLoopyPlan:
+class GaussianLoopyPlan(EnginePlan):
     """Gaussian belief propagation with the options of `LoopyBP`; messages are flooded whatever the schedule."""
 
     engine: Any  # LoopyBP
@@ -100,23 +100,13 @@ class GaussianLoopyPlan:
         pairs = float(len(self.system[0].entries))
         return Cost(1, 4.0, 8.0 * 12 * pairs, 16 * pairs)
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> GaussianLoopyAnswers:
-        if Question.EXPECTED in questions:
+    def run(self, model: Any, query: Query) -> GaussianLoopyAnswers:
+        findings = query.findings
+        if Question.EXPECTED in query.questions:
             raise Unsupported(
                 "loopy belief propagation does not learn from real variables; engine='auto' does, exactly"
             )
-        deadline = math.inf if budget is None else time.monotonic() + budget
+        deadline = math.inf if query.budget is None else time.monotonic() + query.budget
         system, centers = pair_system(model)
         groups = [(rows, start_pattern(system, centers, findings, names, rows)) for names, rows in patterns(findings)]
         run = send_all(tuple(messages for _, messages in groups), self.engine, deadline)
@@ -152,7 +142,7 @@ def start_pattern(
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianLoopyAnswers:
+class GaussianLoopyAnswers(Answers):
     """For each pattern of observed variables its rows and messages."""
 
     system: PrecisionSystem

@@ -19,8 +19,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_count
 from juncture.base.options import as_generator
-from juncture.data.findings import Findings
-from juncture.inference.engines.contract import Cost, Diagnostics, Question
+from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
 from juncture.kernels.local_search.conditional_modes import visit_nodes
@@ -31,7 +30,7 @@ BYTES_PER_ENTRY = 40  # of the lists of factors and nodes
 
 
 @dataclass(frozen=True)
-class ICM:
+class ICM(Engine):
     """Iterated conditional modes, for `most_probable(method="icm")`.
 
     Parameters
@@ -66,9 +65,6 @@ class ICM:
         check_count(self.starts, "starts", least=1)
         check_count(self.max_steps, "max_steps", least=1)
 
-    def with_memory_limit(self, memory_limit: int) -> ICM:
-        return ICM(self.schedule, self.starts, self.max_steps, memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ICMPlan:
         arrays = factor_arrays(model)
         check_no_hidden(model, arrays, self.name)
@@ -79,26 +75,16 @@ class ICM:
 
 
 @dataclass(frozen=True, eq=False)
-class ICMPlan:
+class ICMPlan(EnginePlan):
     """A run of the searches."""
 
     engine: ICM
     cost: Cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = MODE,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> BestCodes:
-        deadline = np.inf if budget is None else perf_counter() + budget
-        generator, arrays = as_generator(rng), factor_arrays(model)
+    def run(self, model: Any, query: Query) -> BestCodes:
+        findings = query.findings
+        deadline = np.inf if query.budget is None else perf_counter() + query.budget
+        generator, arrays = as_generator(query.rng), factor_arrays(model)
         searches = [
             best_search(self.engine, arrays, row, generator, deadline) for row in log_likelihoods(arrays, findings)
         ]

@@ -22,7 +22,7 @@ from juncture.base.checks import check_choice, check_number
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
 from juncture.inference.engines.lowering import check_factors
@@ -42,7 +42,7 @@ SCHEDULES = {"flooding": FLOODING, "residual": RESIDUAL}
 
 
 @dataclass(frozen=True)
-class LoopyBP:
+class LoopyBP(Engine):
     """Loopy belief propagation: messages between factors and variables, until they do not change.
 
     Parameters
@@ -74,9 +74,6 @@ class LoopyBP:
         check_stopping_rule(self.tolerance, self.max_steps)
         check_choice(self.schedule, tuple(SCHEDULES), "schedule")
 
-    def with_memory_limit(self, memory_limit: int) -> LoopyBP:
-        return replace(self, memory_limit=memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         check_factors(model, self.name)
         if is_gaussian(model):
@@ -106,31 +103,21 @@ def find_cost(model: Any) -> Cost:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopyPlan:
+class LoopyPlan(EnginePlan):
     """A run of loopy belief propagation; `cost` is that of one step for one row."""
 
     engine: LoopyBP
     cost: Cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> FactorAnswers:
-        deadline = math.inf if budget is None else time.monotonic() + budget
+    def run(self, model: Any, query: Query) -> FactorAnswers:
+        findings = query.findings
+        deadline = math.inf if query.budget is None else time.monotonic() + query.budget
         graph, num_rows = MessageGraph.of(model), findings.num_rows
         what = f"the messages of {number_of(num_rows, 'row')}"
         check_memory(self.cost.bytes * max(num_rows, 1), what, advise_fewer(num_rows), self.engine.memory_limit)
         logs, log_scales = scale_likelihoods(graph, log_likelihoods(graph.arrays, findings))
-        wants_sums = bool(questions & self.engine.answers - {Question.MODE})
-        wants_best = Question.MODE in questions or not wants_sums
+        wants_sums = bool(query.questions & self.engine.answers - {Question.MODE})
+        wants_best = Question.MODE in query.questions or not wants_sums
         schedule = MessageSchedule(
             SCHEDULES[self.engine.schedule], self.engine.damping, self.engine.tolerance, self.engine.max_steps
         )

@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import Cost, Diagnostics, Question
+from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
 from juncture.numerics.iteration import ROUNDING
@@ -32,7 +31,7 @@ BYTES_PER_EDGE = 150
 
 
 @dataclass(frozen=True)
-class MaxFlow:
+class MaxFlow(Engine):
     """The exact mode of an attractive binary pairwise model by a minimum cut, for `most_probable(method="max-flow")`.
 
     `best.bound` is a proven upper bound of `best.log_joint` over all assignments, from the flow; the answer is `exact`
@@ -51,9 +50,6 @@ class MaxFlow:
     name: ClassVar[str] = "max-flow"
     answers: ClassVar[frozenset[Question]] = MODE
 
-    def with_memory_limit(self, memory_limit: int) -> MaxFlow:
-        return MaxFlow(memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MaxFlowPlan:
         arrays = factor_arrays(model)
         check_no_hidden(model, arrays, self.name)
@@ -64,23 +60,13 @@ class MaxFlow:
 
 
 @dataclass(frozen=True, eq=False)
-class MaxFlowPlan:
+class MaxFlowPlan(EnginePlan):
     """A cut for each row."""
 
     cost: Cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = MODE,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> BestCodes:
+    def run(self, model: Any, query: Query) -> BestCodes:
+        findings = query.findings
         arrays, scope = factor_arrays(model), node_scope(model)
         pairs = pair_energies(arrays, scope)
         rows = log_likelihoods(arrays, findings)

@@ -14,6 +14,7 @@ import numpy as np
 
 from juncture.factors.factor import Factor
 from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.engines.contract import Query
 from juncture.inference.exact.elimination.semiring import Semiring, as_semiring
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.tree_messages import (
@@ -93,7 +94,7 @@ def sum_product(
 def check_possible_run(run: TreeMessages) -> None:
     """Raise when the evidence has probability zero, with the findings that contradict each other."""
     if run.log_total == -np.inf:
-        check_possible(Beliefs.of(run.graph, JunctionTree(), run.findings, ()))
+        check_possible(Beliefs.of(run.graph, JunctionTree(), Query(run.findings)))
 
 
 class MaxProduct(TreeMessages):

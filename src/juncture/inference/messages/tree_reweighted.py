@@ -11,18 +11,17 @@ potentials add up to those of the model, so it holds for the messages of any ste
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_count, check_number
-from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
-from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import node_scope
 from juncture.inference.engines.relevance import relevant_part
@@ -36,7 +35,7 @@ FIXED = 1e-14  # a change of messages that rounding makes
 
 
 @dataclass(frozen=True)
-class TreeReweighted:
+class TreeReweighted(Engine):
     """Tree-reweighted belief propagation: an upper bound of log Z for models of pairs.
 
     `beliefs.diagnostics.upper` is the bound, the lowest of those found on the way, and `log_evidence` is the same
@@ -76,17 +75,13 @@ class TreeReweighted:
         check_number(self.tolerance, "tolerance", least=0)
         check_count(self.max_steps, "max_steps")
 
-    def with_memory_limit(self, memory_limit: int) -> TreeReweighted:
-        """The same engine; messages that need more bytes raise `TooLarge`."""
-        return replace(self, memory_limit=memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> TreeReweightedPlan:
         """A plan for the part of the model that the targets and the observed variables need."""
         return TreeReweightedPlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeReweightedPlan:
+class TreeReweightedPlan(EnginePlan):
     """The part of a model that a question needs; spanning trees are made by a run, for the free nodes of a row."""
 
     engine: TreeReweighted
@@ -101,22 +96,11 @@ class TreeReweightedPlan:
         cells = 2.0 * num_pairs * int(num_states.max(initial=1)) ** 2
         return Cost(1, float(num_states.max(initial=1)) ** 2, BYTES_PER_CELL * cells, OPERATIONS_PER_CELL * cells)
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> FactorAnswers:
+    def run(self, model: Any, query: Query) -> FactorAnswers:
         check_memory(self.cost.bytes, "tree-reweighted messages", "raise memory_limit", self.engine.memory_limit)
         part = relevant_part(model, self.part.variables.names)
         answer = partial(self.answer_row, node_scope(part).names)
-        return answer_rows(part, findings, self.engine, answer, StepLimit.of(self.engine.max_steps, budget))
+        return answer_rows(part, query.findings, self.engine, answer, StepLimit.of(self.engine.max_steps, query.budget))
 
     def answer_row(self, names: Sequence[str], reduced: ReducedFactors, limit: StepLimit) -> RowAnswer:
         check_pairs(reduced, names)

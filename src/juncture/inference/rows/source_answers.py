@@ -19,8 +19,7 @@ from juncture.data.findings import Arrays, Findings
 from juncture.data.sources.contract import Block, RowSource, check_extra, is_source
 from juncture.data.sources.entries import as_lazy_source, find_query
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import run_engine
-from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Engine, Request
+from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Engine, Query, Request
 from juncture.variables import Scope, Variable
 
 
@@ -68,7 +67,7 @@ class SourceFindings(Findings):
 
 
 @dataclass(frozen=True, eq=False)
-class SourceAnswers:
+class SourceAnswers(Answers):
     """The answers of an exact engine for all rows of a source."""
 
     model: Any
@@ -106,7 +105,7 @@ class SourceAnswers:
     def whole(self) -> Answers:
         """The answers for all rows at once."""
         findings = self.findings.whole if isinstance(self.findings, SourceFindings) else self.findings
-        return run_engine(self.engine, self.model, findings, self.targets)
+        return self.engine.ask(self.model, Query(findings, self.targets))
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         return self.whole.best(targets, count)
@@ -122,12 +121,12 @@ def answer_block(
     model: Any, engine: Engine, targets: tuple[str, ...], block: Block
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The marginals of the targets, and the log-evidence, of the rows of a block."""
-    answers = run_engine(engine, model, as_findings(block.rows, tuple(model.variables)), targets)
+    answers = engine.ask(model, Query(as_findings(block.rows, tuple(model.variables)), targets))
     return [answers.marginal((name,)) for name in targets], answers.log_evidence
 
 
 def joint_of_block(model: Any, engine: Engine, names: tuple[str, ...], block: Block) -> np.ndarray:
-    return run_engine(engine, model, as_findings(block.rows, tuple(model.variables)), names).marginal(names)
+    return engine.ask(model, Query(as_findings(block.rows, tuple(model.variables)), names)).marginal(names)
 
 
 def same(findings: Findings) -> Findings:

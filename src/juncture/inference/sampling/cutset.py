@@ -21,7 +21,17 @@ from juncture.base.options import as_variable_names
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.inference.engines.contract import BELIEFS, Answers, Cost, Diagnostics, Question, Request
+from juncture.inference.engines.contract import (
+    BELIEFS,
+    Answers,
+    Cost,
+    Diagnostics,
+    Engine,
+    EnginePlan,
+    Query,
+    Question,
+    Request,
+)
 from juncture.inference.engines.draws import DRAWS
 from juncture.inference.engines.lowering import check_factors, lower
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -37,7 +47,7 @@ ROUNDING = 1e-14  # of probabilities that no draw changes
 
 
 @dataclass(frozen=True)
-class CutsetSampling:
+class CutsetSampling(Engine):
     """The engine's options.
 
     Parameters
@@ -66,15 +76,13 @@ class CutsetSampling:
     memory_limit: int | None = None
     name: ClassVar[str] = "cutset"
     answers: ClassVar[frozenset[Question]] = BELIEFS | {Question.DRAWS}
+    draws_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)
         check_count(self.width, "width", least=0)
         if self.cutset is not None:
             object.__setattr__(self, "cutset", tuple(as_variable_names(self.cutset, "cutset")))
-
-    def with_memory_limit(self, memory_limit: int) -> CutsetSampling:
-        return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> CutsetPlan:
         check_factors(model, self.name)
@@ -86,7 +94,7 @@ class CutsetSampling:
 
     def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws of the cut-set given one row of evidence, with their weights, and of the rest given each."""
-        (part,) = replace(self, draws=n).compile(model).run(model, findings, rng=rng).rows
+        (part,) = replace(self, draws=n).compile(model).run(model, Query(findings, rng=rng)).rows
         possible = part.log_weights > -math.inf
         columns = part.sample(np.where(possible, part.counts, 0), rng)
         logs = np.repeat(part.log_weights[possible], part.counts[possible])
@@ -110,7 +118,7 @@ def find_cutset(model: Any, observed: Sequence[str], width: int) -> tuple[str, .
 
 
 @dataclass(frozen=True, eq=False)
-class CutsetPlan:
+class CutsetPlan(EnginePlan):
     """A run of draws of a cut-set."""
 
     engine: CutsetSampling
@@ -120,25 +128,15 @@ class CutsetPlan:
         """Of one run of the junction tree, at its largest."""
         return Cost(self.engine.width, 0.0, 0.0, 0.0)
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
     def cutset(self, model: Any, findings: Findings) -> tuple[str, ...]:
         """The variables to draw: those that were named, or as many as the width asks for."""
         observed = [name for name in findings.codes if findings.is_observed(name).all()]
         names = find_cutset(model, observed, self.engine.width) if self.engine.cutset is None else self.engine.cutset
         return tuple(name for name in names if name not in observed)
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> CutsetAnswers:
-        streams, rows = Streams.of(rng), []
+    def run(self, model: Any, query: Query) -> CutsetAnswers:
+        findings = query.findings
+        streams, rows = Streams.of(query.rng), []
         nodes = [model.variables.axis(name) for name in self.cutset(model, findings)]
         for row, proposal in enumerate(loopy_proposals(model, findings, nodes=nodes)):
             log_q = replace(proposal, target=replace(proposal.target, factors=(), log_constant=0.0))
@@ -211,7 +209,7 @@ class CutsetDraws:
         names = self.model.variables.names
         plan = JunctionTree().compile(self.model, self.given.names, names)
         rows = [
-            plan.run(self.model, self.given.row(int(draw)), questions=DRAWS).sample(int(counts[draw]), rng)
+            plan.run(self.model, Query(self.given.row(int(draw)), questions=DRAWS)).sample(int(counts[draw]), rng)
             for draw in np.flatnonzero(counts)
         ]
         return {name: np.concatenate([row[name] for row in rows]) for name in names}
@@ -222,19 +220,22 @@ def answer_exactly(model: Any, given: Findings, memory_limit: int | None) -> lis
     tree = JunctionTree(memory_limit)
     plan = tree.compile(model, given.names, model.variables.names)
     if fits(tree.cost(model), memory_limit):
-        return [plan.run(model, given)]
-    return [plan.run(model, given.row(row)) for row in range(given.num_rows)]
+        return [plan.run(model, Query(given))]
+    return [plan.run(model, Query(given.row(row))) for row in range(given.num_rows)]
 
 
 @dataclass(frozen=True, eq=False)
-class CutsetAnswers:
+class CutsetAnswers(Answers):
     """Rao-Blackwellised estimates for each row of evidence."""
 
     rows: Sequence[CutsetDraws]
     findings: Findings
     diagnostics: Diagnostics
     engine_name: str
-    checks_itself: ClassVar[bool] = True
+
+    @property
+    def checks_itself(self) -> bool:
+        return True
 
     @cached_property
     def log_evidence(self) -> np.ndarray:

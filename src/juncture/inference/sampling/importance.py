@@ -16,7 +16,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count, check_flag, shown
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.contract import Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import node_scope
 from juncture.inference.engines.lowering import check_factors
 from juncture.inference.messages.loopy import LoopyBP
@@ -41,7 +41,7 @@ Proposal: TypeAlias = (
 
 
 @dataclass(frozen=True)
-class ImportanceSampling:
+class ImportanceSampling(Engine):
     """The engine's options.
 
     Parameters
@@ -76,6 +76,7 @@ class ImportanceSampling:
     memory_limit: int | None = None
     name: ClassVar[str] = "importance"
     answers: ClassVar[frozenset[Question]] = ANSWERS
+    draws_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)
@@ -88,13 +89,10 @@ class ImportanceSampling:
                 f" {shown(self.proposal)}"
             )
 
-    def with_memory_limit(self, memory_limit: int) -> ImportanceSampling:
-        return replace(self, memory_limit=memory_limit)
-
     def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws given one row of evidence, with their weights."""
         plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
-        return plan.run(model, findings, rng=rng).draws()
+        return plan.run(model, Query(findings, rng=rng)).draws()
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ImportancePlan:
         check_factors(model, self.name)
@@ -125,30 +123,20 @@ class ImportanceSampling:
 
 
 @dataclass(frozen=True, eq=False)
-class ImportancePlan:
+class ImportancePlan(EnginePlan):
     """A run of draws; `cost` is that of one row of evidence, without that of the proposal."""
 
     engine: ImportanceSampling
     cost: Cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> WeightedAnswers:
-        engine, streams = self.engine, Streams.of(rng)
+    def run(self, model: Any, query: Query) -> WeightedAnswers:
+        findings = query.findings
+        engine, streams = self.engine, Streams.of(query.rng)
         check_rows(engine.draws, findings, engine.memory_limit)
         sources, scope = engine.sources(model, findings, streams)
         is_compiled = all(isinstance(source, TableDraws) for source in sources[:1])
         run = WeightedRun(sources, scope_starts(scope), streams, engine.draws, is_threaded=is_compiled)
-        tallies, done = run.tallies(budget)
+        tallies, done = run.tallies(query.budget)
         run = replace(run, num_draws=done)
         if engine.smoothing:
             smoothed = [smooth_weights(part.log_weights)[0] for part in tallies]

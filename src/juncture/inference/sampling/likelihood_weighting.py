@@ -18,7 +18,7 @@ from juncture.base.checks import check_count, check_kind
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.network_draws import NetworkDraws, network_sources, states_of
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
@@ -31,7 +31,7 @@ ANSWERS = BELIEFS | {Question.DRAWS}
 
 
 @dataclass(frozen=True)
-class LikelihoodWeighting:
+class LikelihoodWeighting(Engine):
     """The engine's options.
 
     Parameters
@@ -55,17 +55,15 @@ class LikelihoodWeighting:
     memory_limit: int | None = None
     name: ClassVar[str] = "likelihood-weighting"
     answers: ClassVar[frozenset[Question]] = ANSWERS
+    draws_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)
 
-    def with_memory_limit(self, memory_limit: int) -> LikelihoodWeighting:
-        return replace(self, memory_limit=memory_limit)
-
     def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws given one row of evidence, with their weights."""
         plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
-        return plan.run(model, findings, rng=rng).draws()
+        return plan.run(model, Query(findings, rng=rng)).draws()
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> LikelihoodWeightingPlan:
         check_directed(model, self.name)
@@ -73,31 +71,21 @@ class LikelihoodWeighting:
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodWeightingPlan:
+class LikelihoodWeightingPlan(EnginePlan):
     """A run of draws; `cost` is that of one row of evidence."""
 
     engine: LikelihoodWeighting
     cost: Cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> WeightedAnswers:
+    def run(self, model: Any, query: Query) -> WeightedAnswers:
+        findings = query.findings
         check_rows(self.engine.draws, findings, self.engine.memory_limit)
         sources, scope = network_sources(model, findings), states_of(model)
         run = WeightedRun(
-            sources, scope_starts(scope), Streams.of(rng), self.engine.draws,
+            sources, scope_starts(scope), Streams.of(query.rng), self.engine.draws,
             is_threaded=not any(isinstance(source, NetworkDraws) for source in sources[:1]),
         )  # fmt: skip
-        tallies, done = run.tallies(budget)
+        tallies, done = run.tallies(query.budget)
         repeat = replace(self.engine, draws=done) if done < self.engine.draws else None
         return make_answers(replace(run, num_draws=done), tallies, scope, findings, self.engine, repeat)
 

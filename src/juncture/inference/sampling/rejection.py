@@ -19,7 +19,7 @@ from juncture.base.checks import check_count
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Question
+from juncture.inference.engines.contract import Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.likelihood_weighting import ANSWERS, check_directed, network_cost, scope_starts
 from juncture.inference.sampling.network_draws import NetworkDraws, network_sources, states_of
@@ -31,7 +31,7 @@ from juncture.runtime import parallel
 
 
 @dataclass(frozen=True)
-class RejectionSampling:
+class RejectionSampling(Engine):
     """The engine's options.
 
     Parameters
@@ -56,18 +56,16 @@ class RejectionSampling:
     memory_limit: int | None = None
     name: ClassVar[str] = "rejection"
     answers: ClassVar[frozenset[Question]] = ANSWERS
+    draws_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)
         check_count(self.max_tries, "max_tries", least=1)
 
-    def with_memory_limit(self, memory_limit: int) -> RejectionSampling:
-        return replace(self, memory_limit=memory_limit)
-
     def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws given one row of evidence, each of the same weight."""
         plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
-        return plan.run(model, findings, rng=rng).draws()
+        return plan.run(model, Query(findings, rng=rng)).draws()
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> RejectionPlan:
         check_directed(model, self.name)
@@ -81,26 +79,16 @@ class RejectionSampling:
 
 
 @dataclass(frozen=True, eq=False)
-class RejectionPlan:
+class RejectionPlan(EnginePlan):
     """A run of rejection sampling; `cost` is that of one row of evidence if every draw is accepted."""
 
     engine: RejectionSampling
     cost: Cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> WeightedAnswers:
-        deadline = math.inf if budget is None else time.monotonic() + budget
-        streams, free = Streams.of(rng), Findings(findings.variables)
+    def run(self, model: Any, query: Query) -> WeightedAnswers:
+        findings = query.findings
+        deadline = math.inf if query.budget is None else time.monotonic() + query.budget
+        streams, free = Streams.of(query.rng), Findings(findings.variables)
         (source,) = network_sources(model, free)
         rows = [
             Acceptance(model, source, findings.row(row), streams, row).run(self.engine, deadline)

@@ -10,14 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, NotConvergedWarning, Unsupported, warn_user
-from juncture.inference.engines.contract import Diagnostics, Engine, Request
+from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Request
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
 from juncture.inference.sampling.table_draws import join_batches
@@ -26,7 +26,7 @@ from juncture.variables import Scope
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedAnswers:
+class WeightedAnswers(Answers):
     """Estimates from weighted draws for each row of evidence."""
 
     run: WeightedRun
@@ -35,7 +35,11 @@ class WeightedAnswers:
     findings: Findings
     diagnostics: Diagnostics
     engine_name: str
-    checks_itself: ClassVar[bool] = True  # that no draw has a weight does not prove that the evidence is impossible
+
+    @property
+    def checks_itself(self) -> bool:
+        """Always: that no draw has a weight does not prove that the evidence is impossible."""
+        return True
 
     @cached_property
     def log_evidence(self) -> np.ndarray:

@@ -19,6 +19,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.contract import Query
 from juncture.inference.engines.lowering import check_factors
 from juncture.inference.exact.enumeration import Enumeration, JointTable
 from juncture.inference.variational.bounds import EXCLUDED, EstimatedBound, EvidenceBound, RowBounds
@@ -81,7 +82,7 @@ def bound_of(model: Any, q: Any, evidence: Any) -> Any:
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData("elbo takes one row of evidence; ask for each row alone")
-    joint = Enumeration(MAX_CELLS).compile(model, findings.names, model.variables.names).run(model, findings)
+    joint = Enumeration(MAX_CELLS).compile(model, findings.names, model.variables.names).run(model, Query(findings))
     hidden = Scope(one for one in model.variables if not findings.is_observed(one.name)[0])
     return exact_bound(model, joint, hidden, spread(q, hidden))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question, Request
+from juncture.inference.engines.contract import Answers, Cost, Diagnostics, EnginePlan, Query, Question, Request
 from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.answers import GaussianAnswers
 from juncture.inference.exact.gaussian.engine import GaussianElimination, GaussianPlan, system_for
@@ -40,7 +40,7 @@ def diagonal_precisions(model: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianMeanFieldPlan:
+class GaussianMeanFieldPlan(EnginePlan):
     """The exact plan for the means of all variables."""
 
     plan: GaussianPlan
@@ -57,23 +57,15 @@ class GaussianMeanFieldPlan:
     def prepare(self) -> None:
         self.plan.prepare()
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> GaussianMeanField:
-        if Question.EXPECTED in questions:
+    def run(self, model: Any, query: Query) -> GaussianMeanField:
+        if Question.EXPECTED in query.questions:
             raise Unsupported("mean field does not learn from real variables; engine='auto' does, exactly")
-        exact = self.plan.run(model, findings, questions=questions, budget=budget)
+        exact = self.plan.run(model, query)
         return GaussianMeanField(exact, diagonal_precisions(model))
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianMeanField:
+class GaussianMeanField(Answers):
     """The exact means, and variances 1 / Λᵢᵢ of what is not observed."""
 
     exact: GaussianAnswers

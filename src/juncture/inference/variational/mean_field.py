@@ -20,7 +20,7 @@ import numpy as np
 from juncture.base.checks import check_count
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, EnginePlan, Question
+from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers, outer_product
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.real_variables import is_gaussian
@@ -39,7 +39,7 @@ ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTE
 
 
 @dataclass(frozen=True)
-class MeanField:
+class MeanField(Engine):
     """The engine's options.
 
     Parameters
@@ -85,9 +85,6 @@ class MeanField:
         check_stopping_rule(self.tolerance, self.max_steps)
         object.__setattr__(self, "clusters", as_clusters(self.clusters))
 
-    def with_memory_limit(self, memory_limit: int) -> MeanField:
-        return replace(self, memory_limit=memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         if is_gaussian(model):
             return GaussianMeanFieldPlan.of(model, observed, self.memory_limit)
@@ -108,7 +105,7 @@ def layout_of(model: Any) -> Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanFieldPlan:
+class MeanFieldPlan(EnginePlan):
     """The factors of each node; `kept` are the last distributions for some evidence, from which learning goes on."""
 
     engine: MeanField
@@ -127,30 +124,20 @@ class MeanFieldPlan:
             2.0 * self.layout.operations * self.engine.max_steps * self.engine.starts,
         )
 
-    def prepare(self) -> None:
-        """The layout is all that runs share."""
-
     @cached_property
     def for_learning(self) -> MeanFieldPlan:
         """The plan whose runs go on where the last run with the same evidence ended: the bound of EM then rises."""
         return replace(self, kept={})
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> FactorAnswers:
-        if Question.EXPECTED in questions and self.kept is None:
-            return self.for_learning.run(model, findings, questions=questions, rng=rng, budget=budget)
+    def run(self, model: Any, query: Query) -> FactorAnswers:
+        findings = query.findings
+        if Question.EXPECTED in query.questions and self.kept is None:
+            return self.for_learning.run(model, query)
         layout = layout_of(model)
         check_rows(layout.arrays, findings.num_rows, self.engine.memory_limit)
         search = Search(self.engine, layout, model, layout.unary + log_likelihoods(layout.arrays, findings))
         last = None if self.kept is None else self.kept.get(findings)
-        course, diagnostics = search.run(last, rng, budget)
+        course, diagnostics = search.run(last, query.rng, query.budget)
         if not diagnostics.converged and self.kept is None:  # learning goes on from there
             warn_of_early_end(course.is_cut)
         if self.kept is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from juncture.base.checks import shown
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.variational.ascent import normalize_nodes, sweep
@@ -124,7 +124,7 @@ def find_assignment(arrays: FactorArrays, field: np.ndarray, row: int) -> np.nda
         from juncture.evidence import as_findings
 
         plan = JunctionTree().compile(model, (), ())
-        answers = plan.run(model, as_findings(None, model.variables), questions=MODE, budget=SEARCH_SECONDS)
+        answers = plan.run(model, Query(as_findings(None, model.variables), questions=MODE, budget=SEARCH_SECONDS))
     except TooLarge as error:
         raise Unsupported(
             f"mean field found no start for row {row}: factors have zeros, and no product of distributions that avoids"

@@ -20,6 +20,7 @@ from juncture.base.options import as_variable_names
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
+from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_answers import outer_product
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.factor_product import MarkovNetwork
@@ -127,7 +128,7 @@ class ClusterSweeps:
         scopes = [factor.scope for factor in cluster.template.factors]
         factors = [Factor.from_logs(scope, table) for scope, table in zip(scopes, [*logs, *own], strict=True)]
         model = MarkovNetwork.trusted(cluster.template, factors)
-        answers = cluster.plan.run(model, as_findings(None, model.variables))
+        answers = cluster.plan.run(model, Query(as_findings(None, model.variables)))
         tables = {scope.names: answers.marginal(scope.names)[0] for scope in scopes}
         energy = sum(float(expect(tables[part.scope.names], part.log_values)) for part in factors)
         return Belief(tables, float(answers.log_evidence[0]) - energy, answers)

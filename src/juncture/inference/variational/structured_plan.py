@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question, Request
+from juncture.inference.engines.contract import Answers, Cost, Diagnostics, EnginePlan, Query, Question, Request
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.lowering import Lowered, lower
@@ -59,7 +59,7 @@ def residual_of(rows: Rows) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class StructuredPlan:
+class StructuredPlan(EnginePlan):
     """The clusters; `singles` is the plan of mean field over single variables.
 
     `kept` are the last distributions for some evidence, from which learning goes on.
@@ -86,22 +86,12 @@ class StructuredPlan:
             total = total.with_further(cluster.plan.cost)
         return total
 
-    def prepare(self) -> None:
-        """Clusters are planned with each run."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> StructuredAnswers:
-        if Question.EXPECTED in questions and self.kept is None:
-            return self.for_learning.run(model, findings, questions=questions, rng=rng, budget=budget)
-        deadline = None if budget is None else time.perf_counter() + budget
-        start = self.singles.run(model, findings, rng=rng)
+    def run(self, model: Any, query: Query) -> StructuredAnswers:
+        findings = query.findings
+        if Question.EXPECTED in query.questions and self.kept is None:
+            return self.for_learning.run(model, query)
+        deadline = None if query.budget is None else time.perf_counter() + query.budget
+        start = self.singles.run(model, Query(findings, rng=query.rng))
         last = {} if self.kept is None else self.kept.get(findings, {})
         ascent = StructuredAscent(self.prepare_rows(lower(model), start, last), self.engine.tolerance, deadline)
         rows, _ = iterate(ascent, tolerance=self.engine.tolerance, max_steps=self.engine.max_steps)
@@ -158,7 +148,7 @@ def fields_of(start: FactorAnswers, row: int) -> dict[str, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class StructuredAnswers:
+class StructuredAnswers(Answers):
     """Joints within a cluster are exact under q; variables of different clusters are independent."""
 
     findings: Findings

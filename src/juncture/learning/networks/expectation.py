@@ -20,7 +20,7 @@ from juncture.data.sources.groups import groups_rows
 from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import EnginePlan, Question
+from juncture.inference.engines.contract import EnginePlan, Query, Question
 from juncture.inference.engines.options import check_data
 from juncture.inference.infer import SAMPLING_METHODS, engine_for
 from juncture.learning.conditionals.contract import summarise_expected
@@ -109,7 +109,7 @@ class NetworkExpectation:
     def run(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
         """The expected statistics of the rows of a block, and their log-likelihood."""
         rng = np.random.default_rng(self.seed) if self.is_random else None
-        answers = self.plan.run(model, block.findings, questions=EXPECTED, rng=rng)
+        answers = self.plan.run(model, Query(block.findings, questions=EXPECTED, rng=rng))
         tables = answers.expected(model.conditionals, block.weights)
         check_data(answers.log_evidence, block.weights, partial(explain_impossible, block))
         parts: dict[str, Any] = {

@@ -24,7 +24,7 @@ from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional, signature
 from juncture.factors.factor import Factor
 from juncture.factors.tables import import_pandas
-from juncture.inference.engines.contract import EnginePlan
+from juncture.inference.engines.contract import EnginePlan, Query
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import as_targets
 from juncture.inference.sampling.importance_weights import effective_sample_size
@@ -235,5 +235,5 @@ class TableQuery:
             for part in self.model.conditionals
         ]
         model = BayesianNetwork.trusted(self.model, parts)
-        answers = self.plan.run(model, self.findings)
+        answers = self.plan.run(model, Query(self.findings))
         return {name: answers.marginal((name,))[0] for name in self.names}, float(answers.log_evidence[0])

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import EnginePlan, Question
+from juncture.inference.engines.contract import EnginePlan, Query, Question
 from juncture.inference.infer import engine_for
 from juncture.learning.undirected.log_tables import LogTables
 
@@ -51,7 +51,7 @@ class CellExpectation:
         """(Σ over the rows of weight · p(cell | row), log Z(row) of each row); impossible rows add nothing."""
         model = self.tables.model(logs)
         rng = np.random.default_rng(self.seed)
-        answers = self.plan.run(model, findings, questions=EXPECTED, rng=rng, budget=budget)
+        answers = self.plan.run(model, Query(findings, questions=EXPECTED, rng=rng, budget=budget))
         scoped = [part for part in model.factors if part.scope]
         found = iter(answers.expected(scoped, weights))
         total = weights.sum()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from support.gaussian_oracles import Oracle, condition
 
 ROUNDING = 2.0**-44
@@ -261,8 +261,8 @@ def test_only_densities_are_asked_for_and_all_else_is_found_when_it_is_asked_for
     table = jt.Dataset(rows | {"x1": [1.0, None, 3.0, None, None, 1.0]}, variables=model.variables)
     findings, names = as_findings(table, model.variables), tuple(rows)
     plan = jt.GaussianElimination().compile(model, names, names)
-    answers = plan.run(model, findings, questions=frozenset({Question.LOG_EVIDENCE}))
-    others = plan.run(model, findings)
+    answers = plan.run(model, Query(findings, questions=frozenset({Question.LOG_EVIDENCE})))
+    others = plan.run(model, Query(findings))
     assert answers.log_evidence == pytest.approx(others.log_evidence, rel=1e-13)
     assert np.array_equal(answers.means(names), others.means(names))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from juncture.inference.engines.lowering import lower
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -100,7 +100,7 @@ def test_expected_counts_are_those_of_all_cells(seed, directed):
 
     def expect(model):
         plan = JunctionTree().compile(model, model.variables.names, model.variables.names)
-        answers = plan.run(model, findings, questions=frozenset({Question.EXPECTED}))
+        answers = plan.run(model, Query(findings, questions=frozenset({Question.EXPECTED})))
         tables = answers.expected(model.conditionals if directed else model.factors, weights)
         return np.concatenate([answers.log_evidence, *(np.ravel(part) for parts in tables for part in parts)])
 
@@ -150,7 +150,7 @@ def test_a_plan_serves_models_with_the_same_zeros_and_no_others():
     packed = plan.pack(other)
     assert not isinstance(packed.tree, SparseTree)
     name = sparse.variables.names[-1]
-    found = plan.run(other, as_findings(None, other.variables)).marginal((name,))
+    found = plan.run(other, Query(as_findings(None, other.variables))).marginal((name,))
     np.testing.assert_allclose(found, 1.0 / other.variable(name).num_states)
 
 

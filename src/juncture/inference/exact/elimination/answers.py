@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import distinct_rows
-from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Request
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.lowering import determined_nodes, lower
 from juncture.inference.exact.best_states import best_states, first_of_ties
@@ -83,7 +83,7 @@ PlanElimination: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset
 
 
 @dataclass(frozen=True, eq=False)
-class EliminationAnswers:
+class EliminationAnswers(Answers):
     """A model, its evidence, and how to plan the elimination of its variables."""
 
     model: Any

@@ -8,16 +8,13 @@ step by step (Zhang and Poole 1994).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from juncture.base.options import as_names
-from juncture.data.findings import Findings
 from juncture.errors import InvalidData
-from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.contract import ALL_QUESTIONS, Cost, Engine, EnginePlan, Query, Question, check_budget
 from juncture.inference.engines.lowering import HIDDEN, check_factors, lower
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination.answers import EliminationAnswers
@@ -27,7 +24,7 @@ from juncture.variables import Scope
 
 
 @dataclass(frozen=True)
-class VariableElimination:
+class VariableElimination(Engine):
     """Bucket elimination: sum out one variable after another.
 
     Parameters
@@ -46,10 +43,6 @@ class VariableElimination:
     def __post_init__(self) -> None:
         if self.order is not None:
             object.__setattr__(self, "order", as_order(self.order))
-
-    def with_memory_limit(self, memory_limit: int) -> VariableElimination:
-        """The same engine; a question that needs more bytes raises `TooLarge`."""
-        return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EliminationPlan:
         """The steps to the joint posterior of the targets, given that some variables are observed.
@@ -80,7 +73,7 @@ class VariableElimination:
 
 
 @dataclass(frozen=True, eq=False)
-class EliminationPlan:
+class EliminationPlan(EnginePlan):
     """The steps to the joint posterior of the targets, by name; `print` shows them."""
 
     engine: VariableElimination
@@ -106,21 +99,10 @@ class EliminationPlan:
     def cost(self) -> Cost:
         return self.elimination.cost
 
-    def prepare(self) -> None:
-        """Nothing is shared between runs: each question takes an elimination of its own."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> EliminationAnswers:
-        if budget is not None:
-            check_budget(self.cost, budget)
-        return EliminationAnswers(relevant_part(model, self.part.variables.names), findings, self.engine.plan)
+    def run(self, model: Any, query: Query) -> EliminationAnswers:
+        if query.budget is not None:
+            check_budget(self.cost, query.budget)
+        return EliminationAnswers(relevant_part(model, self.part.variables.names), query.findings, self.engine.plan)
 
     def __repr__(self) -> str:
         return f"EliminationPlan({len(self.variables)} variables; {self.cost})"

@@ -12,7 +12,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.gaussian import Constant, LinearGaussian
-from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Request
 from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution
 from juncture.numerics.stable import LOG_TWO_PI
@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianAnswers:
+class GaussianAnswers(Answers):
     """The answers for all rows of evidence."""
 
     names: tuple[str, ...]

@@ -23,7 +23,16 @@ from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern, number_patterns
 from juncture.errors import InvalidModel, UnknownVariable
-from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
+from juncture.inference.engines.contract import (
+    ALL_QUESTIONS,
+    DENSITIES,
+    Cost,
+    Engine,
+    EnginePlan,
+    Query,
+    Question,
+    check_budget,
+)
 from juncture.inference.engines.lowering import check_factors
 from juncture.inference.engines.memos import recall
 from juncture.inference.engines.real_variables import is_gaussian
@@ -46,7 +55,7 @@ KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
 
 
 @dataclass(frozen=True)
-class GaussianElimination:
+class GaussianElimination(Engine):
     """The engine's options.
 
     `tolerance` is how far, relative to the sizes of the terms, evidence may be from a deterministic relation before it
@@ -60,9 +69,6 @@ class GaussianElimination:
 
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
-
-    def with_memory_limit(self, memory_limit: int) -> GaussianElimination:
-        return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
         check_factors(model, self.name)
@@ -85,7 +91,7 @@ class GaussianElimination:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianPlan:
+class GaussianPlan(EnginePlan):
     """A plan for the targets; the elimination for each pattern of observed variables is found when it is needed."""
 
     engine: GaussianElimination
@@ -145,19 +151,12 @@ class GaussianPlan:
             self.kept[key] = found
         return found
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> GaussianAnswers:
-        if Question.EXPECTED in questions and self.kept is None:
-            return self.for_learning.run(model, findings, questions=questions, rng=rng, budget=budget)
-        if budget is not None:
-            check_budget(self.cost, budget)
+    def run(self, model: Any, query: Query) -> GaussianAnswers:
+        findings = query.findings
+        if Question.EXPECTED in query.questions and self.kept is None:
+            return self.for_learning.run(model, query)
+        if query.budget is not None:
+            check_budget(self.cost, query.budget)
         check_memory(
             16 * len(self.targets) * findings.num_rows,
             f"the means of {number_of(len(self.targets), 'variable')} for {number_of(findings.num_rows, 'row')}",
@@ -165,7 +164,12 @@ class GaussianPlan:
             self.engine.memory_limit,
         )
         system = self.system if model is self.model else self.system_of(model)
-        if questions == DENSITIES and isinstance(system, LinearSystem) and not findings.is_single and is_dense(system):
+        if (
+            query.questions == DENSITIES
+            and isinstance(system, LinearSystem)
+            and not findings.is_single
+            and is_dense(system)
+        ):
             logs = self.log_densities(system, findings)
             return DensityAnswers(system, findings, logs, lambda: self.solve_all(system, findings))
         groups = self.solve_all(system, findings)

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import mul
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture.data.findings import Findings
+from juncture.inference.engines.contract import RowAnswers
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.row_plan import RowNumbers, RowPlan
 from juncture.variables import Scope, Variable
@@ -98,12 +99,11 @@ class RowQuery:
         return GaussianRowAnswers(self, tuple(evidence), values, deviations, tolerance)
 
 
-class GaussianRowAnswers(GaussianAnswers):
-    """The answers for one row; they have no tables."""
+NO_TABLES = np.empty((1, 0))
 
-    views: ClassVar[Mapping[str, tuple[Scope, slice]]] = {}
-    marginals: ClassVar[np.ndarray] = np.empty((1, 0))
-    checks_itself: ClassVar[bool] = True  # every row is possible
+
+class GaussianRowAnswers(GaussianAnswers, RowAnswers):
+    """The answers for one row; they have no tables."""
 
     query: RowQuery
     observed: tuple[str, ...]
@@ -119,6 +119,19 @@ class GaussianRowAnswers(GaussianAnswers):
             query=query, observed=observed, row=row, deviations=deviations, tolerance=tolerance, targets=query.targets,
             names=system.names, numbers=system.numbers, centers=system.means, scales=system.scales,
         )  # fmt: skip
+
+    @property
+    def checks_itself(self) -> bool:
+        """Always: every row is possible."""
+        return True
+
+    @property
+    def views(self) -> Mapping[str, tuple[Scope, slice]]:
+        return {}
+
+    @property
+    def marginals(self) -> np.ndarray:
+        return NO_TABLES
 
     @cached_property
     def findings(self) -> Findings:

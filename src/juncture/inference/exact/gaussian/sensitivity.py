@@ -16,6 +16,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.gaussian import LinearGaussian
 from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.engines.contract import Query
 from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.networks.bayesian_network import BayesianNetwork
 
@@ -28,7 +29,7 @@ def gaussian_sensitivity(model: BayesianNetwork, evidence: Any, target: Any) -> 
     if not findings.is_single:
         raise InvalidData("sensitivity takes one row of evidence; call it for each row")
     name, moment = check_target(model, target)
-    beliefs = Beliefs.of(model, GaussianElimination(), findings, model.variables.names)
+    beliefs = Beliefs.of(model, GaussianElimination(), Query(findings, model.variables.names))
     check_possible(beliefs)
     parts = [part for part in model.conditionals if isinstance(part, LinearGaussian)]
     for part in parts:

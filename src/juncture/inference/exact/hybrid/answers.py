@@ -13,7 +13,7 @@ from juncture.base.values import few, number_of
 from juncture.data.findings import Findings, drop_uninformative, drop_unobserved, is_hole
 from juncture.data.missingness import group_by_pattern
 from juncture.errors import ImpossibleEvidence, TooLarge
-from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.contract import EXACT, Answers, Diagnostics
 from juncture.inference.engines.mixed_joint import Components, MixedJoint
 from juncture.inference.exact.hybrid.clique_tables import align
 from juncture.inference.exact.hybrid.expected import expected_statistics
@@ -75,7 +75,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, eq=False)
-class HybridAnswers:
+class HybridAnswers(Answers):
     """The network, the findings, and what was asked for."""
 
     model: Any

@@ -11,17 +11,23 @@ is refused with its size, and the others are answered (Lauritzen and Jensen 2001
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from juncture.base.checks import check_number
 from juncture.base.options import as_variable_names
-from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, DENSITIES, Cost, Question, check_budget
+from juncture.inference.engines.contract import (
+    ALL_QUESTIONS,
+    DENSITIES,
+    Cost,
+    Engine,
+    EnginePlan,
+    Query,
+    Question,
+    check_budget,
+)
 from juncture.inference.engines.real_variables import has_real_variables
 from juncture.inference.exact.hybrid.answers import HybridAnswers
 from juncture.inference.exact.hybrid.learning_plans import LearningPlans
@@ -31,7 +37,7 @@ from juncture.networks.bayesian_network import BayesianNetwork
 
 
 @dataclass(frozen=True)
-class StrongJunctionTree:
+class StrongJunctionTree(Engine):
     """The engine's options.
 
     Parameters
@@ -51,9 +57,6 @@ class StrongJunctionTree:
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
 
-    def with_memory_limit(self, memory_limit: int) -> StrongJunctionTree:
-        return replace(self, memory_limit=memory_limit)
-
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> Any:
         if not has_real_variables(model):
             return JunctionTree(self.memory_limit).compile(model, observed, targets)
@@ -64,7 +67,7 @@ class StrongJunctionTree:
 
 
 @dataclass(frozen=True, eq=False)
-class StrongPlan:
+class StrongPlan(EnginePlan):
     """A plan for the targets, given values of the observed variables."""
 
     engine: StrongJunctionTree
@@ -83,25 +86,15 @@ class StrongPlan:
         """What all steps of learning share."""
         return LearningPlans()
 
-    def prepare(self) -> None:
-        """Parts are planned when they are first needed."""
-
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> HybridAnswers:
-        if budget is not None:
-            check_budget(self.cost, budget)
+    def run(self, model: Any, query: Query) -> HybridAnswers:
+        findings = query.findings
+        if query.budget is not None:
+            check_budget(self.cost, query.budget)
         options = self.engine.tolerance, self.engine.memory_limit
-        if Question.EXPECTED in questions:
+        if Question.EXPECTED in query.questions:
             return HybridAnswers(model, findings, self.targets, *options, self.plans)
         answers = HybridAnswers(model, findings, self.targets, *options)
-        if questions == DENSITIES and not findings.is_single and not findings.likelihoods:
+        if query.questions == DENSITIES and not findings.is_single and not findings.likelihoods:
             answers.find_densities()
             return answers
         for pattern in answers.patterns[:1]:

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Request, RowAnswers
 from juncture.inference.engines.lowering import Lowered, determined_nodes
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.variables import Scope, State
@@ -106,7 +106,7 @@ class PackedModel:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeAnswers:
+class TreeAnswers(RowAnswers):
     """The packed model, the evidence of a run (findings, or a mapping of labels), and the results of the run."""
 
     packed: PackedModel
@@ -208,7 +208,7 @@ def expected_tables(
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedAnswers:
+class ExpectedAnswers(Answers):
     """The answers of a run for expected statistics; a question of another kind takes a run of its own."""
 
     packed: PackedModel

@@ -22,10 +22,13 @@ from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import (
     ALL_QUESTIONS,
-    BELIEFS,
     EXACT,
+    Answers,
     Cost,
     Diagnostics,
+    Engine,
+    EnginePlan,
+    Query,
     Question,
     Request,
     check_budget,
@@ -68,7 +71,7 @@ OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
 
 
 @dataclass(frozen=True)
-class JunctionTree:
+class JunctionTree(Engine):
     """The engine's options: how many bytes a run may take; by default half of what is free at the first query.
 
     A `deadline`, a time of `time.monotonic`, is for a run with a budget: planning that is predicted to end later raises
@@ -79,9 +82,6 @@ class JunctionTree:
     deadline: float | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "junction-tree"
     answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
-
-    def with_memory_limit(self, memory_limit: int) -> JunctionTree:
-        return replace(self, memory_limit=memory_limit)
 
     def with_budget(self, seconds: float) -> JunctionTree:
         """The same engine, whose planning has to end within a share of this time from now on."""
@@ -302,7 +302,7 @@ def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, .
 
 
 @dataclass(frozen=True, eq=False)
-class JunctionTreePlan:
+class JunctionTreePlan(EnginePlan):
     """A plan for the part of a model that the targets and the observed variables need."""
 
     engine: JunctionTree
@@ -318,22 +318,15 @@ class JunctionTreePlan:
     def prepare(self) -> None:
         self.engine.packed_model(self.part)
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
-        if budget is not None:
+    def run(self, model: Any, query: Query) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
+        findings = query.findings
+        if query.budget is not None:
             cost = self.cost
-            check_budget(cost, self.engine._time_left(budget))
+            check_budget(cost, self.engine._time_left(query.budget))
         if model is self.model and findings.is_single and self.engine.should_slice(self.part, findings):
             return self.engine.answer_sliced(self.part, findings, self.targets)
         packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)
-        if questions == {Question.EXPECTED}:
+        if query.questions == {Question.EXPECTED}:
             return ExpectedAnswers(packed, findings, self.targets, self.code_findings(findings, packed))
         return TreeAnswers.of(packed, findings, self.targets, self.engine.memory_limit)
 
@@ -356,7 +349,7 @@ class JunctionTreePlan:
 
 
 @dataclass(frozen=True, eq=False)
-class SlicedAnswers:
+class SlicedAnswers(Answers):
     """The answers of a model that was reduced by one row of evidence, and the codes of the observed variables."""
 
     variables: Scope

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import ClassVar, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from juncture.base.values import few
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import Diagnostics, Engine, Request
+from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Request
 from juncture.inference.engines.expected import names_of, sum_rows
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, split_chains
@@ -28,7 +28,7 @@ class RowEvidence(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ChainAnswers:
+class ChainAnswers(Answers):
     """Codes of some nodes from chains, (row, chain, draw, node); NaN answers for rows that are impossible."""
 
     arrays: FactorArrays
@@ -40,7 +40,9 @@ class ChainAnswers:
     diagnostics: Diagnostics
     engine_name: str
     evidence: RowEvidence  # of each row
-    checks_itself: ClassVar[bool] = False
+
+    def possible_evidence(self) -> np.ndarray:
+        return np.where(self.is_possible, 0.0, -np.inf)
 
     @cached_property
     def log_evidence(self) -> np.ndarray:

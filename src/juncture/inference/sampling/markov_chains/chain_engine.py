@@ -15,7 +15,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
-from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.options import as_budget
 from juncture.inference.sampling.draws import Draws
@@ -38,7 +38,7 @@ ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTE
 
 
 @dataclass(frozen=True)
-class ChainEngine:
+class ChainEngine(Engine):
     """The options that all engines of Markov chains take; `transition` says how a chain moves."""
 
     draws: int = 1000
@@ -49,6 +49,7 @@ class ChainEngine:
     memory_limit: int | None = field(default=None, repr=False, kw_only=True)
     name: ClassVar[str]
     answers: ClassVar[frozenset[Question]] = ANSWERS
+    draws_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, least in (("draws", 1), ("chains", 1), ("warmup", 0), ("thin", 1)):
@@ -58,9 +59,6 @@ class ChainEngine:
     def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         """How a chain moves, and whether it reaches every state: None if that is not known."""
         raise NotImplementedError
-
-    def with_memory_limit(self, memory_limit: int) -> Any:
-        return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ChainPlan:
         return ChainPlan(self, chain_cost(self, factor_arrays(model), len(targets)), tuple(targets))
@@ -129,7 +127,7 @@ class Started:
 
 
 @dataclass(frozen=True, eq=False)
-class ChainPlan:
+class ChainPlan(EnginePlan):
     """The variables whose states are kept; all numbers are those of the model that is run."""
 
     engine: ChainEngine
@@ -140,9 +138,6 @@ class ChainPlan:
         """The nodes of the targets."""
         scope = node_scope(model)
         return np.array([scope.axis(name) for name in self.targets], np.int64)
-
-    def prepare(self) -> None:
-        """Nothing is shared between runs of different models."""
 
     def start(
         self, model: Any, findings: Findings, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator
@@ -173,18 +168,11 @@ class ChainPlan:
         )  # fmt: skip
         return Started(joined, is_possible, False if False in verdicts else None if None in verdicts else True)
 
-    def run(
-        self,
-        model: Any,
-        findings: Findings,
-        *,
-        questions: frozenset[Question] = BELIEFS,
-        rng: np.random.Generator | None = None,
-        budget: float | None = None,
-    ) -> ChainAnswers:
-        deadline = np.inf if budget is None else time.perf_counter() + budget
-        generator, engine, arrays = as_generator(rng), self.engine, factor_arrays(model)
-        needs_all = Question.EXPECTED in questions or not self.targets
+    def run(self, model: Any, query: Query) -> ChainAnswers:
+        findings = query.findings
+        deadline = np.inf if query.budget is None else time.perf_counter() + query.budget
+        generator, engine, arrays = as_generator(query.rng), self.engine, factor_arrays(model)
+        needs_all = Question.EXPECTED in query.questions or not self.targets
         nodes = np.arange(arrays.num_nodes) if needs_all else self.nodes_of(model)
         targets = targets_of(model, findings)
         started = self.start(model, findings, targets, nodes, generator)
@@ -197,7 +185,7 @@ class ChainPlan:
         is_free = np.array([target.fixed[nodes] < 0 for target in targets]).reshape(len(targets), len(nodes))
         names = tuple(node_scope(model).names[node] for node in nodes)
         diagnostics = self.diagnose(started, draws, names, arrays.num_states[nodes], is_free, findings.is_single)
-        if diagnostics.converged and questions & BELIEFS:
+        if diagnostics.converged and query.questions & BELIEFS:
             is_stuck = find_stuck(started, targets, nodes, draws, is_free, diagnostics, generator.spawn(1)[0])
             diagnostics = without_stuck(diagnostics, is_stuck)
         if chains.transitions:

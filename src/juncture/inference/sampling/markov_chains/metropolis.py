@@ -17,7 +17,7 @@ import numpy as np
 from juncture.base.checks import shown
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
-from juncture.inference.engines.contract import Answers, Question
+from juncture.inference.engines.contract import Answers, Query, Question
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.sampling.markov_chains.blocks import BlockTransition
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
@@ -197,7 +197,7 @@ class IndependenceTransition:
         soft = {name: np.exp(logs - logs.max())[np.newaxis] for name, logs in fields.items() if logs.any()}
         findings = Findings(tuple(theirs), likelihoods=soft)
         plan = JunctionTree().compile(proposal, findings.names, theirs.names)
-        return cls(model, target, kept_nodes, proposal, plan.run(proposal, findings, questions=DRAWS))
+        return cls(model, target, kept_nodes, proposal, plan.run(proposal, Query(findings, questions=DRAWS)))
 
     @property
     def work(self) -> float:

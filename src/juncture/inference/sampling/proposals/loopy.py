@@ -20,6 +20,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning
+from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays
 from juncture.inference.messages.loopy import LoopyBP
@@ -39,7 +40,7 @@ def loopy_proposals(
     arrays = factor_arrays(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)  # a proposal may be rough
-        answers = cast("FactorAnswers", engine.compile(model, findings.names).run(model, findings))
+        answers = cast("FactorAnswers", engine.ask(model, Query(findings)))
     order = draw_order(model, arrays) if nodes is None else nodes
     factor_answers = [answers.factor_belief(factor) for factor in range(arrays.num_factors)]
     rows = range(findings.num_rows)

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.base.checks import shown
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
-from juncture.inference.engines.contract import Answers
+from juncture.inference.engines.contract import Answers, Query
 from juncture.inference.engines.draws import DRAWS
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.sampling.network_draws import count_relations
@@ -42,7 +42,7 @@ class ModelDraws:
         if set(simpler.variables) != set(model.variables):
             raise InvalidModel("a model as proposal= has the variables of the model, with the same states")
         own = Findings(tuple(simpler.variables), row.codes, row.reals, row.likelihoods)
-        answers = JunctionTree().compile(simpler, row.names).run(simpler, own, questions=DRAWS)
+        answers = JunctionTree().compile(simpler, row.names).run(simpler, Query(own, questions=DRAWS))
         if np.isneginf(answers.log_evidence[0]):
             raise ImpossibleEvidence("the model that was given as proposal= gives the evidence probability zero")
         return cls(model, simpler, row, answers)
