@@ -13,7 +13,7 @@ import pytest
 import juncture as jt
 from juncture.errors import TooLarge, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.contract import Query, Question
 from juncture.inference.infer import APPROXIMATE_METHODS, EXACT_METHODS, METHODS, MODE_METHODS, SAMPLING_METHODS
 from juncture.inference.messages.message_layout import MessageGraph
 from support.approximate_engines import ENGINES, MODELS, WIDE_MODELS, ApproximateEngine

@@ -25,8 +25,8 @@ MADE_INSIDE = {
     "frozenset[int]", "frozenset[str]", "set[str]",
 }  # fmt: skip
 FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn have for themselves
-    "answer", "answer_row", "ask", "with_budget", "is_quick", "packed_model", "part_for", "packed", "plan", "check_order",
-    "check_length",
+    "answer", "answer_row", "ask", "with_budget", "is_quick",
+    "packed_model", "part_for", "packed", "plan", "check_order", "check_length",
     "check_inputs", "climb", "to_sequences", "sparse_plan", "keep_possible_cells",
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
