@@ -37,7 +37,7 @@ from scipy.sparse import csc_matrix, diags, eye
 from scipy.sparse.linalg import splu
 
 import juncture as jt
-from juncture.kernels.gaussian.structure import find_separators
+from juncture.kernels.gaussian.minimum_degree import find_separators
 
 RUNS = 5
 QUERIES = 100

@@ -6,41 +6,36 @@ import subprocess
 import sys
 
 CALLED = {
-    "local_search.conditional_modes": ("visit_nodes",),
+    "coordinate_ascent": ("visit_nodes",),
     "structure.climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
     "structure.contingency": ("test_pair", "permuted_statistics", "add_layers"),
-    "tables.distinct": ("number_keys", "hash_words", "are_as_numbered"),
+    "counting": ("number_keys", "hash_words", "are_as_numbered", "count_rows", "weigh_families", "add_cells"),
     "structure.local_scores": ("number_parents", "score_extensions", "score_table"),
-    "structure.set_counts": ("count_bases",),
-    "tables.forward": ("draw_in_order",),
-    "tables.network_counts": ("count_rows", "weigh_families", "add_cells"),
+    "structure.state_counts": ("count_bases",),
+    "forward_sampling": ("draw_in_order",),
     "structure.subsets": ("best_within", "best_orders", "score_subsets"),
 }
 OF_SEQUENCES = {
-    "state_space.kalman": ("filter_sequences", "smooth_sequences"),
-    "state_space.paths": ("covariances", "draw_forward", "draw_backward"),
+    "state_space": ("filter_sequences", "smooth_sequences", "covariances", "draw_forward", "draw_backward"),
     "densities.emissions": ("diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"),
-    "densities.mixture_pass": ("gaussian_mixture_pass",),
-    "densities.code_pass": ("code_mixture_pass",),
-    "densities.mixtures": ("add_components", "weight_shares"),
-    "chains.passes": ("pass_block", "pass_sequences"),
+    "densities.mixtures": ("gaussian_mixture_pass", "code_mixture_pass", "add_components", "weight_shares"),
+    "chains.forward_backward": ("pass_block", "pass_sequences"),
     "chains.bounded_passes": ("pass_bounded", "pass_bounded_sequences"),
     "chains.viterbi": ("decode_each",),
 }
 OF_TREES = {
-    "trees.splits": ("find_splits",),
-    "trees.routes": ("send_rows",),
-    "trees.descent": ("find_leaves",),
+    "decision_trees": ("find_splits", "send_rows", "find_leaves"),
 }
-OF_TOPICS = {"variational.topics": ("update_shares", "mix_words")}
+OF_TOPICS = {
+    "topics": ("update_shares", "mix_words"),
+}
 OF_MESSAGES = {
     "messages.schedules": ("run_rows", "flood_nodes"),
-    "variational.mean_field": ("sweep_rows", "sweep_binary_rows"),
+    "coordinate_ascent": ("sweep_rows", "sweep_binary_rows"),
     "sampling.blocks": ("sweep_blocks", "temper_blocks"),
-    "sampling.pairs": ("sweep_pairs", "temper_pairs"),
-    "sampling.spins": ("sweep_spins",),
-    "sampling.clusters": ("sweep_clusters", "flip_clusters"),
-    "tables.weighing": ("add_log_values", "tally_states"),
+    "sampling.pairwise": ("sweep_pairs", "temper_pairs", "sweep_spins"),
+    "sampling.swendsen_wang": ("sweep_clusters", "flip_clusters"),
+    "forward_sampling": ("add_log_values", "tally_states"),
 }
 SCRIPT = f"""
 from importlib import import_module

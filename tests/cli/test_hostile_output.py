@@ -23,7 +23,7 @@ from juncture.cli.info import info, joint_parameters
 from juncture.data.files.csv import CsvColumn
 from juncture.errors import CONTROLS, escape_controls
 from juncture.learning.em.steps import EMSteps
-from juncture.runtime.files import writing
+from juncture.runtime import files
 from support.command_line import OF_USERS, juncture
 
 EVIL = "a\x1b]0;title\x07\x1b[2J\n\r\u202e\x9b[bold red]name[/]:smile:"
@@ -184,7 +184,7 @@ def test_outputs_are_tried_before_the_work(line, tmp_path, monkeypatch):
     assert refusal(line.replace("OUT", "OUT/none"), tmp_path).startswith("juncture: /out/none")
     for place, number in (("open", errno.EROFS), ("open", errno.EACCES), ("fsync", errno.ENOSPC)):
         with monkeypatch.context() as patched:
-            patched.setattr(writing.os, place, failing(getattr(os, place), number, tmp_path))
+            patched.setattr(files.os, place, failing(getattr(os, place), number, tmp_path))
             assert refusal(line, tmp_path) == f"juncture: {os.strerror(number)}: /{out}"
 
 

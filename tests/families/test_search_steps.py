@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.numerics.quadrature.curvature import find_maximum
+from juncture.numerics.curvature import find_maximum
 
 
 def test_a_quantile_of_any_size_takes_a_hundred_evaluations(monkeypatch):

@@ -10,8 +10,8 @@ import pytest
 import juncture as jt
 from juncture.errors import MAX_MESSAGE, FormatError
 from juncture.formats.files import FORMATS
-from juncture.runtime.files import reading
-from juncture.runtime.files.reading import MAX_RATIO, MAX_UNPACKED
+from juncture.runtime import files
+from juncture.runtime.files import MAX_RATIO, MAX_UNPACKED
 from support.bounded import MEGABYTE, bounded
 from support.hostile_files import BROKEN, HUGE, JUNK, NUMBERS, PIECES, SMALL
 from support.loops import loop_over
@@ -172,7 +172,7 @@ def packed_blanks() -> bytes:
 @every_format
 def test_a_gzip_bomb_is_refused(file_format, packed_blanks, tmp_path, monkeypatch):
     """Of two members, as `gzip` makes it of two files; limit and bomb a 32nd of what they might be."""
-    monkeypatch.setattr(reading, "MAX_UNPACKED", MAX_UNPACKED // 32)
+    monkeypatch.setattr(files, "MAX_UNPACKED", MAX_UNPACKED // 32)
     bomb = gzip.compress(text_of(file_format).encode(), mtime=0) + packed_blanks
     assert len(bomb) * MAX_RATIO < MAX_UNPACKED // 32
     assert "more than" in str(packed_refusal(bomb, tmp_path, file_format.suffixes[0]))

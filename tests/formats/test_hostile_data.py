@@ -16,8 +16,8 @@ import pytest
 import juncture as jt
 from juncture.data.files import csv_text, parquet
 from juncture.errors import MAX_MESSAGE, FormatError, JunctureError
-from juncture.runtime.files import reading
-from juncture.runtime.files.reading import MAX_RATIO, MAX_UNPACKED
+from juncture.runtime import files
+from juncture.runtime.files import MAX_RATIO, MAX_UNPACKED
 from support.bounded import MEGABYTE, bounded
 from support.csv_files import read_csv
 from support.data_readers import READERS, check_reader, parquet_bytes
@@ -169,7 +169,7 @@ BOMBS = {
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_of_rows_is_refused(kind, tmp_path, monkeypatch):
     """Limits and bomb a 32nd of what they might be: 4 KB that unpack to 4 MB, of which 2 may be read."""
-    monkeypatch.setattr(reading, "MAX_UNPACKED", MAX_UNPACKED // 32)
+    monkeypatch.setattr(files, "MAX_UNPACKED", MAX_UNPACKED // 32)
     monkeypatch.setattr(csv_text, "MAX_ROW", csv_text.MAX_ROW // 32)
     head, piece = BOMBS[kind]
     path = tmp_path / "bomb.csv.gz"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.base.documents.lines import line_of
+from juncture.base.documents.node import line_of
 from juncture.errors import FormatError
 from juncture.formats.json import read_json, write_json
 from juncture.formats.rows import RowRepair

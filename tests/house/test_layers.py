@@ -20,8 +20,12 @@ ORDERS = {
         "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
     ],
     "base": ["values", "checks", "options", "intervals", "compilation", "dispatch", "documents"],
-    "base.documents": ["json_text", "lines", "node", "kinds"],
-    "numerics": ["stable", "iteration", "newton", "descent", "quadrature"],
+    "base.documents": [
+        "json_text", "node", "kinds",
+    ],
+    "numerics": [
+        "stable", "iteration", "newton", "curvature", "descent", "quadrature",
+    ],
     "runtime": ["control_groups", "memory", "parallel", "workers", "files"],
     "inference": [
         "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "rows", "infer",

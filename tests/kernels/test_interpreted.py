@@ -98,7 +98,7 @@ import sys
 sys.modules["numba"] = None
 import warnings
 warnings.simplefilter("error")
-from juncture import warmup
+from juncture.cli import compile_ahead as warmup
 warmup.LONG_SEQUENCE = 64
 for ask in warmup.SUBJECTS.values():
     ask()

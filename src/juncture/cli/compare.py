@@ -38,7 +38,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.tables.table import Table
 from juncture.data.tables.text_columns import find_look, group_looks
 from juncture.errors import FormatError, InvalidData, TextColumnWarning, escape_controls, hint
-from juncture.runtime.files.writing import write_text
+from juncture.runtime.files import write_text
 
 if TYPE_CHECKING:
     from juncture.estimators.comparison.result import TableComparison

@@ -21,8 +21,7 @@ from juncture.learning.em.steps import EMSteps
 from juncture.learning.networks.saved_counts import KIND as COUNTS
 from juncture.learning.networks.saved_counts import SAVE_SECONDS
 from juncture.numerics.iteration import ProgressCallback, Trace, iterate
-from juncture.runtime.files.reading import read_bytes
-from juncture.runtime.files.writing import write_text
+from juncture.runtime.files import read_bytes, write_text
 
 KIND = "juncture EM"
 

@@ -10,7 +10,7 @@ import numpy as np
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.batches import common_shape
 from juncture.numerics.quadrature.changes import Straight, change_for
-from juncture.numerics.quadrature.integrals import integrate, integrate_to_infinity
+from juncture.numerics.quadrature.gauss_legendre import integrate, integrate_to_infinity
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from juncture.errors import FormatError, hint, warn_user
-from juncture.runtime.files.reading import file_not_found, read_bytes
-from juncture.runtime.files.writing import write_bytes
+from juncture.runtime.files import file_not_found, read_bytes, write_bytes
 
 if TYPE_CHECKING:
     from juncture.formats.rows import RowRepair

@@ -65,9 +65,14 @@ def tie_breakers(num_nodes: int, rng: np.random.Generator | None) -> Iterator[np
 
 def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str, noise: np.ndarray) -> list[int]:
     """Each time the node that the heuristic likes best; simplicial nodes (which add no edge) come first."""
-    from juncture.kernels.elimination_orders import ordering
+    from juncture.kernels.elimination_orders import greedy_orders
 
-    codes = (ordering.MIN_FILL, ordering.WEIGHTED_FILL, ordering.MIN_WEIGHT, ordering.MIN_NEIGHBOURS)
+    codes = (
+        greedy_orders.MIN_FILL,
+        greedy_orders.WEIGHTED_FILL,
+        greedy_orders.MIN_WEIGHT,
+        greedy_orders.MIN_NEIGHBOURS,
+    )
     leaves = peel_leaves(neighbors) if len(neighbors) > DENSE_NODES else []
     core = np.setdiff1d(np.arange(len(neighbors)), leaves)
     if len(core) > MAX_CORE:
@@ -78,13 +83,13 @@ def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str,
     code = codes[HEURISTICS.index(heuristic)]
     never_late = np.zeros(len(core), dtype=np.bool_)
     graph = to_bitsets(neighbors, core)
-    order, _, _ = ordering.eliminate(graph, log_sizes[core], code, noise[core], 0.0, never_late, np.inf, np.inf)
+    order, _, _ = greedy_orders.eliminate(graph, log_sizes[core], code, noise[core], 0.0, never_late, np.inf, np.inf)
     return [*leaves, *core[order].tolist()]
 
 
 def peel_leaves(neighbors: Neighbors) -> list[int]:
     """The nodes of at most one neighbour, and those that become so once these have gone, in that order."""
-    from juncture.kernels.elimination_orders.leaves import peel
+    from juncture.kernels.elimination_orders.greedy_orders import peel
 
     starts = np.cumsum([0, *map(len, neighbors)], dtype=np.int64)
     order, _ = peel(starts, np.array([other for others in neighbors for other in sorted(others)], dtype=np.int64))
@@ -94,7 +99,7 @@ def peel_leaves(neighbors: Neighbors) -> list[int]:
 
 def to_bitsets(neighbors: Neighbors, core: np.ndarray) -> np.ndarray:
     """The graph among these nodes as the compiled code takes it."""
-    from juncture.kernels.elimination_orders.bitsets import moral_graph
+    from juncture.kernels.elimination_orders.greedy_orders import moral_graph
 
     number = {node: index for index, node in enumerate(core.tolist())}
     pairs = [(index, number[other]) for node, index in number.items() for other in neighbors[node] if other in number]

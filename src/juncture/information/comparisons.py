@@ -16,7 +16,7 @@ from juncture.information.density import Density
 from juncture.information.grids import changes, common_grid
 from juncture.information.tables import pair_masses
 from juncture.numerics import stable
-from juncture.numerics.quadrature.grids import Grid
+from juncture.numerics.quadrature.gauss_legendre import Grid
 
 UNSEEN = 1e-4  # the mass that may fall between the points
 

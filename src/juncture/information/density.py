@@ -14,8 +14,7 @@ from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
 from juncture.information.grids import GridPoints, grid_points
 from juncture.numerics import stable
-from juncture.numerics.quadrature.grids import first_ends, panel_grid
-from juncture.numerics.quadrature.nodes import NODES, WEIGHTS
+from juncture.numerics.quadrature.gauss_legendre import NODES, WEIGHTS, first_ends, panel_grid
 from juncture.numerics.quadrature.panels import refine
 
 LogDensity = Callable[[np.ndarray], Any]

@@ -15,7 +15,7 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.families.expectation import terms_of
 from juncture.families.family import Family
-from juncture.numerics.quadrature.grids import Grid, panel_ends, panel_grid, separate
+from juncture.numerics.quadrature.gauss_legendre import Grid, panel_ends, panel_grid, separate
 
 TAIL = 10.0 ** -np.arange(1.0, 16.5, 0.5)
 PROBABILITIES = np.sort(np.concatenate([TAIL, 1 - TAIL, np.arange(0.2, 0.9, 0.1)]))

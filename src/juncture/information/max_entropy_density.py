@@ -19,7 +19,7 @@ from juncture.information.dual import expand_dual, minimize_dual
 from juncture.information.feasibility import check_moment_ranges
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
 from juncture.numerics.newton import Expansion
-from juncture.numerics.quadrature.grids import panel_grid
+from juncture.numerics.quadrature.gauss_legendre import panel_grid
 
 FIRST_WINDOW = 8.0
 DOUBLINGS = 30

@@ -14,7 +14,7 @@ from juncture.drawing.rasters import Rasters
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
 from juncture.networks.densities import density_heights, moments_text
-from juncture.runtime.files.writing import write_bytes
+from juncture.runtime.files import write_bytes
 
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
 KINDS = (".svg", ".png", ".pdf")  # of files of pictures

@@ -11,7 +11,7 @@ from juncture.base.checks import check_array, check_flag, check_number
 from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
-from juncture.numerics.descent.descend import Descent
+from juncture.numerics.descent import Descent
 from juncture.plotting.panels import as_axes
 from juncture.supervised.regression.classes import read_classes
 from juncture.supervised.regression.evidence import EvidenceFit

@@ -9,13 +9,13 @@ from juncture import imported_names
 
 # name → the module that defines it, loaded when the name is first used
 _MODULES = {
-    "Descent": "numerics.descent.descend",
-    "descend": "numerics.descent.descend",
-    "Armijo": "numerics.descent.step_rules",
-    "ConstantStep": "numerics.descent.step_rules",
-    "DecreasingStep": "numerics.descent.step_rules",
-    "ExactLineSearch": "numerics.descent.step_rules",
-    "descend_stochastic": "numerics.descent.stochastic",
+    "Descent": "numerics.descent",
+    "descend": "numerics.descent",
+    "Armijo": "numerics.descent",
+    "ConstantStep": "numerics.descent",
+    "DecreasingStep": "numerics.descent",
+    "ExactLineSearch": "numerics.descent",
+    "descend_stochastic": "numerics.descent",
     "ErrorBounds": "evaluation.decisions.error_bounds",
     "error_bounds": "evaluation.decisions.error_bounds",
     "nearest_neighbor_bounds": "evaluation.decisions.error_bounds",

@@ -5,9 +5,15 @@ from juncture.evaluation.decisions.error_rates import ErrorRate, classification_
 from juncture.evaluation.decisions.loss_matrix import LossMatrix, decide
 from juncture.evaluation.decisions.optimal_decision import OptimalDecision, optimal_decision
 from juncture.evaluation.decisions.regions import DecisionRegions, decision_regions
-from juncture.numerics.descent.descend import Descent, descend
-from juncture.numerics.descent.step_rules import Armijo, ConstantStep, DecreasingStep, ExactLineSearch
-from juncture.numerics.descent.stochastic import descend_stochastic
+from juncture.numerics.descent import (
+    Armijo,
+    ConstantStep,
+    DecreasingStep,
+    Descent,
+    ExactLineSearch,
+    descend,
+    descend_stochastic,
+)
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.fit import fit_classifier
 from juncture.supervised.generative.linear_form import LinearForm

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.kernels.chains.bounded_passes import is_loss_negligible, pass_bounded, weigh_with_bounds
-from juncture.kernels.chains.likelihoods import LOG_SMALLEST, replace_small
+from juncture.kernels.chains.encoded_numbers import LOG_SMALLEST, replace_small
 from juncture.kernels.chains.steps import STORE
 from juncture.numerics.stable import log
 from juncture.sequences.hidden_markov import forward_backward

@@ -7,20 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.kernels.chains.log_encoded import LOG_TINY, decode_log, encode_log
-from juncture.kernels.chains.passes import pass_block, pass_sequences
-from juncture.kernels.chains.scaled_powers import (
+from juncture.kernels.chains.encoded_numbers import (
     LEAST,
     LOG_BASE,
+    LOG_TINY,
     MOST,
     STRONGEST,
     WEAKEST,
+    decode_log,
+    encode_log,
     encode_mass,
     rebalance,
     scale_by_power,
     scale_link,
     split_log,
 )
+from juncture.kernels.chains.forward_backward import pass_block, pass_sequences
 from juncture.kernels.chains.steps import COMBINE, STORE, matvec, matvec_8
 from juncture.numerics.stable import log
 from juncture.sequences.hidden_markov.chain import sparse_transition

@@ -7,13 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.kernels.chains.best_paths import best_paths
-from juncture.kernels.chains.likelihoods import encode, replace_small, subtract_tops
-from juncture.kernels.chains.log_encoded import LOG_TINY, TINY, decode_log, encode_log
-from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
-from juncture.kernels.chains.paths import draw_paths
+from juncture.kernels.chains.encoded_numbers import (
+    LOG_TINY,
+    TINY,
+    decode_log,
+    encode,
+    encode_log,
+    replace_small,
+    subtract_tops,
+)
+from juncture.kernels.chains.forward_backward import DISCARD, draw_paths, pass_block, pass_sequences
 from juncture.kernels.chains.steps import COMBINE, STORE, matvec
-from juncture.kernels.chains.viterbi import decode_each, log_weight
+from juncture.kernels.chains.viterbi import best_paths, decode_each, log_weight
 from juncture.numerics.stable import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
 from support.chain_oracles import enumerate_paths, random_sparse_rows

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.kernels.chains.path_reading import read_backward, read_forward
-from juncture.kernels.chains.viterbi import max_plus_matvec, score_steps
+from juncture.kernels.chains.viterbi import max_plus_matvec, read_backward, read_forward, score_steps
 
 
 def scored(seed: int, num_states: int, num_steps: int):

@@ -6,10 +6,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from juncture.kernels.state_space.echelon import ROUNDING, divide, is_near, multiply_row, triangulate
-from juncture.kernels.state_space.kalman import filter_sequences, smooth_sequences
-from juncture.kernels.state_space.paths import covariances, draw_backward, draw_forward
-from juncture.kernels.state_space.residual_moments import add_moments
+from juncture.kernels.state_space import (
+    ROUNDING,
+    add_moments,
+    covariances,
+    divide,
+    draw_backward,
+    draw_forward,
+    filter_sequences,
+    is_near,
+    multiply_row,
+    smooth_sequences,
+    triangulate,
+)
 
 sizes = st.integers(1, 6)
 # Of fresh examples two in a thousand are found with one rank too many: their leftovers are a little above ROUNDING.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.data.sources import as_source
-from juncture.kernels.densities.mixture_pass import exponentiate
+from juncture.kernels.densities.mixtures import exponentiate
 from juncture.latent.mixtures import binary_pass, expectation
 from juncture.latent.mixtures.code_pass import code_pass, largest_codes
 from juncture.latent.mixtures.gaussian_pass import gaussian_pass

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import digamma
 
 import juncture as jt
-from juncture.kernels.variational.topics import exponential_digamma
+from juncture.kernels.topics import exponential_digamma
 from juncture.latent.topics.documents import as_counts, as_tokens
 from juncture.latent.topics.gibbs import TopicChain
 from support.topics import enumerate_assignments, exact_log_prob, log_polya, random_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from juncture.numerics.quadrature.integrals import integrate, integrate_to_infinity
+from juncture.numerics.quadrature.gauss_legendre import integrate, integrate_to_infinity
 
 
 def on(*edges):

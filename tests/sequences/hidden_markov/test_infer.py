@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.kernels.chains.passes import DISCARD
+from juncture.kernels.chains.forward_backward import DISCARD
 from juncture.sequences.hidden_markov import forward_backward
 from juncture.sequences.hidden_markov.chain import Chain, Form
 from juncture.sequences.hidden_markov.forward_backward import NOTHING, pass_short, run_passes

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from juncture.base.documents.json_text import InvalidToken, RepeatedKey, parse_text
-from juncture.base.documents.lines import Path, line_of
+from juncture.base.documents.json_text import DECODER, InvalidToken, RepeatedKey, parse_text
 from juncture.errors import FormatError, JunctureError, hint
 
 SHOWN = 60
@@ -21,6 +20,8 @@ SPARE = 2**16  # of a size that a document declares, whatever its length
 NUMBER_TYPES = frozenset({int, float})
 Choice = TypeVar("Choice", str, int)
 SURROGATE = re.compile("[\ud800-\udfff]")
+Path: TypeAlias = tuple[str | int, ...]
+SPACE = re.compile(r"[ \t\r\n,:]*")
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,39 @@ class Node:
         return self.error(f"{rule}; got {describe(value)}", at=cell_path(index, shape))
 
 
-def cell_path(flat_index: int, shape: tuple[int, ...]) -> Path:
-    """The steps to the cell at a flat_index of the flat table."""
-    return tuple(int(index) for index in np.unravel_index(flat_index, shape)) if shape else ()
+def format_path(path: Path) -> str:
+    """`conditionals[3].values`; the document itself has no path."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return steps.removeprefix(".") or "the document"
+
+
+def line_of(text: str, path: Path) -> int:
+    """The line on which the value at `path` begins, in a document that was parsed."""
+    at = skip_space(text, 0)
+    for step in path:
+        at = start_of_child(text, at, step)
+    return text.count("\n", 0, at) + 1
+
+
+def skip_space(text: str, at: int) -> int:
+    """Where the next value begins, past space, commas and colons."""
+    found = SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def start_of_child(text: str, at: int, step: str | int) -> int:
+    """Where the child `step` of the list or object at `at` begins; those before it are skipped at parsing speed."""
+    in_object, index = text[at] == "{", 0
+    at = skip_space(text, at + 1)
+    while True:
+        key: str | int = index
+        if in_object:
+            key, at = DECODER.raw_decode(text, at)
+            at = skip_space(text, at)
+        if key == step:
+            return at
+        at = skip_space(text, DECODER.raw_decode(text, at)[1])
+        index += 1
 
 
 def describe(value: object) -> str:
@@ -196,7 +227,6 @@ def clip(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def format_path(path: Path) -> str:
-    """`conditionals[3].values`; the document itself has no path."""
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return steps.removeprefix(".") or "the document"
+def cell_path(flat_index: int, shape: tuple[int, ...]) -> Path:
+    """The steps to the cell at a flat_index of the flat table."""
+    return tuple(int(index) for index in np.unravel_index(flat_index, shape)) if shape else ()

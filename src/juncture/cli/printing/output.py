@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from juncture.errors import CONTROLS, FormatError, InvalidData, escape_controls
-from juncture.runtime.files.writing import check_writable
+from juncture.runtime.files import check_writable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -18,7 +18,7 @@ from juncture.cli.reading.numbers import seconds, whole_number
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import SUFFIXES, read
-from juncture.runtime.files.reading import MAX_BYTES, file_not_found, read_at_most
+from juncture.runtime.files import MAX_BYTES, file_not_found, read_at_most
 
 if TYPE_CHECKING:
     from juncture.variables import Scope

@@ -13,7 +13,7 @@ import typer
 from juncture.errors import JunctureError
 from juncture.formats.bundled import example_bytes, examples
 from juncture.formats.files import SUFFIXES, read
-from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.files import read_bytes
 
 
 def complete_network(incomplete: str) -> list[str]:

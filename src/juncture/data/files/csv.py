@@ -18,7 +18,7 @@ from juncture.data.files.csv_text import CHUNK, Source
 from juncture.data.files.separators import SEPARATORS, is_tabbed
 from juncture.data.tables.export import label_texts
 from juncture.errors import InvalidData
-from juncture.runtime.files.writing import replace_text_file
+from juncture.runtime.files import replace_text_file
 from juncture.variables import Variable
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, 
 from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import code_type
 from juncture.errors import FormatError
-from juncture.runtime.files.reading import read_bytes
+from juncture.runtime.files import read_bytes
 from juncture.runtime.memory import default_memory_limit
 
 LONG = 1_000_000  # bytes

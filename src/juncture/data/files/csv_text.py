@@ -23,7 +23,7 @@ import numpy as np
 from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
-from juncture.runtime.files.reading import check_decompressed_size, open_decompressed
+from juncture.runtime.files import check_decompressed_size, open_decompressed
 from juncture.runtime.memory import default_memory_limit, format_bytes
 from juncture.variables import State, Variable, first_repeated
 

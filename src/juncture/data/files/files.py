@@ -14,7 +14,7 @@ from juncture.data.files.csv_text import Source, read_table
 from juncture.data.tables.parts import ColumnParts
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.runtime.files.reading import file_not_found
+from juncture.runtime.files import file_not_found
 
 PathLike: TypeAlias = str | os.PathLike[str]
 PARQUET = {".parquet", ".pq"}

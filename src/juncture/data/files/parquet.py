@@ -16,8 +16,7 @@ from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import FormatError, InvalidData, JunctureError
-from juncture.runtime.files.reading import open_file
-from juncture.runtime.files.writing import replace_file
+from juncture.runtime.files import open_file, replace_file
 from juncture.runtime.memory import default_memory_limit, format_bytes
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from juncture.data.files.files import is_parquet
 from juncture.data.files.separators import is_tabbed
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData
-from juncture.runtime.files.writing import replace_file, replace_text_file
+from juncture.runtime.files import replace_file, replace_text_file
 
 if TYPE_CHECKING:
     from juncture.data.dataset import Dataset

@@ -37,7 +37,7 @@ from juncture.data.files.csv_text import (
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
 from juncture.errors import FormatError
-from juncture.runtime.files.reading import PIECE, open_decompressed
+from juncture.runtime.files import PIECE, open_decompressed
 from juncture.runtime.memory import default_memory_limit, format_bytes
 
 

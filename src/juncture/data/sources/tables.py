@@ -11,7 +11,7 @@ import numpy as np
 from juncture.data.sources.contract import Origin
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.runtime.files.reading import stat_regular_file
+from juncture.runtime.files import stat_regular_file
 
 BLOCK_ROWS, BLOCK_CELLS, FEWEST_ROWS = 2**18, 2**24, 2**10
 

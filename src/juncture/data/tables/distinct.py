@@ -51,7 +51,7 @@ def as_words(table: np.ndarray) -> np.ndarray:
 
 def distinct_words(words: np.ndarray) -> Numbering | None:
     """The rows of (row, word) by a hash; None if two different rows share a hash."""
-    from juncture.kernels.tables.distinct import are_as_numbered, hash_words
+    from juncture.kernels.counting import are_as_numbered, hash_words
 
     keys = np.empty(len(words), np.uint64)
     hash_words(words, keys)
@@ -70,7 +70,7 @@ def distinct_rows_exactly(words: np.ndarray) -> Numbering:
 
 def distinct_keys(keys: np.ndarray) -> Numbering:
     """Keys of 64 bits, in order of first appearance."""
-    from juncture.kernels.tables.distinct import number_keys
+    from juncture.kernels.counting import number_keys
 
     codes, firsts = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32)
     count = number_keys(keys, codes, firsts)

@@ -20,7 +20,7 @@ from juncture.evaluation.choice.models import facts_of_model
 from juncture.evaluation.choice.regressions import facts_of_generalized, read_pair
 from juncture.families.posteriors.laplace import laplace_approximation, laplace_evidence
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics.quadrature.curvature import hessian
+from juncture.numerics.curvature import hessian
 from juncture.numerics.stable import softmax
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel

@@ -18,7 +18,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.decisions.loss_matrix import LossMatrix, as_loss
 from juncture.evaluation.decisions.optimal_decision import parts_of
 from juncture.information.grids import changes, common_grid
-from juncture.numerics.quadrature.grids import Grid
+from juncture.numerics.quadrature.gauss_legendre import Grid
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.variables import Variable
 

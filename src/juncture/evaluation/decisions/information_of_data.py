@@ -11,7 +11,7 @@ from juncture.base.checks import check_number
 from juncture.factors.factor import Factor
 from juncture.families.family import Real, plain
 from juncture.information.comparisons import Comparison, compare, crossings, log_ratio, map_pairs, weigh
-from juncture.numerics.quadrature.grids import Grid
+from juncture.numerics.quadrature.gauss_legendre import Grid
 
 
 @dataclass(frozen=True, eq=False)

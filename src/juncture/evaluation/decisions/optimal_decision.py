@@ -20,7 +20,7 @@ from juncture.evaluation.decisions.loss_matrix import LossMatrix
 from juncture.factors.factor import Factor
 from juncture.families.family import Family
 from juncture.information.grids import common_grid
-from juncture.numerics.quadrature.grids import Grid
+from juncture.numerics.quadrature.gauss_legendre import Grid
 
 Loss = Callable[[np.ndarray, float], Any]
 STARTS = 401  # points among which the search for the least expected loss begins

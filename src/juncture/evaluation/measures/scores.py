@@ -18,7 +18,7 @@ from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family, plain
-from juncture.numerics.quadrature.integrals import integrate
+from juncture.numerics.quadrature.gauss_legendre import integrate
 
 TAILS = np.concatenate([10.0 ** -np.arange(15, 1, -1), [0.05, 0.25]])
 LEVELS = np.concatenate([TAILS, [0.5], 1 - TAILS[::-1]])  # between their quantiles the integral of the CRPS is smooth

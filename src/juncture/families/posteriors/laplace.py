@@ -12,7 +12,7 @@ from juncture.base.checks import check_array, check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family
-from juncture.numerics.quadrature.curvature import find_maximum, hessian
+from juncture.numerics.curvature import find_maximum, hessian
 from juncture.numerics.stable import LOG_TWO_PI
 
 

@@ -19,8 +19,7 @@ from juncture.families.supports import Interval
 from juncture.numerics.quadrature.changes import change_for
 from juncture.numerics.quadrature.line_density import LineDensity
 from juncture.numerics.quadrature.panels import NO_HINTS, scan_of
-from juncture.numerics.quadrature.plane_density import Intervals, PlaneDensity
-from juncture.numerics.quadrature.slices import slice_scan
+from juncture.numerics.quadrature.plane_density import Intervals, PlaneDensity, slice_scan
 from juncture.numerics.stable import log_sum_exp
 
 TAIL = 10.0 ** -np.arange(1.0, 15.5)

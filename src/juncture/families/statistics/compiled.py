@@ -35,7 +35,7 @@ def fill_log_prob(family: Family, values: np.ndarray, log_prob: np.ndarray, size
 
 def gaussian_fill(num_values: int, mean: np.ndarray, whitening: np.ndarray, constant: Any) -> Fill | None:
     """constant - ½ |whitening · (row - mean)|² for rows (row, coordinate); None where NumPy is as fast."""
-    from juncture.kernels.densities.gaussian import gaussian_log_prob
+    from juncture.kernels.densities.moments import gaussian_log_prob
 
     if not gaussian_log_prob.outruns_numpy(num_values):
         return None
@@ -54,7 +54,7 @@ def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple
     is_single = rows.ndim == 1 and (weights is None or weights.ndim == 1) and not any(map(np.ndim, ends))
     if rows.size < LONG or not is_single or (support.is_discrete and rows.dtype.kind == "f"):
         return None
-    from juncture.kernels.densities.sums import sum_inside, weighted_sum_inside
+    from juncture.kernels.densities.moments import sum_inside, weighted_sum_inside
 
     if not (sum_inside if weights is None else weighted_sum_inside).outruns_numpy(rows.size):
         return None

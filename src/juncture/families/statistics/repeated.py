@@ -26,7 +26,7 @@ def table_fill(family: Family, values: np.ndarray) -> Fill | None:
     low, high = _likely_span(family, as_labels(values[: compiled_rows(values)]))
     if not 0 <= high - low < MOST_LABELS:
         return None
-    from juncture.kernels.tables.counting import look_up
+    from juncture.kernels.counting import look_up
 
     if not look_up.outruns_numpy(values.size):
         return None
@@ -60,7 +60,7 @@ def is_counted_fast(rows: np.ndarray) -> bool:
     """Whether the rows are so many that they are counted by a kernel."""
     if rows.size < LONG:
         return False
-    from juncture.kernels.tables.counting import count
+    from juncture.kernels.counting import count
 
     return bool(count.outruns_numpy(rows.size))
 
@@ -88,7 +88,7 @@ def as_labels(values: np.ndarray) -> np.ndarray | None:
 
 def _count_values(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray] | None:
     """The values that occur and (value, *batch) their weights; None for other than whole numbers, or a wide span."""
-    from juncture.kernels.tables.counting import count
+    from juncture.kernels.counting import count
 
     columns = np.ones((0, 1)) if weights is None else weights.reshape(len(rows), -1)
 

@@ -14,8 +14,7 @@ from typing import Any
 from juncture.base.checks import check_iterable, check_mapping, check_path, shown
 from juncture.errors import FormatError, UnknownVariable, Unsupported
 from juncture.formats.uai.numbers import NumberReader, blank_comments
-from juncture.runtime.files.reading import read_bytes
-from juncture.runtime.files.writing import write_bytes
+from juncture.runtime.files import read_bytes, write_bytes
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 

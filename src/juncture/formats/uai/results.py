@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 from juncture.base.checks import check_kind, check_path
 from juncture.errors import FormatError, hint
 from juncture.formats.uai.numbers import INFINITE, NumberReader, blank_comments, first_word
-from juncture.runtime.files.reading import read_bytes
-from juncture.runtime.files.writing import write_bytes
+from juncture.runtime.files import read_bytes, write_bytes
 
 BEGIN = b"-BEGIN-"
 

@@ -15,16 +15,17 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
-from juncture.kernels.elimination_orders.bitsets import as_lists, moral_graph
 from juncture.kernels.elimination_orders.cliques import clique_tree, total_size
-from juncture.kernels.elimination_orders.leaves import peel
-from juncture.kernels.elimination_orders.ordering import (
+from juncture.kernels.elimination_orders.greedy_orders import (
     MIN_FILL,
     MIN_NEIGHBOURS,
     MIN_WEIGHT,
     WEIGHTED_FILL,
+    as_lists,
     eliminate,
     follow_order,
+    moral_graph,
+    peel,
     sizes_of,
 )
 from juncture.kernels.elimination_orders.triangulation import count_simplicial, improve_order

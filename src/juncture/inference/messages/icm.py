@@ -22,7 +22,7 @@ from juncture.base.options import as_generator
 from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
-from juncture.kernels.local_search.conditional_modes import visit_nodes
+from juncture.kernels.coordinate_ascent import visit_nodes
 from juncture.runtime.memory import check_memory
 
 MODE = frozenset({Question.MODE})

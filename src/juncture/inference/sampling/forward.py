@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.data.tables.columns import code_type
 from juncture.factors.conditional import Conditional
-from juncture.kernels.tables.forward import draw_in_order
+from juncture.kernels.forward_sampling import draw_in_order
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
 from juncture.runtime.parallel import blocks_of

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from juncture.inference.sampling.forward import ForwardSampler, row_major_strides
-from juncture.kernels.tables.weighing import add_log_values
+from juncture.kernels.forward_sampling import add_log_values
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.inference.sampling.importance_weights import TIE, effective_sample_size
 from juncture.inference.sampling.table_draws import Batch, Source
-from juncture.kernels.tables.weighing import tally_states
+from juncture.kernels.forward_sampling import tally_states
 from juncture.runtime import parallel
 
 BLOCK = 2**10  # draws of one generator: fixed, so that answers do not depend on the number of threads

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.errors import NotConvergedWarning, warn_user
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.variational.layout import Layout
-from juncture.kernels.variational.mean_field import sweep_binary_rows, sweep_rows
+from juncture.kernels.coordinate_ascent import sweep_binary_rows, sweep_rows
 from juncture.numerics.iteration import check_no_decrease, iterate
 from juncture.runtime.parallel import block_rows, map_blocks
 

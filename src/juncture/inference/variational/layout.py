@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from juncture.inference.engines.factor_arrays import FactorArrays, offsets
-from juncture.kernels.variational.mean_field import NodeFactors
+from juncture.kernels.coordinate_ascent import NodeFactors
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ therefore carries, beside the masses, which are never too large, the bounds `los
 Where a positive product falls below `floor`, its mass becomes 0 and its bound at least `floor`. A state that no path
 reaches has mass 0 and bound 0. If the bounds add up to almost nothing at the end of the forward pass, and, weighted
 by the initial distribution, at the end of the backward pass, then what all paths lost in either pass is almost nothing
-of the evidence, and so is what any posterior lacks. Otherwise the pass fails, and `exact_passes` has to be taken.
+of the evidence, and so is what any posterior lacks. Otherwise the pass fails, and `pass_exact` has to be taken.
 
 `bounded` describes the transitions: the matrix without its entries below WEAK, for each target a bound of these
 entries (0 if it has none), and `floor`, which times any entry of the matrix is a normal number.
@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from juncture.kernels.chains.log_encoded import DECISIVE_SUM
-from juncture.kernels.chains.padding import LANES
-from juncture.kernels.chains.passes import DISCARD, LEAST_TOTAL, divide, dot_at_step
-from juncture.kernels.chains.steps import COMBINE, PAIR_BATCH, STORE, add_pairs, matvec, matvec_8
+from juncture.kernels.chains.encoded_numbers import DECISIVE_SUM
+from juncture.kernels.chains.forward_backward import DISCARD, LEAST_TOTAL, divide, dot_at_step
+from juncture.kernels.chains.steps import COMBINE, LANES, PAIR_BATCH, STORE, add_pairs, matvec, matvec_8
 from juncture.kernels.compiler import kernel, summing_kernel
 from juncture.kernels.copying import copy_vector
 

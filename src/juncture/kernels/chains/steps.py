@@ -1,18 +1,22 @@
-"""The products of one step of a pass: message times transition matrix, and outer products of two steps."""
+"""The products of one step of a pass: message times transition matrix, and outer products of two steps.
+
+Vectors and matrices of few states are padded to eight states, the width of the vector instructions. A loop that reads
+the rows of a matrix at a fixed stride and writes one array is vectorized even if it has no more than eight turns. At
+any other stride the compiler would first have to check that no arrays overlap.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from juncture.kernels.chains.encoded_numbers import plain_part
 from juncture.kernels.compiler import kernel, summing_kernel
+from juncture.kernels.copying import copy_matrix, copy_vector
 
 STORE, COMBINE = 1, 2  # what a pass does with the lattice
 PAIR_BATCH = 4  # outer products that are added in one loop
 FEW = 8  # states: with fewer, a loop over targets is faster
-
-
-@kernel
-def plain_part(number):
-    """The number if it stands for itself, else (a logarithm, below zero) 0."""
-    return max(0.0, number)
+LANES = 8
 
 
 @summing_kernel
@@ -73,3 +77,24 @@ def add_pairs(left, right, num_waiting, pairs):
                 c * right[2, target] + d * right[3, target]
             )
     return 0
+
+
+@kernel
+def pad_to_lanes(numbers, filling):
+    """The numbers, padded with `filling` to at least LANES entries."""
+    if len(numbers) >= LANES:
+        return numbers
+    wide = np.full(LANES, filling)
+    copy_vector(numbers, wide[: len(numbers)])
+    return wide
+
+
+@kernel
+def pad_matrix_to_lanes(matrix, filling):
+    """The matrix, padded with rows and columns of `filling` to at least LANES states."""
+    num_states = len(matrix)
+    if num_states >= LANES:
+        return matrix
+    wide = np.full((LANES, LANES), filling)
+    copy_matrix(matrix, wide[:num_states, :num_states])
+    return wide

@@ -1,6 +1,6 @@
 """Emissions of a hidden Markov model: weighted counts, log-densities and moments of rows under each of many states.
 
-Rows are transposed in tiles, as in tiles.py; these tiles are shorter, because every state has a column as well.
+Rows are transposed in tiles, as in moments.py; these tiles are shorter, because every state has a column as well.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel, summing_kernel
-from juncture.kernels.densities.tiles import dot, total, transpose_tile
+from juncture.kernels.densities.moments import dot, total, transpose_tile
 
 TILE = 64
 

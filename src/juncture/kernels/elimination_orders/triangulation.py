@@ -12,9 +12,15 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_matrix
-from juncture.kernels.elimination_orders.bitsets import are_adjacent, as_lists, members
 from juncture.kernels.elimination_orders.cliques import clique_tree
-from juncture.kernels.elimination_orders.ordering import eliminate, follow_order, sizes_of
+from juncture.kernels.elimination_orders.greedy_orders import (
+    are_adjacent,
+    as_lists,
+    eliminate,
+    follow_order,
+    members,
+    sizes_of,
+)
 
 LEAST_PART, LARGEST_PART = 8, 72  # nodes
 MAX_SPREAD = 2.0  # of the random scores

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.gaussian.ordering import lengthen
+from juncture.kernels.gaussian.minimum_degree import lengthen
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 SINGULAR = 2.0**-46  # relative to the terms that a pivot was summed from: a smaller one is a rounding error

@@ -9,8 +9,7 @@ from juncture.kernels.junction_tree.layout import OFFSET
 from juncture.kernels.junction_tree.packing import stride_of
 from juncture.kernels.junction_tree.propagation import SAFE, part
 from juncture.kernels.junction_tree.scales import smallest_positive
-from juncture.kernels.sparse_tree.sets import build_sets
-from juncture.kernels.sparse_tree.tries import next_joint_state, next_on_axis
+from juncture.kernels.sparse_tree.tries import build_sets, next_joint_state, next_on_axis
 
 PRODUCTS, LOGS, SUMS = 0, 1, 2  # multiply factors into cells; add their logarithms; sum cells for the factors' entries
 

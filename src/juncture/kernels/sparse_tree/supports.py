@@ -1,4 +1,9 @@
-"""The joint states that each clique of a tree can have: separators towards the root, then cells away from it."""
+"""The joint states that each clique of a tree can have: separators towards the root, then cells away from it.
+
+Before that, generalised arc consistency finds which states, and which entries of the factors, can be part of a joint
+state that no factor forbids: a state without any entry in one of its factors is dropped, and with it the entries of all
+other factors that need it, as long as something is dropped.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,63 @@ import numpy as np
 from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import MESSAGE, OFFSET, PARENT, SEPARATOR, SIZE
 from juncture.kernels.sparse_tree.layout import grow, keep_reads
-from juncture.kernels.sparse_tree.sets import build_sets
-from juncture.kernels.sparse_tree.tries import next_joint_state, next_on_axis
+from juncture.kernels.sparse_tree.tries import build_sets, next_joint_state, next_on_axis
 
 FOUND, NOTHING, TOO_MANY, TOO_LONG = 0, 1, 2, 3
+
+
+@kernel
+def drop_unsupported(num_states, state_starts, factor_starts, factor_nodes, value_starts, supported, possible):
+    """Set entries of `supported` (of all factors) and `possible` (all states) to False in place, until none is left."""
+    digits = np.zeros(64, np.int64)
+    seen = np.zeros(len(possible), np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for factor in range(len(factor_starts) - 1):
+            start = factor_starts[factor]
+            stop = factor_starts[factor + 1]
+            for index in range(start, stop):
+                digits[index - start] = 0
+                for state in range(state_starts[factor_nodes[index]], state_starts[factor_nodes[index] + 1]):
+                    seen[state] = False
+            for cell in range(value_starts[factor], value_starts[factor + 1]):
+                if supported[cell]:
+                    for index in range(start, stop):
+                        if not possible[state_starts[factor_nodes[index]] + digits[index - start]]:
+                            supported[cell] = False
+                            break
+                    if supported[cell]:
+                        for index in range(start, stop):
+                            seen[state_starts[factor_nodes[index]] + digits[index - start]] = True
+                axis = stop - start - 1
+                while axis >= 0:
+                    digits[axis] += 1
+                    if digits[axis] < num_states[factor_nodes[start + axis]]:
+                        break
+                    digits[axis] = 0
+                    axis -= 1
+            for index in range(start, stop):
+                for state in range(state_starts[factor_nodes[index]], state_starts[factor_nodes[index] + 1]):
+                    if possible[state] and not seen[state]:
+                        possible[state] = False
+                        changed = True
+
+
+@kernel
+def find_restrictive(state_starts, factor_starts, factor_nodes, value_starts, supported, possible, found):
+    """Set `found[factor]` where a factor forbids some joint state of what is possible for each of its nodes alone."""
+    for factor in range(len(factor_starts) - 1):
+        product = np.int64(1)
+        for index in range(factor_starts[factor], factor_starts[factor + 1]):
+            count = np.int64(0)
+            for state in range(state_starts[factor_nodes[index]], state_starts[factor_nodes[index] + 1]):
+                count += possible[state]
+            product *= count
+        entries = np.int64(0)
+        for cell in range(value_starts[factor], value_starts[factor + 1]):
+            entries += supported[cell]
+        found[factor] = entries < product
 
 
 @kernel
@@ -55,31 +113,6 @@ def find_separators(tree, factors, supported, possible, max_entries, max_steps):
         if filled == entry_starts[clique]:
             return NOTHING, entries[:filled].copy(), entry_starts, entry_stops
     return FOUND, entries[:filled].copy(), entry_starts, entry_stops
-
-
-@kernel
-def keep_used(entries, used, start, stop):
-    """Move the used entries together; where they end."""
-    at = start
-    for position in range(start, stop):
-        if used[position]:
-            entries[at] = entries[position]
-            at += 1
-    return at
-
-
-@kernel
-def number_used(used, start, stop, reads, first, step):
-    """Give entries their number among those that are used, in `reads[first::step]`."""
-    numbers = np.empty(stop - start, np.int32)
-    count = np.int32(0)
-    for position in range(start, stop):
-        numbers[position - start] = count
-        count += used[position]
-    kept = np.empty((len(reads) - first + step - 1) // step, np.int32)
-    for cell in range(len(kept)):
-        kept[cell] = numbers[reads[first + cell * step]]
-    return kept
 
 
 @kernel
@@ -158,3 +191,28 @@ def lay_out_cells(tree, factors, supported, possible, entries, entry_starts, ent
             indices, runs, num_indices, num_runs = keep_reads(kept, table, below, indices, runs, num_indices, num_runs)
     blocks[num_entries] = total
     return FOUND, blocks[: num_entries + 1].copy(), indices[:num_indices].copy(), runs[:num_runs].copy()
+
+
+@kernel
+def keep_used(entries, used, start, stop):
+    """Move the used entries together; where they end."""
+    at = start
+    for position in range(start, stop):
+        if used[position]:
+            entries[at] = entries[position]
+            at += 1
+    return at
+
+
+@kernel
+def number_used(used, start, stop, reads, first, step):
+    """Give entries their number among those that are used, in `reads[first::step]`."""
+    numbers = np.empty(stop - start, np.int32)
+    count = np.int32(0)
+    for position in range(start, stop):
+        numbers[position - start] = count
+        count += used[position]
+    kept = np.empty((len(reads) - first + step - 1) // step, np.int32)
+    for cell in range(len(kept)):
+        kept[cell] = numbers[reads[first + cell * step]]
+    return kept

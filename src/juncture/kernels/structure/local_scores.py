@@ -12,8 +12,8 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_vector
+from juncture.kernels.counting import number_keys
 from juncture.kernels.structure.state_counts import take_table
-from juncture.kernels.tables.distinct import number_keys
 
 LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parameter, or a pseudo-count
 NOTHING = -1  # the candidate that adds no parent

@@ -7,6 +7,10 @@ among those that count 1: `tiles` (tile, 3) holds the first word, the word after
 
 Where a base has many cells, a pass over the rows is quicker: it takes several variables at a time, whose combinations
 of states are numbered, and adds each row to its cell and combination.
+
+Many bases are counted in one pass over rows that are read once: each row is a mask of the states of all variables. The
+masks of a tile of rows stay in the cache while the cells of every base are counted. A base leaves out the rows in which
+one of its members is missing; a missing cell of another variable has no state.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ SPAN = 32  # combinations of states of a group of variables, at most
 ODD_BITS, PAIRS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 NIBBLES, ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 ONE, TWO, FOUR, TOP_BYTE, IN_WORD = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56), np.uint64(63)
+MASK_TILE = 1024  # rows
 
 
 @kernel
@@ -33,19 +38,6 @@ def fill_bits(codes, starts, rows, begin, words):
             words[starts[variable] + column[rows[position]], begin + position // 64] |= bit
     for position in range(len(rows)):
         words[len(words) - 1, begin + position // 64] |= ONE << (np.uint64(position) & IN_WORD)
-
-
-@kernel
-def num_common(one, other):
-    """The number of bits that two lines of words share; the compiler knows these steps as one instruction."""
-    total = np.uint64(0)
-    for index in range(len(one)):
-        bits = one[index] & other[index]
-        bits = bits - ((bits >> ONE) & ODD_BITS)
-        bits = (bits & PAIRS) + ((bits >> TWO) & PAIRS)
-        bits = (bits + (bits >> FOUR)) & NIBBLES
-        total += (bits * ONES) >> TOP_BYTE
-    return np.int64(total)
 
 
 @kernel
@@ -91,6 +83,19 @@ def count_in_cells(words, tiles, base_starts, base_sizes, starts, sizes, counts)
 
 
 @kernel
+def num_common(one, other):
+    """The number of bits that two lines of words share; the compiler knows these steps as one instruction."""
+    total = np.uint64(0)
+    for index in range(len(one)):
+        bits = one[index] & other[index]
+        bits = bits - ((bits >> ONE) & ODD_BITS)
+        bits = (bits & PAIRS) + ((bits >> TWO) & PAIRS)
+        bits = (bits + (bits >> FOUR)) & NIBBLES
+        total += (bits * ONES) >> TOP_BYTE
+    return np.int64(total)
+
+
+@kernel
 def add_last_state(without, all_but_last, after, counts):
     """Fill counts (cell, state) where the last state of one member of the base was not counted.
 
@@ -121,18 +126,6 @@ def fill_groups(codes, sizes, group_of, groups):
                 numbers[row] = numbers[row] * sizes[variable] + column[row]
 
 
-@kernel
-def number_cells(codes, members, sizes, begin, cells):
-    """The first combination of each row's cell: those of a cell are `SPAN` numbers."""
-    cells[:] = 0
-    for member in range(len(members)):
-        column, size = codes[members[member]], np.uint32(sizes[member])
-        for row in range(len(cells)):
-            cells[row] = cells[row] * size + np.uint32(column[begin + row])
-    for row in range(len(cells)):
-        cells[row] *= np.uint32(SPAN)
-
-
 @kernel(work=("wanted", "weights", 2))
 def count_groups(codes, weights, groups, members, sizes, wanted, counts):
     """Add to counts (position, cell and combination) the weight of the rows, for an even number of wanted groups.
@@ -150,6 +143,18 @@ def count_groups(codes, weights, groups, members, sizes, wanted, counts):
             for row in range(length):
                 ones[cells[row] + np.uint32(one[row])] += own[row]
                 twos[cells[row] + np.uint32(two[row])] += own[row]
+
+
+@kernel
+def number_cells(codes, members, sizes, begin, cells):
+    """The first combination of each row's cell: those of a cell are `SPAN` numbers."""
+    cells[:] = 0
+    for member in range(len(members)):
+        column, size = codes[members[member]], np.uint32(sizes[member])
+        for row in range(len(cells)):
+            cells[row] = cells[row] * size + np.uint32(column[begin + row])
+    for row in range(len(cells)):
+        cells[row] *= np.uint32(SPAN)
 
 
 @kernel
@@ -182,3 +187,62 @@ def take_table(counts, cells, start, num_states):
         for index in range(len(cells)):
             table[state * len(cells) + index] = counts[cells[index], start + state]
     return table
+
+
+@kernel
+def count_bases(codes, weights, sizes, starts, width, ends, members, first, spans, offsets, counts):
+    """Add to `counts` the weight of each cell of each base with each state.
+
+    The members of base i end before `ends[i]`; its counts begin at `offsets[i]`, with `spans[i]` states, from
+    `first[i]` on, for each cell. Unsigned numbers spare the compiler the check for negative indices.
+    """
+    num_rows = codes.shape[1]
+    for begin in range(0, num_rows, MASK_TILE):
+        length = min(MASK_TILE, num_rows - begin)
+        masks = np.empty((length, width), np.int8)
+        cells = np.empty(length, np.int64)
+        whole = np.empty(length, np.int32)
+        mask_tile(codes, starts, begin, masks)
+        flat = masks.reshape(-1)
+        opening = 0
+        for base in range(len(ends)):
+            find_cells(codes, weights, sizes, members[opening : ends[base]], begin, cells, whole)
+            opening = ends[base]
+            span = np.uint64(spans[base])
+            for row in range(length):
+                weight = whole[row]
+                own = np.uint64(row) * np.uint64(width) + np.uint64(first[base])
+                cell = np.uint64(offsets[base]) + np.uint64(cells[row]) * span
+                for state in range(span):
+                    counts[cell + np.uint64(state)] += weight & np.int32(flat[own + np.uint64(state)])
+
+
+@kernel
+def mask_tile(codes, starts, begin, masks):
+    """Fill masks (row, state) of the rows from `begin` on: -1 for the states of a row, 0 for others.
+
+    Variables with a negative start have no states in the masks.
+    """
+    masks[:] = 0
+    for variable in range(len(codes)):
+        if starts[variable] >= 0:
+            for row in range(len(masks)):
+                code = codes[variable, begin + row]
+                if code >= 0:
+                    masks[row, starts[variable] + code] = -1
+
+
+@kernel
+def find_cells(codes, weights, sizes, members, begin, cells, whole):
+    """The cell of each row among those of the members, and its weight: 0 where a member is missing."""
+    for row in range(len(cells)):
+        cell = np.int64(0)
+        whole[row] = weights[begin + row]
+        for member in members:
+            code = codes[member, begin + row]
+            if code < 0:
+                whole[row] = 0
+                cell = np.int64(0)
+                break
+            cell = cell * sizes[member] + code
+        cells[row] = cell

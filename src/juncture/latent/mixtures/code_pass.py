@@ -25,7 +25,7 @@ def is_fast(model: Mixture, num_values: int) -> bool:
     components = model.components
     if not isinstance(components, IndependentEmissions) or not all(map(is_coded, components.parts)):
         return False
-    from juncture.kernels.densities.code_pass import code_mixture_pass
+    from juncture.kernels.densities.mixtures import code_mixture_pass
 
     return bool(code_mixture_pass.outruns_numpy(num_values * model.num_components))
 
@@ -43,7 +43,7 @@ def code_pass(
 
     `largest` has the largest code of each column.
     """
-    from juncture.kernels.densities.code_pass import code_mixture_pass
+    from juncture.kernels.densities.mixtures import code_mixture_pass
 
     parts: Any = model.components
     tables = [table_of(part) for part in parts.parts]  # (code, component) each

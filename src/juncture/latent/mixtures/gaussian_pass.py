@@ -49,7 +49,7 @@ def group_rows(rows: np.ndarray, weights: np.ndarray) -> list[PatternRows]:
 
 def is_fast(num_values: int, num_components: int) -> bool:
     """Whether the compiled pass is faster than NumPy for so many values."""
-    from juncture.kernels.densities.mixture_pass import gaussian_mixture_pass
+    from juncture.kernels.densities.mixtures import gaussian_mixture_pass
 
     return bool(gaussian_mixture_pass.outruns_numpy(num_values * num_components))
 
@@ -77,7 +77,7 @@ def pass_of_patterns(
     distributions: MultivariateGaussian, log_weights: np.ndarray, groups: list[PatternRows]
 ) -> tuple[Moments, float] | None:
     """The expected moments of the rows of some patterns, and their log-likelihood."""
-    from juncture.kernels.densities.mixture_pass import gaussian_mixture_pass
+    from juncture.kernels.densities.mixtures import gaussian_mixture_pass
 
     size, mean = distributions.dimension, distributions.mean
     seen = np.array([np.isin(np.arange(size), group.seen) for group in groups])  # (pattern, d)

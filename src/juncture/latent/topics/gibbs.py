@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.kernels.sampling.topics import sweep_topics
+from juncture.kernels.topics import sweep_topics
 from juncture.latent.topics.documents import as_tokens
 from juncture.latent.topics.variational import log_normalizer
 from juncture.numerics.iteration import ProgressCallback, Trace

@@ -18,7 +18,7 @@ import numpy as np
 
 from juncture.base.values import few
 from juncture.errors import InvalidData
-from juncture.kernels.variational.topics import mix_words, update_shares
+from juncture.kernels.topics import mix_words, update_shares
 from juncture.latent.topics.documents import documents_of
 from juncture.runtime import parallel
 

@@ -20,8 +20,7 @@ from juncture.errors import FormatError, InvalidData
 from juncture.learning.networks.statistics import NetworkStatistics, check_complete, count_complete
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
-from juncture.runtime.files.reading import read_bytes
-from juncture.runtime.files.writing import write_text
+from juncture.runtime.files import read_bytes, write_text
 
 SAVE_SECONDS = 20.0
 KIND = "juncture counts"

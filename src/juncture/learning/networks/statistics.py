@@ -23,7 +23,7 @@ from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.data.tables.weights import check_total
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import AnyConditional, Conditional
-from juncture.kernels.tables.network_counts import count_rows, weigh_families
+from juncture.kernels.counting import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document

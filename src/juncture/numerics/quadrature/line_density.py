@@ -11,7 +11,7 @@ from juncture.base.options import as_generator
 from juncture.errors import InvalidData, Unsupported
 from juncture.numerics.quadrature.changes import Change, WholeLine, change_for
 from juncture.numerics.quadrature.edges import check_line
-from juncture.numerics.quadrature.nodes import NODES, WEIGHTS
+from juncture.numerics.quadrature.gauss_legendre import NODES, WEIGHTS
 from juncture.numerics.quadrature.panels import NO_HINTS, Panels, crossing, find_peaks, panels_of, scan_of
 from juncture.numerics.stable import Real, log, plain
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.numerics.quadrature.changes import FAR
-from juncture.numerics.quadrature.nodes import WEIGHTS, panel_points
+from juncture.numerics.quadrature.gauss_legendre import WEIGHTS, panel_points
 from juncture.numerics.stable import log_sum_exp
 
 LogHeight = Callable[[np.ndarray], np.ndarray]

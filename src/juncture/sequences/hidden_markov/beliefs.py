@@ -21,9 +21,7 @@ from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.pictures import table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
-from juncture.kernels.chains.lags import smooth_with_lag
-from juncture.kernels.chains.passes import DISCARD
-from juncture.kernels.chains.paths import draw_paths
+from juncture.kernels.chains.forward_backward import DISCARD, draw_paths, smooth_with_lag
 from juncture.numerics import stable
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
@@ -279,7 +277,7 @@ class ChainBeliefs(OneVariable):
 
 
 def as_plain(numbers: np.ndarray) -> np.ndarray:
-    """What the numbers of `kernels.chains.log_encoded` stand for, in place."""
+    """What the numbers of `kernels.chains.encoded_numbers` stand for, in place."""
     small = numbers < 0
     if small.any():
         numbers[small] = np.exp(numbers[small])
@@ -287,5 +285,5 @@ def as_plain(numbers: np.ndarray) -> np.ndarray:
 
 
 def as_logs(numbers: np.ndarray) -> np.ndarray:
-    """The logarithms of what the numbers of `kernels.chains.log_encoded` stand for."""
+    """The logarithms of what the numbers of `kernels.chains.encoded_numbers` stand for."""
     return np.where(numbers < 0, numbers, stable.log(np.maximum(numbers, 0.0)))

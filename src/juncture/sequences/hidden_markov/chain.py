@@ -14,7 +14,7 @@ from juncture.components.contract import Emissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData
 from juncture.kernels.chains.bounded_passes import LEAST_PRODUCT, WEAK
-from juncture.kernels.chains.likelihoods import FARTHEST, LOG_SMALLEST, encode, replace_small, subtract_tops
+from juncture.kernels.chains.encoded_numbers import FARTHEST, LOG_SMALLEST, encode, replace_small, subtract_tops
 from juncture.numerics import stable
 from juncture.runtime.parallel import block_rows, blocks_of
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -108,7 +108,7 @@ class Form(Enum):
     """The numbers of a pass.
 
     Numbers that may vanish beside 1; the same with bounds of what vanished (see `kernels.chains.bounded_passes`);
-    numbers that never vanish (see `kernels.chains.log_encoded`); logarithms.
+    numbers that never vanish (see `kernels.chains.encoded_numbers`); logarithms.
     """
 
     SCALED = "scaled"

@@ -14,8 +14,8 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.chains.bounded_passes import is_loss_negligible, pass_bounded, pass_bounded_sequences
-from juncture.kernels.chains.log_encoded import DECISIVE_SUM, log_sum_of_products
-from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
+from juncture.kernels.chains.encoded_numbers import DECISIVE_SUM, log_sum_of_products
+from juncture.kernels.chains.forward_backward import DISCARD, pass_block, pass_sequences
 from juncture.kernels.chains.steps import COMBINE, STORE
 from juncture.runtime import parallel
 from juncture.runtime.parallel import BLOCK
@@ -202,7 +202,7 @@ class DirectedPass:
 def run_pass(
     chain: Chain, sequence: Sequences, *, is_reverse: bool = False, use: int = STORE, form: Form | None = None
 ) -> tuple[DirectedPass, np.ndarray]:
-    """A pass over one sequence, and its lattice in the numbers of `kernels.chains.log_encoded`.
+    """A pass over one sequence, and its lattice in the numbers of `kernels.chains.encoded_numbers`.
 
     `form` says which numbers to try first; without it, no number vanishes in the lattice of a chain with zeros.
     """

@@ -24,7 +24,7 @@ from juncture.inference.engines.options import (
     register_methods,
     resolve_method,
 )
-from juncture.kernels.chains.passes import DISCARD
+from juncture.kernels.chains.forward_backward import DISCARD
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth

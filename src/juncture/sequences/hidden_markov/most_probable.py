@@ -26,9 +26,15 @@ from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import register_methods
 from juncture.inference.engines.pictures import path_shares
-from juncture.kernels.chains.best_paths import best_paths
-from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
-from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
+from juncture.kernels.chains.viterbi import (
+    TIE,
+    best_paths,
+    decode_each,
+    log_weight,
+    read_backward,
+    read_forward,
+    score_steps,
+)
 from juncture.runtime import parallel
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score

@@ -12,7 +12,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.data.tables.labels import decode_labels
 from juncture.errors import InvalidData
-from juncture.kernels.chains.paths import draw_paths
+from juncture.kernels.chains.forward_backward import draw_paths
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.infer import infer_chain

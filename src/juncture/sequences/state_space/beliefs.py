@@ -18,7 +18,7 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import intervals_html
-from juncture.kernels.state_space.paths import covariances, draw_backward
+from juncture.kernels.state_space import covariances, draw_backward
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.state_space.forecast import (
     StateSpaceForecast,

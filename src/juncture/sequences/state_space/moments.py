@@ -17,7 +17,7 @@ import numpy as np
 
 from juncture.data.missingness import group_by_pattern
 from juncture.data.sequences.sequences import Sequences
-from juncture.kernels.state_space.residual_moments import add_moments
+from juncture.kernels.state_space import add_moments
 from juncture.runtime.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, each_step

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
-from juncture.kernels.state_space.kalman import filter_sequences, smooth_sequences
+from juncture.kernels.state_space import filter_sequences, smooth_sequences
 from juncture.runtime.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedStateSpace, PackedSteps, pack, pack_model

@@ -10,7 +10,7 @@ from juncture.base.checks import check_counts, check_iterable
 from juncture.base.options import as_generator
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
-from juncture.kernels.state_space.paths import draw_forward
+from juncture.kernels.state_space import draw_forward
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.sample import draw_paths_given
 from juncture.sequences.state_space.forecast import as_future_inputs

@@ -145,7 +145,7 @@ def apply_rule(
     generator: np.random.Generator | None,
 ) -> Run:
     """Pass over the points t (1, x) until one pass finds none misclassified; each of those adds its rate · t (1, x)."""
-    from juncture.kernels.linear.perceptron import pass_over_points
+    from juncture.kernels.perceptron import pass_over_points
 
     points = np.ascontiguousarray(signed)
     current, errors, order = np.array(start), [1], np.arange(len(points))

@@ -12,9 +12,7 @@ from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT
-from juncture.numerics.descent.descend import Descent
-from juncture.numerics.descent.step_rules import StepRule
-from juncture.numerics.descent.stochastic import descend_stochastic
+from juncture.numerics.descent import Descent, StepRule, descend_stochastic
 from juncture.numerics.newton import (
     DampedNewton,
     Expansion,

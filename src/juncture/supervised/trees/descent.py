@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from juncture.base.values import read_only
-from juncture.kernels.decision_trees.descent import find_leaves
+from juncture.kernels.decision_trees import find_leaves
 from juncture.variables import Variable
 
 

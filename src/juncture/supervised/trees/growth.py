@@ -9,9 +9,17 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.errors import InvalidData
-from juncture.kernels.decision_trees.routes import send_rows
-from juncture.kernels.decision_trees.scores import CLASS_MODE, ENTROPY, FRACTIONS, GAIN_RATIO, GINI, MODE, VARIANCE
-from juncture.kernels.decision_trees.splits import find_splits
+from juncture.kernels.decision_trees import (
+    CLASS_MODE,
+    ENTROPY,
+    FRACTIONS,
+    GAIN_RATIO,
+    GINI,
+    MODE,
+    VARIANCE,
+    find_splits,
+    send_rows,
+)
 from juncture.supervised.trees.columns import TrainingRows
 
 CRITERIA = {"gain": ENTROPY, "gain_ratio": GAIN_RATIO, "gini": GINI}

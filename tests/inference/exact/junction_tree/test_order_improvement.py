@@ -8,8 +8,8 @@ import pytest
 from juncture.inference.exact import clique_search
 from juncture.inference.exact.clique_search import HEURISTICS, best_order, order_of, restrict, try_order
 from juncture.inference.exact.junction_tree.plan import find_structure
-from juncture.kernels.elimination_orders import ordering, triangulation
-from juncture.kernels.elimination_orders.bitsets import moral_graph
+from juncture.kernels.elimination_orders import greedy_orders, triangulation
+from juncture.kernels.elimination_orders.greedy_orders import moral_graph
 
 
 def as_graph(pairs, size):
@@ -83,7 +83,7 @@ def test_the_width_of_small_graphs_is_the_treewidth(name):
 def test_a_chordal_graph_gets_no_fill():
     rng = np.random.default_rng(7)
     for _ in range(5):
-        order, separators, _ = ordering.eliminate(
+        order, separators, _ = greedy_orders.eliminate(
             as_graph(random_pairs(rng, 40, 0.08), 40),
             np.zeros(40),
             0,
@@ -102,7 +102,7 @@ def test_a_chordal_graph_gets_no_fill():
 
 def fill_of(graph, order):
     filled = graph.copy()
-    triangulation.add_fill(filled, order, ordering.follow_order(graph, order))
+    triangulation.add_fill(filled, order, greedy_orders.follow_order(graph, order))
     return filled
 
 
@@ -124,7 +124,7 @@ def test_a_breadth_first_order_is_an_order():
 
 def test_an_order_ends_once_it_is_worse_than_the_bound():
     graph, logs, never = as_graph(grid(6, 6), 36), np.full(36, np.log(3.0)), np.zeros(36, np.bool_)
-    whole = try_order(graph, logs, ordering.MIN_FILL, np.arange(36.0), never)
+    whole = try_order(graph, logs, greedy_orders.MIN_FILL, np.arange(36.0), never)
     assert whole.total == order_of(graph, logs, whole.nodes).total
     for share in (0.1, 0.9):
         assert share * whole.total < try_order(graph, logs, 0, np.arange(36.0), never, share * whole.total).total

@@ -12,10 +12,15 @@ from juncture.inference.engines.lowering import lower
 from juncture.inference.exact.clique_search import HOPELESS
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.plan import find_structure
-from juncture.kernels.elimination_orders import ordering
-from juncture.kernels.elimination_orders.bitsets import as_lists, moral_graph
+from juncture.kernels.elimination_orders import greedy_orders
+from juncture.kernels.elimination_orders.greedy_orders import as_lists, moral_graph
 
-HEURISTICS = (ordering.MIN_FILL, ordering.WEIGHTED_FILL, ordering.MIN_WEIGHT, ordering.MIN_NEIGHBOURS)
+HEURISTICS = (
+    greedy_orders.MIN_FILL,
+    greedy_orders.WEIGHTED_FILL,
+    greedy_orders.MIN_WEIGHT,
+    greedy_orders.MIN_NEIGHBOURS,
+)
 
 
 def random_graph(rng):
@@ -35,10 +40,10 @@ def score(neighbours, sizes, node, heuristic):
     if not missing:
         return -1.0
     scores = {
-        ordering.MIN_FILL: len(missing),
-        ordering.WEIGHTED_FILL: sum(sizes[a] * sizes[b] for a, b in missing),
-        ordering.MIN_WEIGHT: np.log(sizes[[node, *around]]).sum(),
-        ordering.MIN_NEIGHBOURS: len(around),
+        greedy_orders.MIN_FILL: len(missing),
+        greedy_orders.WEIGHTED_FILL: sum(sizes[a] * sizes[b] for a, b in missing),
+        greedy_orders.MIN_WEIGHT: np.log(sizes[[node, *around]]).sum(),
+        greedy_orders.MIN_NEIGHBOURS: len(around),
     }
     return scores[heuristic]
 
@@ -50,10 +55,10 @@ def test_each_step_takes_a_node_of_lowest_score_and_knows_its_neighbours(heurist
         neighbours, graph = random_graph(rng)
         sizes, late = rng.integers(1, 5, len(graph)), rng.random(len(graph)) < rng.choice([0.0, 0.3])
         noise = rng.random(len(graph))
-        order, separators, _ = ordering.eliminate(graph, np.log(sizes), heuristic, noise, 0.0, late, limit, np.inf)
+        order, separators, _ = greedy_orders.eliminate(graph, np.log(sizes), heuristic, noise, 0.0, late, limit, np.inf)
         assert sorted(order) == list(range(len(graph)))
         assert not any(late[node] and not late[after] for node, after in pairwise(order))
-        np.testing.assert_array_equal(separators, ordering.follow_order(graph, order))
+        np.testing.assert_array_equal(separators, greedy_orders.follow_order(graph, order))
         starts, nodes = as_lists(separators)
         for step, node in enumerate(order):
             turn = [other for other in order[step:] if late[other] == late[node]]

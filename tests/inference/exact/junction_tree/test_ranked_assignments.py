@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.kernels.junction_tree import alternatives
+from juncture.kernels.junction_tree import log_propagation
 from support.builders import joint_table, random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -61,7 +61,7 @@ def surely_better(ranked, least):
 
 def test_a_chain_is_passed_once_for_each_assignment(monkeypatch):
     passes = []
-    value = alternatives.value_alternatives
+    value = log_propagation.value_alternatives
     monkeypatch.setattr(
         "juncture.inference.exact.junction_tree.packed_tree.value_alternatives",
         lambda *arguments: passes.append(1) or value(*arguments),

@@ -13,7 +13,7 @@ from juncture.evidence import as_findings
 from juncture.inference.sampling.markov_chains.chain_engine import targets_of
 from juncture.inference.sampling.markov_chains.pairs import lay_out_pairs
 from juncture.kernels.sampling.blocks import add_factors
-from juncture.kernels.sampling.pairs import pair_log
+from juncture.kernels.sampling.pairwise import pair_log
 from support.approximate_engines import MODELS
 
 

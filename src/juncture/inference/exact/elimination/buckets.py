@@ -25,7 +25,7 @@ from juncture.inference.exact.clique_search import (
     best_order,
     order_by_scopes,
 )
-from juncture.kernels.elimination_orders.bitsets import moral_graph
+from juncture.kernels.elimination_orders.greedy_orders import moral_graph
 from juncture.numerics import stable
 from juncture.runtime.memory import check_memory
 

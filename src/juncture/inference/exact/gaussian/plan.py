@@ -8,11 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from juncture.inference.engines.contract import Cost
-from juncture.kernels.elimination_orders.bitsets import moral_graph
-from juncture.kernels.elimination_orders.ordering import MIN_FILL, eliminate
-from juncture.kernels.gaussian.ordering import minimum_degree
-from juncture.kernels.gaussian.structure import find_places, find_postorder, find_separators
-from juncture.kernels.gaussian.sweeps import draw_values, find_covariances, sweep_means, sweep_variances
+from juncture.kernels.elimination_orders.greedy_orders import MIN_FILL, eliminate, moral_graph
+from juncture.kernels.gaussian.minimum_degree import find_places, find_postorder, find_separators, minimum_degree
+from juncture.kernels.gaussian.regressions import draw_values, find_covariances, sweep_means, sweep_variances
 
 DENSE_NODES = 1_500  # up to here the order is the one of minimum fill, beyond it is the one of minimum degree
 BYTES_PER_NUMBER = 8

@@ -10,8 +10,8 @@ import numpy as np
 
 from juncture.errors import InvalidModel
 from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution, find_plan
+from juncture.kernels.gaussian.minimum_degree import place_entries
 from juncture.kernels.gaussian.precision import eliminate_precision
-from juncture.kernels.gaussian.structure import place_entries
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from juncture.errors import InvalidModel
 from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution, find_plan
 from juncture.inference.exact.gaussian.systems import LinearSystem
 from juncture.kernels.gaussian.elimination import eliminate_rows
-from juncture.kernels.gaussian.recursions import enter_evidence
-from juncture.kernels.gaussian.structure import place_entries
+from juncture.kernels.gaussian.minimum_degree import place_entries
+from juncture.kernels.gaussian.regressions import enter_evidence
 from juncture.numerics.stable import LOG_TWO_PI
 from juncture.runtime.memory import check_memory
 

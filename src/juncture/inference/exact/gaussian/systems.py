@@ -17,8 +17,8 @@ from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import signature
 from juncture.factors.gaussian import Constant
 from juncture.inference.engines.real_variables import is_linear
-from juncture.kernels.gaussian.recursions import find_scales, sum_means
-from juncture.kernels.gaussian.structure import mark_ancestors
+from juncture.kernels.gaussian.minimum_degree import mark_ancestors
+from juncture.kernels.gaussian.regressions import find_scales, sum_means
 from juncture.networks.bayesian_network import BayesianNetwork
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings, as_codes
 from juncture.inference.exact.junction_tree.plan import CliquePlan
-from juncture.kernels.junction_tree.cut import count_kept, fill_picks, plan_cuts
-from juncture.kernels.junction_tree.cut_rows import propagate_cut_rows
+from juncture.kernels.junction_tree.cut import count_kept, fill_picks, plan_cuts, propagate_cut_rows
 from juncture.kernels.junction_tree.layout import MARGINAL, PARENT, build_clique_table, fill_indices, place_nodes
 from juncture.kernels.junction_tree.propagation import TINY
 

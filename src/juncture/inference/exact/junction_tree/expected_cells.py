@@ -11,8 +11,8 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.cuts import block_size
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
+from juncture.kernels.counting import add_cells
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
-from juncture.kernels.tables.network_counts import add_cells
 from juncture.runtime import parallel
 from juncture.runtime.parallel import blocks_of
 

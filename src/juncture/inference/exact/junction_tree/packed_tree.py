@@ -25,15 +25,12 @@ from juncture.inference.exact.junction_tree.cuts import (
     run_singly,
 )
 from juncture.inference.exact.junction_tree.plan import CliquePlan
-from juncture.kernels.junction_tree.alternatives import value_alternatives
-from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.cut import FAINT_RUN, propagate_cut
 from juncture.kernels.junction_tree.layout import MARGINAL
-from juncture.kernels.junction_tree.logs import propagate_logs
+from juncture.kernels.junction_tree.log_propagation import choose_rows, propagate_logs, value_alternatives
 from juncture.kernels.junction_tree.packing import pack
-from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
-from juncture.kernels.junction_tree.rows import propagate_rows
-from juncture.kernels.junction_tree.sampling import draw_rows
+from juncture.kernels.junction_tree.propagation import TINY, collect_prior, draw_rows, propagate
+from juncture.kernels.junction_tree.propagation_of_rows import propagate_rows
 from juncture.numerics import stable
 from juncture.runtime import parallel
 from juncture.runtime.parallel import blocks_of

@@ -33,7 +33,7 @@ from juncture.inference.sampling.markov_chains.pairs import (
 )
 from juncture.inference.sampling.markov_chains.support import check_blocks, connecting_blocks, single_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
-from juncture.kernels.sampling.trees import sweep_trees
+from juncture.kernels.sampling.pairwise import sweep_trees
 from juncture.runtime.parallel import num_threads
 
 AUTO, SINGLE, TREES = "auto", "single", "trees"

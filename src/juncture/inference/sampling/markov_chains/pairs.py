@@ -20,8 +20,7 @@ from juncture.errors import ImpossibleEvidence
 from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
-from juncture.kernels.sampling.pairs import LIMIT, SCALE, sweep_pairs
-from juncture.kernels.sampling.spins import NUM_DIGITS, sweep_spins
+from juncture.kernels.sampling.pairwise import LIMIT, NUM_DIGITS, SCALE, sweep_pairs, sweep_spins
 from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime import parallel

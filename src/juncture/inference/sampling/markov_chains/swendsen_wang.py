@@ -23,7 +23,7 @@ from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine, ChainPlan
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.targets import Target, random_codes
-from juncture.kernels.sampling.clusters import flip_clusters, sweep_clusters
+from juncture.kernels.sampling.swendsen_wang import flip_clusters, sweep_clusters
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.numerics.stable import softmax
 

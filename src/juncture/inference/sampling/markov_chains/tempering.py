@@ -28,7 +28,7 @@ from juncture.inference.sampling.markov_chains.pairs import (
 from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import temper_blocks
-from juncture.kernels.sampling.pairs import temper_pairs
+from juncture.kernels.sampling.pairwise import temper_pairs
 from juncture.networks.pairwise.model import PairwiseNetwork
 
 

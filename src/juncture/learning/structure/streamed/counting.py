@@ -97,7 +97,7 @@ class CountingPlan:
         return self._count_bases(chunk), [count_single(chunk, one, self.sizes) for one in self.single]
 
     def _count_bases(self, chunk: Chunk) -> np.ndarray:
-        from juncture.kernels.structure.set_counts import count_bases
+        from juncture.kernels.structure.state_counts import count_bases
 
         counts = np.zeros(sum(self.num_counts), np.int32)
         if not self.bases:

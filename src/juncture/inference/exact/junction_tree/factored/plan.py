@@ -14,8 +14,8 @@ import numpy as np
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.junction_tree.plan import Structure, check_cost
 from juncture.kernels.factored_tree.combined_tables import MOST_CELLS
-from juncture.kernels.factored_tree.draws import DRAWN_CELLS
 from juncture.kernels.factored_tree.layout import FactoredLayout, order_axes
+from juncture.kernels.factored_tree.propagation import DRAWN_CELLS
 from juncture.kernels.junction_tree.packing import assign_factors
 
 CHUNK_CELLS = 4096  # 32 KiB: a few chunks stay in a core's cache
@@ -23,7 +23,7 @@ CHUNK_CELLS = 4096  # 32 KiB: a few chunks stay in a core's cache
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactoredPlan:
-    """Scopes and sizes, and the layout that the kernels read (`kernels.junction_tree.factored_layout`).
+    """Scopes and sizes, and the layout that the kernels read (`kernels.factored_tree.layout`).
 
     The store holds the factors, a likelihood and a marginal for each node, the messages, room to work in, and where
     sums for the factors are asked these.

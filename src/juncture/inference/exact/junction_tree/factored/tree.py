@@ -15,8 +15,7 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.inference.exact.junction_tree.factored.plan import FactoredPlan
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree, log_tables, pack_cliques, scale_table
 from juncture.inference.exact.junction_tree.plan import KEPT_ENTRIES, lay_out_plan
-from juncture.kernels.factored_tree.cliques import pass_messages, touch_cliques
-from juncture.kernels.factored_tree.draws import draw_factored
+from juncture.kernels.factored_tree.propagation import draw_factored, pass_messages, touch_cliques
 from juncture.kernels.junction_tree.propagation import DONE, TINY
 from juncture.numerics import stable
 from juncture.runtime import parallel

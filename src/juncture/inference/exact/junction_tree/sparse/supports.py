@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from juncture.factors.factor import Factor
-from juncture.kernels.sparse_tree.consistency import drop_unsupported, find_restrictive
+from juncture.kernels.sparse_tree.supports import drop_unsupported, find_restrictive
 
 
 @dataclass(frozen=True, eq=False)

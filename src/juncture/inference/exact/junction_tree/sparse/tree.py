@@ -15,14 +15,10 @@ from juncture.inference.exact.junction_tree.packed_tree import PackedTree, scale
 from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.propagation import TINY
-from juncture.kernels.sparse_tree.alternatives import value_alternatives
 from juncture.kernels.sparse_tree.layout import Evidence, Space
-from juncture.kernels.sparse_tree.logs import choose_rows, propagate_logs
+from juncture.kernels.sparse_tree.log_propagation import choose_rows, propagate_logs, value_alternatives
 from juncture.kernels.sparse_tree.packing import LOGS, PRODUCTS, SUMS, is_packing_safe
-from juncture.kernels.sparse_tree.prior import collect_prior
-from juncture.kernels.sparse_tree.propagation import propagate
-from juncture.kernels.sparse_tree.rows import add_posteriors, propagate_rows
-from juncture.kernels.sparse_tree.sampling import draw_rows
+from juncture.kernels.sparse_tree.propagation import add_posteriors, collect_prior, draw_rows, propagate, propagate_rows
 from juncture.kernels.sparse_tree.tiles import TILE
 from juncture.numerics import stable
 from juncture.runtime import parallel

@@ -1,1 +1,0 @@
-"""Loops over the rows of decision trees: the best split of each node, rows sent to children and to leaves."""

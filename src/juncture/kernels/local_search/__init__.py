@@ -1,1 +1,0 @@
-"""Searches that move from one assignment to a better one nearby."""

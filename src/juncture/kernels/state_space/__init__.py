@@ -1,1 +1,0 @@
-"""The Kalman filter and smoother in square-root form."""

@@ -1,1 +1,0 @@
-"""Counts and draws of coded rows."""

@@ -1,1 +1,0 @@
-"""Coordinate ascent of mean field."""

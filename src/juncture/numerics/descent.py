@@ -1,0 +1,379 @@
+"""Descent methods with their traces: gradient, Newton and stochastic gradient, and rules for the length of a step.
+
+x ← x + ε d, with ⟨d, ∇f(x)⟩ < 0. With d = -H⁻¹∇f and ε = 1 this is Newton's method, which may diverge; with Armijo's
+rule it does not. `newton.py` has the damped method that the library itself uses. The stochastic descent takes the
+gradient of one row at a time.
+
+The length of a step is constant, decreasing, Armijo's, or the best along the direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from juncture.base.checks import check_array, check_count, check_function, check_number
+from juncture.base.options import as_generator
+from juncture.base.values import Value, number_of, read_only
+from juncture.errors import InvalidData
+from juncture.numerics.iteration import Trace, check_stopping_rule
+
+MOST_SHRINKS = 1000
+Along = Callable[[float], float]  # the function at a step of this length
+
+
+class Descent(Value):
+    """The course of a descent.
+
+    Attributes
+    ----------
+    points
+        (step, coordinate): the start, and the point after each step.
+    values
+        (step,): the function there; empty where a stochastic descent was not asked for it.
+    lengths
+        (step - 1,): the length ε of each step.
+    trace
+        The values with how the descent ended.
+    """
+
+    _fields = ("points", "lengths", "trace")
+    points: np.ndarray
+    lengths: np.ndarray
+    trace: Trace
+
+    def __init__(self, points: Any, lengths: Any, trace: Trace) -> None:
+        self._set(points=read_only(points, np.float64), lengths=read_only(lengths, np.float64), trace=trace)
+
+    @property
+    def point(self) -> np.ndarray:
+        """Where the descent ended."""
+        return np.asarray(self.points[-1])
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.array(self.trace.values)
+
+    @property
+    def converged(self) -> bool:
+        return self.trace.converged
+
+    def __repr__(self) -> str:
+        return f"Descent({number_of(len(self.points) - 1, 'step')}; {self.trace.reason})"
+
+
+def descend(  # noqa: PLR0913 (one function, many options)
+    function: Callable[[np.ndarray], Any],
+    gradient: Callable[[np.ndarray], Any],
+    start: Any,
+    *,
+    hessian: Callable[[np.ndarray], Any] | None = None,
+    direction: Callable[[np.ndarray], Any] | None = None,
+    step: StepRule | None = None,
+    regularization: float = 0.0,
+    tolerance: float = 1e-8,
+    max_steps: int = 1000,
+) -> Descent:
+    """Minimise a function by steps downhill, and keep them all.
+
+    Parameters
+    ----------
+    function, gradient
+        f and ∇f of a vector.
+    start
+        The first point: a vector, or a number.
+    hessian
+        The second derivatives; with them the direction is Newton's, -(H + 2λI)⁻¹ ∇f.
+    direction
+        A function that gives the direction at a point, which must point downhill; by default that of Newton, or -∇f.
+    step
+        The rule for the length: `ConstantStep`, `DecreasingStep`, `Armijo` (the default) or `ExactLineSearch`. Newton's
+        method as in books is `ConstantStep(1.0)`.
+    regularization
+        λ, for Hessians that are singular.
+    tolerance
+        The descent has converged where no entry of the gradient is larger.
+    max_steps
+        The largest number of steps.
+
+    Returns
+    -------
+    Descent
+        A descent that leaves the numbers ends there, and says so.
+
+    Examples
+    --------
+    >>> from juncture.supervised import ConstantStep
+    >>> bowl = descend(lambda x: x @ x, lambda x: 2 * x, [3.0, 4.0], step=ConstantStep(0.25))
+    >>> bowl.points[:3].tolist(), bowl.converged
+    ([[3.0, 4.0], [1.5, 2.0], [0.75, 1.0]], True)
+    """
+    check_stopping_rule(tolerance, max_steps)
+    rule = Armijo() if step is None else step
+    if not hasattr(rule, "length"):
+        raise InvalidData("step must be a rule such as Armijo() or ConstantStep(0.1)")
+    strength = check_number(regularization, "regularization", least=0, finite=True)
+    downhill = Downhill(
+        check_function(function, "function"),
+        check_function(gradient, "gradient"),
+        None if hessian is None else check_function(hessian, "hessian"),
+        None if direction is None else check_function(direction, "direction"),
+        strength,
+    )
+    with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges ends in a sentence
+        return run_descent(downhill, as_point(start), rule, tolerance, max_steps)
+
+
+@dataclass(frozen=True)
+class Downhill:
+    """The function, its derivatives, and the direction that they give."""
+
+    function: Callable[[np.ndarray], Any]
+    slope_of: Callable[[np.ndarray], Any]
+    hessian: Callable[[np.ndarray], Any] | None
+    own_direction: Callable[[np.ndarray], Any] | None
+    regularization: float
+
+    def value(self, point: np.ndarray) -> float:
+        return value_at(self.function, point)
+
+    def gradient(self, point: np.ndarray) -> np.ndarray:
+        found = check_array(self.slope_of(point), "what the gradient gives").reshape(-1)
+        if found.shape != point.shape:
+            raise InvalidData(f"the gradient has {len(found)} entries, and the point {len(point)}")
+        return found
+
+    def along(self, point: np.ndarray, way: np.ndarray) -> Along:
+        """The function at a step of a length."""
+        return lambda length: self.value(point + length * way)
+
+    def direction(self, point: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
+        """The direction; None where the Hessian is singular."""
+        if self.own_direction is not None:
+            found = check_array(self.own_direction(point), "what the direction gives").reshape(-1)
+            if found.shape != point.shape or not found @ gradient < 0:
+                raise InvalidData("the direction must point downhill: its product with the gradient must be negative")
+            return found
+        if self.hessian is None:
+            return -gradient
+        matrix = check_array(self.hessian(point), "what the Hessian gives").reshape(len(point), len(point))
+        bent = matrix + 2 * self.regularization * np.eye(len(point))
+        try:
+            return -np.linalg.solve(bent, gradient)
+        except np.linalg.LinAlgError:
+            return None
+
+
+def value_at(function: Callable[[np.ndarray], Any], point: np.ndarray) -> float:
+    """A function at a point, which must be one number."""
+    found = check_array(function(point), "what the function gives")
+    if found.size != 1:
+        raise InvalidData(f"the function must give one number; it gave an array of the shape {found.shape}")
+    return float(found.reshape(()))
+
+
+def run_descent(downhill: Downhill, start: np.ndarray, rule: StepRule, tolerance: float, max_steps: int) -> Descent:
+    """The loop: gradient, direction, length, step."""
+    points, values, lengths = [start], [downhill.value(start)], list[float]()
+    if not np.isfinite(values[0]):
+        raise InvalidData(f"the function is {values[0]:g} at the start, which must be a point with a finite value")
+    reason, converged = f"stopped after {number_of(max_steps, 'step')} without converging", False
+    for k in range(1, max_steps + 2):
+        here = points[-1]
+        gradient = downhill.gradient(here)
+        if np.abs(gradient).max(initial=0.0) <= tolerance:
+            converged, reason = True, f"no entry of the gradient is above {tolerance:g}"
+            break
+        if k > max_steps:
+            break
+        way = downhill.direction(here, gradient)
+        if way is None:
+            reason = f"the Hessian at step {k} is singular: give regularization, a positive number"
+            break
+        size = rule.length(downhill.along(here, way), float(gradient @ way), k)
+        there = here + size * way
+        value = downhill.value(there) if np.isfinite(there).all() else np.nan
+        if not np.isfinite(value):
+            reason = f"step {k} left the numbers: the descent diverges, so take shorter steps"
+            break
+        if not size > 0:
+            reason = f"no length of step {k} gains anything beyond rounding"
+            break
+        points.append(there)
+        values.append(value)
+        lengths.append(size)
+    return Descent(points, lengths, Trace(tuple(values), converged, reason))
+
+
+def as_point(start: Any) -> np.ndarray:
+    """A vector of at least one finite number."""
+    point = np.atleast_1d(check_array(start, "start"))
+    if point.ndim != 1 or not point.size or not np.isfinite(point).all():
+        raise InvalidData("a start is a finite number or a vector of these")
+    return point
+
+
+def descend_stochastic(
+    gradient: Callable[[np.ndarray, int], Any],
+    start: Any,
+    num_rows: int,
+    *,
+    step: StepRule | None = None,
+    num_steps: int = 1000,
+    function: Callable[[np.ndarray], Any] | None = None,
+    rng: Any = None,
+) -> Descent:
+    """Minimise a sum over rows by the gradient of one row at a time, drawn with replacement.
+
+    Parameters
+    ----------
+    gradient
+        The gradient of the term of one row: a function of the point and the number of the row.
+    start
+        The first point.
+    num_rows
+        How many rows there are.
+    step
+        `ConstantStep` or `DecreasingStep`, by default ConstantStep(0.1).
+    num_steps
+        The number of steps.
+    function
+        The whole sum, if its values along the way are wanted.
+    rng
+        A NumPy generator or a seed.
+
+    Returns
+    -------
+    Descent
+
+    Examples
+    --------
+    >>> from juncture.supervised import DecreasingStep
+    >>> rows = np.array([1.0, 2.0, 6.0])
+    >>> mean = descend_stochastic(lambda x, row: x - rows[row], 0.0, 3, step=DecreasingStep(), num_steps=2000, rng=0)
+    >>> bool(abs(mean.point[0] - 3.0) < 0.2)
+    True
+    """
+    check_function(gradient, "gradient")
+    number, steps = check_count(num_rows, "num_rows", least=1), check_count(num_steps, "num_steps", least=1)
+    rule = ConstantStep(0.1) if step is None else step
+    if not isinstance(rule, ConstantStep | DecreasingStep):
+        raise InvalidData("step must be ConstantStep or DecreasingStep: one row says nothing about a line search")
+    drawn = as_generator(rng).integers(number, size=steps)
+    points = [as_point(start)]
+    for k, row in enumerate(drawn, start=1):
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = check_array(gradient(points[-1], int(row)), "what the gradient gives").reshape(-1)
+            there = points[-1] - rule.length(float, 0.0, k) * slope
+        if there.shape != points[0].shape or not np.isfinite(there).all():
+            raise InvalidData(f"step {k}, of row {row}, does not lead to finite numbers: take shorter steps")
+        points.append(there)
+    whole = None if function is None else check_function(function, "function")
+    values = () if whole is None else tuple(value_at(whole, point) for point in points)
+    lengths = [rule.length(float, 0.0, k) for k in range(1, steps + 1)]
+    return Descent(points, lengths, Trace(values, False, f"took {number_of(steps, 'step')}"))
+
+
+class StepRule(Protocol):
+    """How long a step is: `along` is the function along the direction, `slope` its derivative at 0, k counts from 1."""
+
+    def length(self, along: Along, slope: float, k: int) -> float: ...
+
+
+@dataclass(frozen=True)
+class ConstantStep:
+    """Every step has the same length ε, which may be too long to converge.
+
+    Parameters
+    ----------
+    size
+        ε, positive.
+    """
+
+    size: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number(self.size, "size", above=0, finite=True)
+
+    def length(self, along: Along, slope: float, k: int) -> float:
+        return self.size
+
+
+@dataclass(frozen=True)
+class DecreasingStep:
+    """Step k has the length size / k, whose sum is infinite and whose squares have a finite sum (Robbins and Monro).
+
+    Parameters
+    ----------
+    size
+        The length of the first step, positive.
+    """
+
+    size: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number(self.size, "size", above=0, finite=True)
+
+    def length(self, along: Along, slope: float, k: int) -> float:
+        return self.size / k
+
+
+@dataclass(frozen=True)
+class Armijo:
+    """The first of the lengths first, first · shrink, … with f(x + εd) ≤ f(x) + sufficient · ε ⟨∇f, d⟩.
+
+    Parameters
+    ----------
+    sufficient
+        The share of the linear gain that a step must have, between 0 and 1.
+    shrink
+        By what a length that is too long is multiplied, between 0 and 1.
+    first
+        The length that is tried first.
+    """
+
+    sufficient: float = 1e-4
+    shrink: float = 0.5
+    first: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number(self.sufficient, "sufficient", above=0, below=1)
+        check_number(self.shrink, "shrink", above=0, below=1)
+        check_number(self.first, "first", above=0, finite=True)
+
+    def length(self, along: Along, slope: float, k: int) -> float:
+        here, size = along(0.0), self.first
+        for _ in range(MOST_SHRINKS):
+            if along(size) <= here + self.sufficient * size * slope:
+                return size
+            size *= self.shrink
+        return 0.0
+
+
+@dataclass(frozen=True)
+class ExactLineSearch:
+    """The length with the smallest value along the direction, found by bracketing and Brent's method.
+
+    Parameters
+    ----------
+    tolerance
+        Relative, of the length.
+    """
+
+    tolerance: float = 1e-10
+
+    def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", above=0, below=1)
+
+    def length(self, along: Along, slope: float, k: int) -> float:
+        from scipy.optimize import minimize_scalar
+
+        far = 1.0
+        while along(2 * far) < along(far) and far < 2.0**MOST_SHRINKS:
+            far *= 2
+        options = {"xatol": self.tolerance * far}
+        found = minimize_scalar(along, bounds=(0.0, 2 * far), method="bounded", options=options)
+        return float(found.x)

@@ -1,1 +1,0 @@
-"""Files as bytes: read within limits, written whole or not at all; and the parser of JSON text."""
