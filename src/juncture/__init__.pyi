@@ -80,13 +80,12 @@ from juncture.families.discrete.beta_binomial import BetaBinomial as BetaBinomia
 from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomial as BetaNegativeBinomial
 from juncture.families.discrete.binomial import Binomial as Binomial
 from juncture.families.discrete.categorical import Categorical as Categorical
+from juncture.families.discrete.categorical import from_one_hot as from_one_hot
+from juncture.families.discrete.categorical import one_hot as one_hot
 from juncture.families.discrete.geometric import Geometric as Geometric
 from juncture.families.discrete.hypergeometric import Hypergeometric as Hypergeometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial as NegativeBinomial
-from juncture.families.discrete.one_hot import from_one_hot as from_one_hot
-from juncture.families.discrete.one_hot import one_hot as one_hot
 from juncture.families.discrete.poisson import Poisson as Poisson
-from juncture.families.document import statistics_from_json as statistics_from_json
 from juncture.families.minimal import minimal_form as minimal_form
 from juncture.families.posteriors.generic import GenericPrior as GenericPrior
 from juncture.families.posteriors.jeffreys import jeffreys as jeffreys
@@ -95,6 +94,7 @@ from juncture.families.posteriors.laplace import laplace_evidence as laplace_evi
 from juncture.families.posteriors.pooling import fit_concentration as fit_concentration
 from juncture.families.posteriors.quadrature import quadrature_posterior as quadrature_posterior
 from juncture.families.statistics.statistics import Statistics as Statistics
+from juncture.families.statistics_document import statistics_from_json as statistics_from_json
 from juncture.families.vectors.block_matrices import block_inverse as block_inverse
 from juncture.families.vectors.block_matrices import schur_complement as schur_complement
 from juncture.families.vectors.block_matrices import woodbury_inverse as woodbury_inverse
@@ -197,7 +197,6 @@ from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed
 from juncture.information.bounds import standard_error as standard_error
-from juncture.information.contingency import max_entropy_table as max_entropy_table
 from juncture.information.density import Density as Density
 from juncture.information.divergences import alpha_divergence as alpha_divergence
 from juncture.information.divergences import chi_squared_divergence as chi_squared_divergence
@@ -214,6 +213,7 @@ from juncture.information.entropies import self_information as self_information
 from juncture.information.entropies import total_correlation as total_correlation
 from juncture.information.max_entropy import max_entropy as max_entropy
 from juncture.information.max_entropy_density import max_entropy_density as max_entropy_density
+from juncture.information.max_entropy_table import max_entropy_table as max_entropy_table
 from juncture.information.projections import alpha_projection as alpha_projection
 from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.errors import InvalidModel, UnknownVariable
-from juncture.factors.distribution import measure_dependence
-from juncture.factors.factor import Factor
+from juncture.factors.factor import Factor, measure_dependence
 from juncture.variables import Variable
 from support.builders import joint_table, random_network
 

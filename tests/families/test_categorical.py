@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.binomial import Binomial
-from juncture.families.discrete.categorical import Categorical
-from juncture.families.discrete.one_hot import from_one_hot, one_hot
+from juncture.families.discrete.categorical import Categorical, from_one_hot, one_hot
 from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
 from juncture.families.vectors.multinomial import Multinomial
 

@@ -178,7 +178,7 @@ def test_divergence_of_paretos_is_infinite_where_the_other_starts_later():
 
 
 def test_samples_add_scale_and_travel():
-    from juncture.families.document import statistics_from_json
+    from juncture.families.statistics_document import statistics_from_json
 
     first, second = StudentT.statistics([1.0, 5.0]), StudentT.statistics([2.0], weights=[3.0])
     both = first + second
@@ -193,7 +193,7 @@ def test_samples_add_scale_and_travel():
 
 
 def test_ranges_add_scale_and_travel():
-    from juncture.families.document import statistics_from_json
+    from juncture.families.statistics_document import statistics_from_json
 
     first, second = Uniform.statistics([1.0, 5.0]), Uniform.statistics([2.0, 9.0, -1.0], weights=[3.0, 1.0, 0.0])
     both = first + second

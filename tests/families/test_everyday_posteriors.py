@@ -23,8 +23,7 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
-from juncture.families.posteriors.log_joint import build
-from juncture.families.posteriors.quadrature import quadrature_posterior
+from juncture.families.posteriors.quadrature import build, quadrature_posterior
 from juncture.numerics.quadrature.line_density import LineDensity
 
 FEW = settings(max_examples=3, phases=[Phase.generate])

@@ -12,8 +12,8 @@ from scipy.special import gammaln
 
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.poisson import Poisson
-from juncture.families.document import statistics_from_dict, statistics_from_json
-from juncture.families.statistics.exact_sums import add_sums, exact_sum, scale_sum
+from juncture.families.statistics.sums import add_sums, exact_sum, scale_sum
+from juncture.families.statistics_document import statistics_from_dict, statistics_from_json
 from juncture.families.vectors.multinomial import Multinomial
 from support.family_examples import members_of, over_families, provides
 

@@ -62,7 +62,7 @@ def test_is_refused_in_a_sentence(ask, error, words):
 
 def test_files_of_statistics_with_a_slip_are_refused():
     document = jt.Poisson.statistics([1, 2]).to_dict()
-    from juncture.families.document import statistics_from_dict
+    from juncture.families.statistics_document import statistics_from_dict
 
     for slip, words in [
         ({"family": "Poison"}, "did you mean 'Poisson'"),

@@ -17,8 +17,8 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
-from juncture.families.document import statistics_from_json
 from juncture.families.matching import match_degrees
+from juncture.families.statistics_document import statistics_from_json
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.independent import Independent
 from juncture.families.vectors.inverse_wishart import InverseWishart

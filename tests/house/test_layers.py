@@ -53,11 +53,9 @@ ORDERS = {
         "strength", "order_chain", "edge_posteriors",
     ],
     "families": [
-        "constraints", "supports", "log_factorial", "saddle_point", "matching", "gamma_divergence",
-        "cumulative", "incomplete", "statistics", "display", "batches", "expectation", "family", "sampled",
-        "cumulants", "exponential_family", "minimal", "curved", "partly_exponential", "conjugacy",
-        "discrete", "continuous", "vectors", "posteriors", "registry", "document",
-        "family_document",
+        "constraints", "supports", "log_factorial", "matching", "gamma_divergence", "cumulative", "incomplete",
+        "statistics", "display", "expectation", "family", "exponential_family", "minimal", "curved", "sampled",
+        "conjugacy", "discrete", "continuous", "vectors", "posteriors", "registry", "statistics_document", "document",
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [

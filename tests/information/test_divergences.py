@@ -25,7 +25,7 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.information.atoms import empirical
-from juncture.information.comparisons import compare
+from juncture.information.common_points import compare
 from juncture.information.density import Density
 from juncture.information.divergences import (
     alpha_divergence,

@@ -19,12 +19,12 @@ from juncture.families.continuous.laplace import Laplace
 from juncture.families.continuous.uniform import Uniform
 from juncture.families.continuous.von_mises import VonMises
 from juncture.families.discrete.binomial import Binomial
-from juncture.information.contingency import max_entropy_table
 from juncture.information.density import Density
 from juncture.information.divergences import kl_divergence
 from juncture.information.entropies import entropy, mutual_information
 from juncture.information.max_entropy import max_entropy
 from juncture.information.max_entropy_density import max_entropy_density
+from juncture.information.max_entropy_table import max_entropy_table
 from juncture.variables import Variable
 
 DIE = range(1, 7)

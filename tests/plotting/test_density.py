@@ -11,7 +11,7 @@ import pytest
 import juncture as jt
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
-from juncture.families.display.density_planes import CORNERS
+from juncture.families.display import CORNERS
 from juncture.families.registry import FAMILIES
 
 mpl.use("Agg")  # before pyplot: no windows

@@ -5,8 +5,8 @@ from __future__ import annotations
 import juncture as jt
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.convert import of_batch
+from juncture.components.family import StudentEmissions
 from juncture.components.repeated import RepeatedEmissions
-from juncture.components.student import StudentEmissions
 from juncture.components.word_counts import DirichletCounts, MultinomialCounts
 from juncture.supervised import GenerativeClassifier, LinearForm
 

@@ -250,7 +250,7 @@ READERS = {
         is_text=True,
     ),
     "family statistics": Reader(
-        "families.document",
+        "families.statistics_document",
         ".json",
         [member.statistics(member.sample(5, rng=0)).to_json().encode() for member in MEMBERS],
         lambda path: jt.statistics_from_json(text_in(path)),

@@ -27,7 +27,7 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family
-from juncture.families.statistics.compiled import LONG
+from juncture.families.statistics.long_data import LONG
 from juncture.families.vectors.independent import Independent
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph

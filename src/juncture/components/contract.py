@@ -18,7 +18,7 @@ from juncture.base.values import Value, read_only
 from juncture.data.sequences.sequences import Sequences
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
-from juncture.factors.html import MAX_ROWS
+from juncture.factors.printed_tables import MAX_HTML_ROWS
 from juncture.numerics.stable import SHORT
 from juncture.variables import State
 
@@ -30,9 +30,9 @@ DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
 
 def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], heads: tuple[str, str]) -> str:
     """A table of labels and distributions, cut short where it is long."""
-    pairs = list(islice(zip(labels, distributions, strict=False), MAX_ROWS + 1))
-    rows = ((label, repr(distribution)) for label, distribution in pairs[:MAX_ROWS])
-    return html_table(heads, rows, f"… the first {MAX_ROWS}" if len(pairs) > MAX_ROWS else "", num_labels=1)
+    pairs = list(islice(zip(labels, distributions, strict=False), MAX_HTML_ROWS + 1))
+    rows = ((label, repr(distribution)) for label, distribution in pairs[:MAX_HTML_ROWS])
+    return html_table(heads, rows, f"… the first {MAX_HTML_ROWS}" if len(pairs) > MAX_HTML_ROWS else "", num_labels=1)
 
 
 def name_of(position: int) -> str:

@@ -10,11 +10,10 @@ import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
-from juncture.components.family import FamilyEmissions
+from juncture.components.family import FamilyEmissions, full_members, stack_members
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.components.members import full_members, stack_members
 from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.families.statistics.compiled import as_buffer, merge_moments
+from juncture.families.statistics.long_data import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.whitening import Whitening
 from juncture.numerics.stable import LOG_TWO_PI

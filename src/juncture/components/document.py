@@ -14,7 +14,7 @@ from juncture.base.documents.node import Node
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
-from juncture.components.family import FamilyEmissions
+from juncture.components.family import FamilyEmissions, StudentEmissions
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions
 from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
@@ -22,11 +22,10 @@ from juncture.components.mixture import MixtureEmissions
 from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.components.repeated import RepeatedEmissions
 from juncture.components.shared import SharedEmissions
-from juncture.components.student import StudentEmissions
 from juncture.components.word_counts import DirichletCounts, MultinomialCounts
 from juncture.data.document import encode_states, read_states
 from juncture.errors import FormatError
-from juncture.families.family_document import encode_family, read_family
+from juncture.families.document import encode_family, read_family
 
 Fields = dict[str, Node]
 MAX_COLUMNS = 2**20  # of a table

@@ -1,8 +1,13 @@
-"""`FamilyEmissions`: a batch of distributions of one family, one per state."""
+"""`FamilyEmissions`: a batch of distributions of one family, one per state; `StudentEmissions`: Student t vectors.
+
+Student t vectors are the predictive distributions of Gaussian classes. Then follow members of batches: of
+distributions, and of their statistics.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from functools import singledispatch
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,30 +23,20 @@ from juncture.components.contract import (
     warn_regularized,
 )
 from juncture.components.densities import weight_of_codes
-from juncture.components.members import members_of, take_members, with_members
+from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.conjugacy.pair import find_pair
+from juncture.families.conjugacy import find_pair
 from juncture.families.constraints import POSITIVE_DEFINITE, SIMPLEX
 from juncture.families.family import Family
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics, known_of_members
 from juncture.families.supports import LARGEST_WHOLE
+from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 
 TOO_NARROW = (InvalidModel, FloatingPointError)  # what comes of data that no member is narrow enough for
 NARROWEST = 1e-12  # of the mean: rounding hides what is narrower
 LEAST = 1e-100  # of deviations near 0: densities and their products are ordinary numbers
-
-
-def log_prior_of(prior: Any, family: Family) -> np.ndarray:
-    """log p(parameters) of each member of the batch under the conjugate prior."""
-    pair = find_pair(type(prior), type(family), family._known())
-    names = [name.strip() for name in pair.parameter.split(" and ")]
-    values = [value_of(family, name) for name in names]
-    return np.asarray(prior.log_prob(values[0] if len(values) == 1 else tuple(values)))
-
-
-def value_of(family: Family, name: str) -> Any:
-    return 1 / np.asarray(family.variance) if name == "precision" else getattr(family, name)
+AnyFamily = TypeVar("AnyFamily", bound=Family)
 
 
 class FamilyEmissions(Emissions):
@@ -202,6 +197,35 @@ class FamilyEmissions(Emissions):
         return f"FamilyEmissions({self.family!r})"
 
 
+class StudentEmissions(FamilyEmissions):
+    """Student t vectors, one per class; missing entries are summed out, as marginals are Student t too."""
+
+    family: MultivariateStudentT
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        if not np.isnan(rows).any():
+            return self._log_prob_whole(rows)
+        found = np.zeros((len(rows), self.num_states))
+        for pattern, positions in group_by_pattern(~np.isnan(rows)):
+            seen = np.flatnonzero(pattern)
+            if len(seen):
+                part = self.family.marginal(seen)
+                found[positions] = part.log_prob(rows[np.ix_(positions, seen)][:, None])
+        return found
+
+
+def log_prior_of(prior: Any, family: Family) -> np.ndarray:
+    """log p(parameters) of each member of the batch under the conjugate prior."""
+    pair = find_pair(type(prior), type(family), family._known())
+    names = [name.strip() for name in pair.parameter.split(" and ")]
+    values = [value_of(family, name) for name in names]
+    return np.asarray(prior.log_prob(values[0] if len(values) == 1 else tuple(values)))
+
+
+def value_of(family: Family, name: str) -> Any:
+    return 1 / np.asarray(family.variance) if name == "precision" else getattr(family, name)
+
+
 def num_free(family: Family, name: str) -> int:
     """How many numbers of one parameter may be chosen freely."""
     rule, array = family.parameters[name], family._given[name]
@@ -230,3 +254,64 @@ def suggest_remedy(emissions: Emissions, row: np.ndarray) -> str:
     if family is None or family.support.contains(row).any():
         return ': give distributions that allow it, or start="random"'
     return f", as {type(family).__name__} takes {family.support}: correct the data, or take other distributions"
+
+
+def full_members(family: Family) -> dict[str, np.ndarray]:
+    """The parameters of a batch, each with an entry for every member."""
+    parts = {}
+    for name, array in family._given.items():
+        event = array.shape[array.ndim - family.parameters[name].axes :]
+        parts[name] = np.broadcast_to(array, family.batch_shape + event)
+    return parts
+
+
+def with_members(family: AnyFamily, positions: np.ndarray, members: Family) -> AnyFamily:
+    """The batch with its members at these positions replaced."""
+    parts = {name: array.copy() for name, array in full_members(family).items()}
+    for name, array in parts.items():
+        array[positions] = members._given[name]
+    return type(family)(**parts | shared_known(family))
+
+
+def take_members(family: AnyFamily, positions: Any) -> AnyFamily:
+    """The batch of the members at these positions."""
+    parts = {name: array[positions] for name, array in full_members(family).items()}
+    return type(family)(**parts | shared_known(family))
+
+
+def shared_known(family: Family) -> dict[str, np.ndarray]:
+    """What must be known of the family and is the same for all members."""
+    return {
+        name: family._given[name] for name in family.required if name in family._given and not family._given[name].ndim
+    }
+
+
+def stack_members(families: list[Any]) -> Any:
+    """One batch of single distributions of one class; what must be known and is the same in all stays one number."""
+    first = families[0]
+    parts = {name: np.stack([each._given[name] for each in families]) for name in first._given}
+    same = {name for name in first.required if name in parts and (parts[name] == parts[name][0]).all()}
+    return type(first)(**parts | {name: first._given[name] for name in same})
+
+
+@singledispatch
+def members_of(statistics: Statistics, positions: np.ndarray) -> Any:
+    """The statistics of these members of a batch."""
+    arrays = {
+        name: getattr(statistics, name)[positions] for name in statistics._fields if name not in {"family", "known"}
+    }
+    return statistics._with(**arrays, known=known_at(statistics, positions))
+
+
+def known_at(statistics: Statistics, positions: np.ndarray) -> Known:
+    """What is known of these members; what all share stays as it is."""
+    return known_of_members(statistics.family, statistics.known, statistics.batch_shape, positions)
+
+
+@members_of.register
+def _(statistics: Sample, positions: np.ndarray) -> Sample:
+    return statistics._with(
+        values=statistics.values[:, positions],
+        weights=statistics.weights[:, positions],
+        known=known_at(statistics, positions),
+    )

@@ -1,8 +1,13 @@
-"""`GaussianEmissions`: vectors with a Gaussian distribution in each state, of one of four structures of covariance."""
+"""`GaussianEmissions`: vectors with a Gaussian distribution in each state, of one of four structures of covariance.
+
+Missing entries of a vector are summed out. Rows with the same pattern of holes are handled together: the observed block
+of the covariance is factorised once for each pattern.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cached_property, reduce
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,13 +15,15 @@ import numpy as np
 from juncture.base.checks import shown
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import Emissions, EmissionStatistics, in_one_line, is_seen
-from juncture.components.densities import column_moments, diagonal_log_prob, diagonal_moments
-from juncture.components.gaussian_estimate import best_fit
-from juncture.components.gaussian_holes import expected_moments, full_log_prob
-from juncture.components.gaussian_prior import log_prior, posterior_mode
+from juncture.components.densities import column_moments, diagonal_log_prob, diagonal_moments, whole_log_prob
+from juncture.components.gaussian_estimate import best_fit, log_prior, posterior_mode
+from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidModel, hint
 from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.statistics.statistics import Moments
+from juncture.families.vectors.block_matrices import block
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.whitening import Whitening
 
 Structure = Literal["full", "diagonal", "spherical", "tied"]
 STRUCTURES = ("full", "diagonal", "spherical", "tied")
@@ -202,3 +209,56 @@ def as_finite(values: Any, name: str) -> np.ndarray:
     if not np.isfinite(array).all():
         raise InvalidModel(f"{name} of Gaussian emissions must be finite numbers; got {array[~np.isfinite(array)][0]}")
     return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
+
+
+def full_log_prob(rows: np.ndarray, distributions: MultivariateGaussian) -> np.ndarray:
+    """log p of what is observed in each row, under each distribution: (row, state)."""
+    means, covariances = distributions.mean, distributions.covariance
+    if not np.isnan(rows).any():
+        return whole_log_prob(rows, means, distributions._whitening)
+    log_prob = np.zeros((len(rows), len(means)))
+    for positions, seen in patterns(rows):
+        if len(seen):
+            whitening = Whitening.of(block(covariances, seen, seen), name="a covariance")
+            log_prob[positions] = whole_log_prob(rows[np.ix_(positions, seen)], means[:, seen], whitening)
+    return log_prob
+
+
+def expected_moments(rows: np.ndarray, weights: np.ndarray, distributions: MultivariateGaussian) -> Moments:
+    """The moments of the rows for each column of weights (row, state), expected where something is missing.
+
+    E[x | seen] has the scatter of its own, and what is missing adds its conditional covariance, weight by weight.
+    """
+    if not np.isnan(rows).any():
+        return MultivariateGaussian._summarise(rows, weights, {})
+    parts = [MultivariateGaussian._summarise(rows[:0], weights[:0], {})]
+    for positions, seen in patterns(rows):
+        if len(seen):
+            found = MultivariateGaussian._summarise(rows[np.ix_(positions, seen)], weights[positions], {})
+            parts.append(complete_moments(found, seen, distributions))
+    return reduce(Moments.__add__, parts)
+
+
+def complete_moments(found: Moments, seen: np.ndarray, distributions: MultivariateGaussian) -> Moments:
+    """The expected moments of whole rows, from those of what is seen of them: E[x | seen] is linear in it."""
+    size = distributions.dimension
+    missing = np.setdiff1d(np.arange(size), seen)
+    mean, covariance = distributions.mean, distributions.covariance
+    gain = np.linalg.solve(block(covariance, seen, seen), block(covariance, seen, missing))  # (state, seen, missing)
+    left = block(covariance, missing, missing) - block(covariance, missing, seen) @ gain
+    whole = np.zeros((len(mean), len(seen), size))  # (state, seen, d): the row that is expected, less its mean
+    whole[:, np.arange(len(seen)), seen] = 1.0
+    whole[:, :, missing] = gain
+    center, residual = np.empty(mean.shape), np.zeros(mean.shape)
+    shift = (found.center - mean[:, seen])[:, None] @ gain
+    center[:, seen], center[:, missing] = found.center, mean[:, missing] + shift[:, 0]
+    residual[:, seen] = found.residual
+    scatter = np.swapaxes(whole, 1, 2) @ found.scatter @ whole
+    scatter[:, missing[:, None], missing] += found.weight[:, None, None] * left
+    return found._with(center=center, residual=residual, scatter=scatter)
+
+
+def patterns(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(the indices of the rows with one pattern of missing coordinates, the coordinates observed), for each pattern."""
+    for holes, indices in group_by_pattern(np.isnan(rows)[:, ::-1]):
+        yield indices, np.flatnonzero(~holes[::-1])

@@ -1,12 +1,13 @@
-"""Maximum likelihood means and covariances of Gaussian emissions, with a lower bound on variances.
+"""Means and covariances of Gaussian emissions: of maximum likelihood with a lower bound on variances, and under priors.
 
 A state that shrinks to a point would have an infinite density there. So in every direction the variance must be at
 least FLOOR of the variance of the data, in units in which each column of the data has variance 1. That is the variance
 of what is seen of the column, which no step changes: were expected values of holes counted, it would shrink with the
-states. The variance must
-also be large enough that the rounding of the column's values does not decide between states. A state whose variance was
-below the bound before may keep it: the previous emissions stay among the candidates, so no step of EM makes the fit
-worse.
+states. The variance must also be large enough that the rounding of the column's values does not decide between states.
+A state whose variance was below the bound before may keep it: the previous emissions stay among the candidates, so no
+step of EM makes the fit worse.
+
+Under conjugate priors the estimate is the mode of the posterior, and `log_prior` is the density of the prior there.
 """
 
 from __future__ import annotations
@@ -15,17 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.components.contract import DEAD, name_of, named, warn_regularized
+from juncture.components.contract import DEAD, name_of, named, raise_wrong_prior, warn_regularized
+from juncture.components.family import log_prior_of
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.families.vectors.inverse_wishart import InverseWishart
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
+from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 
 if TYPE_CHECKING:
     from juncture.components.gaussian import GaussianEmissions
+    from juncture.families.statistics.statistics import Moments
 
 FLOOR = 1e-8  # of the data's variance
 EPSILON = float(np.finfo(float).eps)
 CONSTANT = 4 * EPSILON  # of the mean: a column with a smaller deviation differs by rounding only
 ROUNDING = 64 * EPSILON  # of the mean: deviations from which the rounding of a value or a mean does not count
 LEAST = float(np.finfo(float).tiny) / FLOOR  # of data whose squares vanish: its floor is an ordinary number still
-
 Estimate = tuple[np.ndarray, np.ndarray]  # means (state, d), and the covariance of the structure
 
 
@@ -64,17 +72,54 @@ def tied_covariance(emissions: GaussianEmissions, moments: Any, center: np.ndarr
         return np.asarray(lifted_matrices(found, center, variance, own)[0])
 
 
+def divide_scatter(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """scatter / weight; what is kept where nothing weighs anything."""
+    return np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD)
+
+
+def raise_to_floor(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Variances that are at least the floor, or what they were."""
+    floor = np.minimum(floor, before)
+    low = variances < floor
+    if low.any():
+        warn_of_floor(int(np.nonzero(low)[0][0]))
+    return np.where(low, floor, variances)
+
+
+def lifted_matrices(
+    covariances: np.ndarray, center: np.ndarray, data_variance: np.ndarray, before: np.ndarray
+) -> np.ndarray:
+    """Covariances whose eigenvalues, in units of the data's deviations, are at least the floor, or their old least."""
+    units = np.sqrt(data_variance)
+    scale = units[:, None] * units
+    values, vectors = np.linalg.eigh(covariances / scale)
+    least = max(FLOOR, float(np.max((ROUNDING * center / units) ** 2)))
+    suspect = values[:, 0] < least
+    if not suspect.any():
+        return covariances
+    floor = np.minimum(least, np.linalg.eigvalsh(before / scale)[:, 0])
+    low = values[:, 0] < floor
+    if low.any():
+        warn_of_floor(int(np.argmax(low)))
+        kept = np.maximum(values[low], floor[low, None])
+        covariances = covariances.copy()
+        covariances[low] = (vectors[low] * kept[:, None, :]) @ np.swapaxes(vectors[low], 1, 2) * scale
+    return covariances
+
+
+def warn_of_floor(state: int) -> None:
+    warn_regularized(
+        f"the variance of {name_of(state)} shrank below {FLOOR:g} of the data's variance and was kept there; "
+        "give a prior, more data or fewer states"
+    )
+
+
 BY_MOMENTS = {
     "diagonal": diagonal_variances,
     "spherical": spherical_variances,
     "full": full_covariances,
     "tied": tied_covariance,
 }
-
-
-def divide_scatter(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """scatter / weight; what is kept where nothing weighs anything."""
-    return np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD)
 
 
 def wide(mask: np.ndarray, moments: Any) -> np.ndarray:
@@ -129,38 +174,92 @@ def first_variance(center: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return np.where(is_constant(center, variance), FLOOR * reference, reference)
 
 
-def raise_to_floor(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Variances that are at least the floor, or what they were."""
-    floor = np.minimum(floor, before)
-    low = variances < floor
-    if low.any():
-        warn_of_floor(int(np.nonzero(low)[0][0]))
-    return np.where(low, floor, variances)
+def posterior_mode(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
+    """The means and the covariance at the mode of the posterior of all of them."""
+    return MODES[emissions.structure](emissions, moments, check_prior(emissions, prior))
 
 
-def lifted_matrices(
-    covariances: np.ndarray, center: np.ndarray, data_variance: np.ndarray, before: np.ndarray
-) -> np.ndarray:
-    """Covariances whose eigenvalues, in units of the data's deviations, are at least the floor, or their old least."""
-    units = np.sqrt(data_variance)
-    scale = units[:, None] * units
-    values, vectors = np.linalg.eigh(covariances / scale)
-    least = max(FLOOR, float(np.max((ROUNDING * center / units) ** 2)))
-    suspect = values[:, 0] < least
-    if not suspect.any():
-        return covariances
-    floor = np.minimum(least, np.linalg.eigvalsh(before / scale)[:, 0])
-    low = values[:, 0] < floor
-    if low.any():
-        warn_of_floor(int(np.argmax(low)))
-        kept = np.maximum(values[low], floor[low, None])
-        covariances = covariances.copy()
-        covariances[low] = (vectors[low] * kept[:, None, :]) @ np.swapaxes(vectors[low], 1, 2) * scale
-    return covariances
+def diagonal_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
+    distributions = Gaussian.estimate(moments, prior)
+    shape = emissions.means.shape
+    return np.broadcast_to(distributions.mean, shape), np.broadcast_to(distributions.variance, shape)
 
 
-def warn_of_floor(state: int) -> None:
-    warn_regularized(
-        f"the variance of {name_of(state)} shrank below {FLOOR:g} of the data's variance and was kept there; "
-        "give a prior, more data or fewer states"
-    )
+def spherical_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
+    """One variance has the squares and the weights of all d coordinates, and the d prior densities of their means."""
+    means, squares = shifted_by_prior(moments, prior)
+    shape, scale = np.asarray(prior.shape), np.asarray(prior.scale)
+    weight = moments.weight.sum(axis=1) + emissions.dimension
+    return means, (2 * scale + squares.sum(axis=1)) / (2 * shape + 2 + weight)
+
+
+def full_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
+    distributions = MultivariateGaussian.estimate(moments, prior)
+    return distributions.mean, distributions.covariance
+
+
+def tied_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
+    """One covariance has the scatters and the weights of all states, and the prior densities of all their means."""
+    weight, strength = moments.weight[:, None], np.asarray(prior.strength)
+    shift = moments.center - prior.mean
+    means = prior.mean + weight / (strength + weight) * shift
+    share = strength * weight / (strength + weight)
+    scatter = prior.scale + moments.scatter.sum(axis=0) + (share * shift).T @ shift
+    size, states = emissions.dimension, emissions.num_states
+    return means, scatter / (prior.degrees + size + 1 + states + moments.weight.sum())
+
+
+def shifted_by_prior(moments: Moments, prior: Any) -> Estimate:
+    """The means at the mode, and the squares about them of data and prior together: both (state, d)."""
+    weight, strength, center = moments.weight, column(prior.strength), column(prior.mean)
+    shift = moments.center - center
+    means = center + weight / (strength + weight) * shift
+    return means, moments.scatter + strength * weight / (strength + weight) * shift**2
+
+
+def column(parameter: Any) -> np.ndarray:
+    """A parameter of a prior as (state, 1), if each state has its own."""
+    array = np.asarray(parameter)
+    return array[:, None] if array.ndim else array
+
+
+MODES = {
+    "diagonal": diagonal_by_prior,
+    "spherical": spherical_by_prior,
+    "full": full_by_prior,
+    "tied": tied_by_prior,
+}
+
+
+def check_prior(emissions: GaussianEmissions, prior: Any) -> Any:
+    """A prior that fits the structure, or one sentence about which do."""
+    kinds = PRIORS[emissions.structure]
+    if not isinstance(prior, kinds):
+        raise_wrong_prior(prior, emissions, " or ".join(kind.__name__ for kind in kinds))
+    is_own = emissions.structure == "diagonal" and not emissions.event_shape and len(prior.batch_shape) == 1
+    return prior[:, None] if is_own else prior
+
+
+PRIORS: dict[str, tuple[Any, ...]] = {
+    "diagonal": (NormalInverseGamma, NormalGamma),
+    "spherical": (NormalInverseGamma,),
+    "full": (NormalInverseWishart,),
+    "tied": (NormalInverseWishart,),
+}
+
+
+def log_prior(emissions: GaussianEmissions, prior: Any) -> float:
+    """log of the prior density of all means and covariances; what states share counts once."""
+    prior = check_prior(emissions, prior)
+    means = emissions.means
+    if emissions.structure == "diagonal":
+        return float(log_prior_of(prior, Gaussian(means, emissions.variances)).sum())
+    if emissions.structure == "full":
+        return float(log_prior_of(prior, emissions.full).sum())
+    if emissions.structure == "spherical":
+        variance = emissions.covariance
+        of_means = Gaussian(column(prior.mean), variance[:, None] / column(prior.strength)).log_prob(means)
+        return float(np.sum(InverseGamma(prior.shape, prior.scale).log_prob(variance)) + np.sum(of_means))
+    covariance = emissions.full.covariance[0]
+    of_means = MultivariateGaussian(prior.mean, covariance / prior.strength).log_prob(means)
+    return float(InverseWishart(prior.degrees, prior.scale).log_prob(covariance) + np.sum(of_means))

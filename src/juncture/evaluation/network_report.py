@@ -16,7 +16,7 @@ from juncture.drawing.html import html_table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnknownVariable, hint
 from juncture.evaluation.measures.calibration import Calibration, calibration
 from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
-from juncture.factors.text import align_columns
+from juncture.factors.printed_tables import align_columns
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable

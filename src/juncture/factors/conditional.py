@@ -20,7 +20,8 @@ from juncture.base.checks import check_iterable, check_kind
 from juncture.base.values import Value, content_key
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
-from juncture.factors.tables import (
+from juncture.factors.printed_tables import MAX_PARENTS, MAX_SIZE, table_text
+from juncture.factors.scope_tables import (
     check_distinct_labels,
     check_table_size,
     import_pandas,
@@ -28,7 +29,6 @@ from juncture.factors.tables import (
     table_index,
     table_keys,
 )
-from juncture.factors.text import MAX_PARENTS, MAX_SIZE, table_text
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
@@ -238,7 +238,7 @@ class Conditional(DiscreteConditional):
         return self
 
     def _repr_html_(self) -> str:
-        from juncture.factors.html import table_html
+        from juncture.factors.printed_tables import table_html
 
         return table_html(self.scope, self.values)
 

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.base.values import read_only
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns, DiscreteConditional, as_parents
-from juncture.factors.tables import check_table_size
+from juncture.factors.scope_tables import check_table_size
 from juncture.variables import Scope, State, Variable
 
 

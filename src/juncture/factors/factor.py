@@ -1,20 +1,23 @@
-"""`Factor`: a non-negative table over a scope, and the algebra of such tables."""
+"""`Factor`: a non-negative table over a scope, and the algebra of such tables.
+
+Of the distribution proportional to a table: independence within a tolerance, and functions of its states.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.base.checks import check_iterable, check_kind, check_number
+from juncture.base.checks import check_function, check_iterable, check_kind, check_number
 from juncture.base.values import Value, content_key, read_only
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
-from juncture.factors.distribution import TOLERANCE, Names, evaluate_on_support, measure_dependence
-from juncture.factors.tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
-from juncture.factors.text import table_text
+from juncture.factors.printed_tables import table_text
+from juncture.factors.scope_tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AXES = "one axis per variable"  # of a table, for messages
+TOLERANCE = 1e-9
+Names = str | Iterable[str]
 
 
 class Factor(Value):
@@ -277,7 +282,7 @@ class Factor(Value):
         return table_text(repr(self), self.scope, lambda positions: rows[positions])
 
     def _repr_html_(self) -> str:
-        from juncture.factors.html import table_html
+        from juncture.factors.printed_tables import table_html
 
         return table_html(self.scope, self._table) + ("<p>natural logarithms</p>" if self.holds_logs else "")
 
@@ -300,3 +305,57 @@ def product_of(factors: Iterable[Factor]) -> Factor:
     for factor in factors:
         result = result * factor
     return result
+
+
+def measure_dependence(joint: Factor, groups: Sequence[Names], given: Names = ()) -> float:
+    """The largest |p(groups | c) - Π p(group | c)|, where c is any combination of given states that can occur.
+
+    Names that are also given are left out of their groups: given, they are constant.
+    """
+    known = unique_names(given)
+    parts = [tuple(name for name in unique_names(group) if name not in known) for group in groups]
+    names = [name for part in parts for name in part]
+    if len(set(names)) < len(names):
+        raise InvalidModel(f"independent groups share no name; got {parts}")
+    table = joint.normalize().marginal(*known, *names)
+    rows = table.values.reshape(-1, *(joint.scope.variable(name).num_states for name in names))
+    totals = rows.reshape(len(rows), -1).sum(axis=1)
+    conditionals = (rows[totals > 0].T / totals[totals > 0]).T
+    return float(np.abs(conditionals - product_of_margins(conditionals, [len(part) for part in parts])).max())
+
+
+def product_of_margins(rows: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
+    """For each row the product of its margins over successive runs of so many axes."""
+    product, start = np.ones((1,) * rows.ndim), 1
+    for length in lengths:
+        others = tuple(axis for axis in range(1, rows.ndim) if not start <= axis < start + length)
+        product = product * rows.sum(axis=others, keepdims=True)
+        start += length
+    return product
+
+
+def unique_names(names: Names) -> tuple[str, ...]:
+    """Each name once; text is one name."""
+    several = [names] if isinstance(names, str) else check_iterable(names, "a group of names")
+    return tuple(dict.fromkeys(check_kind(name, str, "a name in a group") for name in several))
+
+
+def evaluate_on_support(factor: Factor, *functions: Callable[..., float] | str) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The positive probabilities, and each function at their states."""
+    weights = factor.normalize().values.reshape(-1)
+    possible = weights > 0
+    return weights[possible], [evaluate(factor, function, possible) for function in functions]
+
+
+def evaluate(factor: Factor, function: Callable[..., float] | str, possible: np.ndarray) -> np.ndarray:
+    """A function of the states, or a variable's own numbers, at the possible cells of the table, one after another."""
+    if isinstance(function, str):
+        variable, axis = factor.scope.variable(function), factor.scope.axis(function)
+        if any(isinstance(label, str) for label in variable.labels):
+            raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
+        codes = np.unravel_index(np.flatnonzero(possible), factor.scope.shape)[axis]
+        return np.asarray(variable.numbers)[codes]
+    check_function(function, "a quantity is the name of a variable or a function of the states, and")
+    states = compress(product(*(variable.labels for variable in factor.scope)), possible)
+    answers = [function(*labels) for labels in states]
+    return stable.as_numbers(answers, (len(answers),), name="the answer of the function")

@@ -1,4 +1,7 @@
-"""E f(X) under one distribution of single numbers: summation over whole numbers, quadrature over an interval."""
+"""E f(X) under one distribution of single numbers: summation over whole numbers, quadrature over an interval.
+
+Of batches, the number for each member; `common_shape` is the batch to which several families broadcast.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from juncture.errors import TooLarge, Unsupported
-from juncture.families.batches import common_shape
+from juncture.errors import InvalidData, TooLarge, Unsupported
+from juncture.families.cumulative import Cumulative
 from juncture.numerics.quadrature.changes import Straight, change_for
 from juncture.numerics.quadrature.gauss_legendre import integrate, integrate_to_infinity
 
@@ -21,7 +24,6 @@ CUTS = (1e-6, 1e-3, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-3, 1 - 1e-6)  # quantile
 NEAR, NEAR_ZERO = 1e-12, 1e-300  # of the width of an interval, and of 0: so close to an end numbers keep their digits
 NEGLIGIBLE = 1e-14  # mass at an end that is left out
 FAR = np.array([1e60, 1e90])  # widths away from the middle: what has not begun to fall there never does
-
 Function = Callable[[np.ndarray], Any]
 
 
@@ -195,3 +197,15 @@ def _divergence(family: Family, function: Function, quantiles: np.ndarray) -> fl
         if grows and np.isfinite(terms).all() and terms[1] >= terms[0] - 1e-6:
             return float(np.copysign(np.inf, values[1]))
     return 0.0
+
+
+def common_shape(*families: Any) -> tuple[int, ...]:
+    """The batch that the families broadcast to."""
+    for family in families:
+        if not isinstance(family, Cumulative):
+            raise InvalidData(f"a distribution is compared with another; got {family!r}")
+    shapes = [family.batch_shape for family in families]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InvalidData(f"batches of the shapes {' and '.join(map(str, shapes))} do not broadcast") from None

@@ -16,10 +16,8 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import Constraint
 from juncture.families.cumulative import Cumulative
 from juncture.families.expectation import expectation, expected_log_ratio, map_members
-from juncture.families.statistics.compiled import Fill, fill_log_prob
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.repeated import table_fill
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.long_data import Fill, fill_log_prob, table_fill
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.supports import Interval, all_inside
 from juncture.numerics.stable import Real, plain
@@ -303,7 +301,7 @@ class Family(Cumulative):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from juncture.families.display.picture import as_html
+        from juncture.families.display import as_html
 
         return as_html(self)
 

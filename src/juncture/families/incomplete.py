@@ -14,8 +14,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaln, gammainc, gammaincc
 
 from juncture.families.cumulative import log_of_smaller
-from juncture.families.log_factorial import stirling_error
-from juncture.families.saddle_point import deviance, poisson_log_mass
+from juncture.families.log_factorial import deviance, poisson_log_mass, stirling_error
 from juncture.numerics.stable import LOG_TWO_PI, log
 
 LARGE = 100.0  # from this shape on, the parts of a log-density cancel each other

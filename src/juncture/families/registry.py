@@ -5,7 +5,7 @@ from __future__ import annotations
 import juncture.families.continuous.members as continuous
 import juncture.families.discrete.members as discrete
 import juncture.families.vectors.members as vectors
-from juncture.families.conjugacy.pair import Pair, pairs_of
+from juncture.families.conjugacy import Pair, pairs_of
 from juncture.families.family import Family
 from juncture.families.vectors.independent import Independent
 

@@ -160,10 +160,10 @@ class MostProbableRows(Diagnosed):
         return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns), is_density=is_density)
 
     def _first_rows(self) -> dict[str, list[Any]]:
-        from juncture.factors.html import MAX_COLUMNS, MAX_ROWS
+        from juncture.factors.printed_tables import MAX_HTML_COLUMNS, MAX_HTML_ROWS
 
-        names = list(self.assignments.columns)[:MAX_COLUMNS]
-        return self.assignments.only(names).take(slice(MAX_ROWS)).to_dict()
+        names = list(self.assignments.columns)[:MAX_HTML_COLUMNS]
+        return self.assignments.only(names).take(slice(MAX_HTML_ROWS)).to_dict()
 
     def _repr_html_(self) -> str:
         from juncture.drawing.text import format_value

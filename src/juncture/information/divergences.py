@@ -13,7 +13,7 @@ from juncture.base.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
-from juncture.information.comparisons import Comparison, compare, log_ratio, map_pairs, weigh
+from juncture.information.common_points import Comparison, compare, log_ratio, map_pairs, weigh
 from juncture.information.entropies import in_base
 from juncture.numerics.stable import ROW_SUM_TOLERANCE
 

@@ -17,9 +17,8 @@ from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, name_of
 from juncture.families.family import Family, Real, plain
 from juncture.information.atoms import Atoms
-from juncture.information.comparisons import compare, weigh
+from juncture.information.common_points import Names, as_names, check_normalized, compare, masses, weigh
 from juncture.information.density import Density
-from juncture.information.tables import Names, as_names, check_normalized, masses
 from juncture.numerics import stable
 
 

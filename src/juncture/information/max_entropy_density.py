@@ -15,9 +15,14 @@ import numpy as np
 from juncture.base.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
-from juncture.information.dual import expand_dual, minimize_dual
-from juncture.information.feasibility import check_moment_ranges
-from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
+from juncture.information.max_entropy import (
+    MaximumEntropy,
+    as_moments,
+    check_moment_ranges,
+    expand_dual,
+    feature_matrix,
+    minimize_dual,
+)
 from juncture.numerics.newton import Expansion
 from juncture.numerics.quadrature.gauss_legendre import panel_grid
 

@@ -11,8 +11,8 @@ from juncture.base.checks import check_kind
 from juncture.base.values import Value
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import as_parents
-from juncture.factors.tables import check_table_size, state_codes, table_keys, to_series
-from juncture.factors.text import table_text
+from juncture.factors.printed_tables import table_text
+from juncture.factors.scope_tables import check_table_size, state_codes, table_keys, to_series
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 
@@ -115,6 +115,6 @@ class Utility(Value):
         return table_text(repr(self), self.parents, lambda positions: rows[positions])
 
     def _repr_html_(self) -> str:
-        from juncture.factors.html import table_html
+        from juncture.factors.printed_tables import table_html
 
         return table_html(self.parents, self.values)

@@ -19,10 +19,9 @@ from juncture.base.values import Value, number_of
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns
-from juncture.factors.distribution import TOLERANCE
-from juncture.factors.factor import Factor, product_of
+from juncture.factors.factor import TOLERANCE, Factor, product_of
 from juncture.factors.gaussian_factor import GaussianFactor
-from juncture.factors.tables import check_table_size
+from juncture.factors.scope_tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
 from juncture.networks.complete_rows import check_complete_row, num_rows

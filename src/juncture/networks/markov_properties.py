@@ -10,9 +10,8 @@ import numpy as np
 
 from juncture.base.checks import check_number, shown
 from juncture.errors import InvalidModel, TooLarge, Unsupported
-from juncture.factors.distribution import TOLERANCE
-from juncture.factors.factor import Factor, product_of
-from juncture.factors.tables import MAX_TABLE_CELLS
+from juncture.factors.factor import TOLERANCE, Factor, product_of
+from juncture.factors.scope_tables import MAX_TABLE_CELLS
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence, pair_statements
 from juncture.graphs.undirected import UndirectedGraph

@@ -15,7 +15,7 @@ import numpy as np
 from juncture.base.values import Value, number_of, read_only
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
-from juncture.factors.tables import title_of
+from juncture.factors.scope_tables import title_of
 from juncture.networks.canonical_potentials import interactions
 from juncture.variables import Scope
 

@@ -14,10 +14,9 @@ from juncture.base.values import Value, read_only
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.factors.deterministic import Deterministic
-from juncture.factors.html import MAX_ROWS, format_omitted
-from juncture.factors.tables import check_table_size, import_pandas, state_codes, table_keys
-from juncture.factors.text import MAX_ROWS as MAX_LINES
-from juncture.factors.text import align_columns, ends, left_out, row_labels
+from juncture.factors.printed_tables import MAX_HTML_ROWS, align_columns, ends, format_omitted, left_out, row_labels
+from juncture.factors.printed_tables import MAX_ROWS as MAX_LINES
+from juncture.factors.scope_tables import check_table_size, import_pandas, state_codes, table_keys
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ class DecisionRule(Value):
         return "\n".join([repr(self), *shown])
 
     def _repr_html_(self) -> str:
-        shown = self.rows()[:MAX_ROWS]
+        shown = self.rows()[:MAX_HTML_ROWS]
         count = len(self.parents) + 1
         rows = [(*row[:count], *map(format_utility, row[count:])) for row in shown]
         return html_table(self._heads(), rows, format_omitted(self.codes.size), num_labels=len(self.parents))

@@ -11,8 +11,7 @@ from juncture.base.checks import shown
 from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.display.density_planes import CORNERS, density_grid, density_triangle
-from juncture.families.display.density_points import density_points, first_members, is_bars
+from juncture.families.display import CORNERS, density_grid, density_points, density_triangle, first_members, is_bars
 from juncture.families.family import Family
 from juncture.families.supports import Angles, Integers, Interval, Simplex, Vectors
 from juncture.information.density import Density

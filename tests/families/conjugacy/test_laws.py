@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import ks_2samp
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.conjugacy.pair import find_pair, pairs_of
+from juncture.families.conjugacy import find_pair, pairs_of
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.gamma import Gamma
 from juncture.families.continuous.gaussian import Gaussian

@@ -12,8 +12,14 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
-from juncture.families.display.density_planes import density_grid, density_loops, density_triangle
-from juncture.families.display.density_points import MAX_STATES, density_points, first_members
+from juncture.families.display import (
+    MAX_STATES,
+    density_grid,
+    density_loops,
+    density_points,
+    density_triangle,
+    first_members,
+)
 from juncture.families.family import Family
 from juncture.families.registry import FAMILIES
 from support.processor_time import time_of

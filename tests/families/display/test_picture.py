@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from juncture.drawing.palette import SERIES
-from juncture.families.conjugacy.compound import Compound
-from juncture.families.conjugacy.pair import find_pair
+from juncture.families.conjugacy import Compound, find_pair
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli

@@ -18,8 +18,8 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.registry import FAMILIES
-from juncture.families.statistics import compiled, repeated
-from juncture.families.statistics.compiled import LONG, merge_moments, moments_of
+from juncture.families.statistics import long_data
+from juncture.families.statistics.long_data import LONG, merge_moments, moments_of
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.runtime import parallel as cores
 from juncture.runtime.parallel import BLOCK, map_blocks
@@ -47,8 +47,7 @@ def plain_way(monkeypatch):
     """Switch the compiled passes off."""
 
     def switch() -> None:
-        for module in (compiled, repeated):
-            monkeypatch.setattr(module, "LONG", sys.maxsize)
+        monkeypatch.setattr(long_data, "LONG", sys.maxsize)
 
     return switch
 

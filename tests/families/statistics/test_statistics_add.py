@@ -9,8 +9,8 @@ import pytest
 
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.categorical import Categorical
-from juncture.families.document import statistics_from_dict, statistics_from_json
 from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics_document import statistics_from_dict, statistics_from_json
 from juncture.runtime.parallel import BLOCK, MANY_BLOCKS
 from support.family_examples import (
     MEMBERS,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from juncture.errors import FormatError, InvalidData, JunctureError
-from juncture.families.document import statistics_from_dict, statistics_from_json
 from juncture.families.registry import FAMILIES
+from juncture.families.statistics_document import statistics_from_dict, statistics_from_json
 from juncture.runtime.parallel import BLOCK
 from support.family_examples import MEMBERS, assert_is_a_sentence, draws, few, members_of, over, provides, rows_of
 from support.family_values import outside_of

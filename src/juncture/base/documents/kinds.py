@@ -47,7 +47,7 @@ MODULES = {
     "DecisionTree": "juncture.supervised.trees.document",
     "RandomForest": "juncture.supervised.trees.document",
 }
-FAMILIES = "juncture.families.family_document"
+FAMILIES = "juncture.families.document"
 
 
 class Kind(NamedTuple):

@@ -18,7 +18,7 @@ from juncture.estimators.comparison.summary import format_row, summarize
 from juncture.estimators.comparison.task import PredictionTask
 from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair
 from juncture.evaluation.protocols.cross_validation import CrossValidation
-from juncture.factors.text import align_columns
+from juncture.factors.printed_tables import align_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from juncture.evaluation.choice.bayes import log_prior_of
 from juncture.evaluation.choice.criteria import CRITERIA, OF_EVIDENCE, Criterion, Options, evaluate
 from juncture.evaluation.choice.facts import Facts
 from juncture.evaluation.choice.kinds import facts_of
-from juncture.factors.text import align_columns
+from juncture.factors.printed_tables import align_columns
 from juncture.numerics.stable import softmax
 
 if TYPE_CHECKING:

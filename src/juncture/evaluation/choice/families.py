@@ -14,8 +14,7 @@ from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.evaluation.choice.facts import Candidate, Evidence, Facts, check_logs
 from juncture.evaluation.choice.priors import HierarchicalPrior, add_hierarchy, add_quadrature
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import pairs_of
+from juncture.families.conjugacy import ConjugatePrior, pairs_of
 from juncture.families.family import Family
 
 CELLS = 2**22  # weights of rows at a time

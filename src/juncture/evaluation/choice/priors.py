@@ -12,7 +12,7 @@ from juncture.base.checks import check_function, check_kind, shown
 from juncture.base.values import Value
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.choice.facts import Evidence, Facts
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy import ConjugatePrior
 from juncture.families.family import Family
 from juncture.families.posteriors.quadrature import quadrature_posterior
 from juncture.families.statistics.statistics import Statistics

@@ -16,7 +16,7 @@ from juncture.errors import InvalidData
 from juncture.evaluation.comparison.bayesian import bayesian_correlated_t, bayesian_signed_rank
 from juncture.evaluation.comparison.rank_tests import wilcoxon_test
 from juncture.evaluation.comparison.t_tests import corrected_t_test
-from juncture.factors.text import align_columns
+from juncture.factors.printed_tables import align_columns
 
 if TYPE_CHECKING:
     import pandas as pd

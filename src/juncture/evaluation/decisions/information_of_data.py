@@ -10,7 +10,7 @@ import numpy as np
 from juncture.base.checks import check_number
 from juncture.factors.factor import Factor
 from juncture.families.family import Real, plain
-from juncture.information.comparisons import Comparison, compare, crossings, log_ratio, map_pairs, weigh
+from juncture.information.common_points import Comparison, compare, crossings, log_ratio, map_pairs, weigh
 from juncture.numerics.quadrature.gauss_legendre import Grid
 
 

@@ -12,7 +12,7 @@ from juncture.base.values import Value, few
 from juncture.data.tables.labels import label_array
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.factors.text import align_columns
+from juncture.factors.printed_tables import align_columns
 from juncture.numerics import stable
 from juncture.variables import State, Variable
 

@@ -13,7 +13,7 @@ from juncture.data.tables.labels import sorting_key
 from juncture.drawing.html import html_table
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, UnknownState, hint
-from juncture.factors.text import align_columns
+from juncture.factors.printed_tables import align_columns
 
 if TYPE_CHECKING:
     import pandas as pd

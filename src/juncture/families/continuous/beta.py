@@ -9,9 +9,7 @@ from scipy.special import betaincinv, loggamma, xlog1py, xlogy
 
 from juncture.data.observations import as_values
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.batches import common_shape
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import POSITIVE
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.beta_binomial import BetaBinomial
@@ -19,13 +17,13 @@ from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomi
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
+from juncture.families.expectation import common_shape
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import LARGE, beta_parts, log_beta, log_beta_below, log_beta_density, log_with_far
 from juncture.families.matching import log_means, match_log_means
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log, log1p
 

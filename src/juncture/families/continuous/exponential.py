@@ -10,7 +10,7 @@ from juncture.errors import InvalidData
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log1p
 

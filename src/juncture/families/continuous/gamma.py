@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammaincinv
 
 from juncture.errors import Unsupported
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gamma_form import divergence_of, log_density, log_normalizer, means, shape_from
@@ -24,8 +23,7 @@ from juncture.families.discrete.poisson import Poisson
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log
 

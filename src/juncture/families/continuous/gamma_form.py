@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import digamma, loggamma
 
 from juncture.errors import InvalidData
-from juncture.families.batches import common_shape
+from juncture.families.expectation import common_shape
 from juncture.families.exponential_family import columns
 from juncture.families.gamma_divergence import gamma_divergence
 from juncture.families.incomplete import LARGE, log_with_far
+from juncture.families.log_factorial import poisson_log_mass
 from juncture.families.matching import match_shape
-from juncture.families.saddle_point import poisson_log_mass
 from juncture.numerics.stable import SMALLEST
 
 ROUNDING = 16 * float(np.finfo(float).eps)

@@ -9,17 +9,15 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from juncture.base.values import read_only
 from juncture.errors import InvalidData
-from juncture.families.batches import common_shape
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import POSITIVE, REAL
+from juncture.families.expectation import common_shape
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import ratio_excess
-from juncture.families.statistics.compiled import Fill, gaussian_fill, moments_of
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Moments, Statistics
-from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
+from juncture.families.statistics.long_data import Fill, gaussian_fill, moments_of
+from juncture.families.statistics.statistics import Known, Moments, Statistics
+from juncture.families.statistics.sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
 from juncture.numerics.stable import LOG_TWO_PI
 from juncture.runtime.parallel import block_rows, map_blocks

@@ -9,9 +9,9 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.family import Real, plain
-from juncture.families.partly_exponential import PartlyExponential
-from juncture.families.statistics.known import Known
+from juncture.families.sampled import PartlyExponential
 from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log
 

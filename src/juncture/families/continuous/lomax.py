@@ -12,8 +12,8 @@ from juncture.families.continuous.pareto import Pareto
 from juncture.families.family import Real, plain
 from juncture.families.matching import increasing_root
 from juncture.families.sampled import Sampled
-from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log1p
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.families.constraints import POSITIVE
-from juncture.families.continuous.log_ratio import log_ratio
 from juncture.families.family import Real, plain
-from juncture.families.partly_exponential import PartlyExponential
-from juncture.families.statistics.known import Known
+from juncture.families.sampled import PartlyExponential
 from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log, log1p
 
@@ -137,3 +136,11 @@ class Pareto(PartlyExponential):
     @np.errstate(over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["scale"] * np.exp(-log1p(-probability) / self._given["shape"]))
+
+
+def log_ratio(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """log x/scale: of the quotient, which is exact near the scale; where that leaves the range, log x - log scale."""
+    with np.errstate(over="ignore"):
+        found = log(x / scale)
+    outside = np.isinf(found)
+    return np.where(outside, log(x) - np.log(scale), found) if outside.any() else found

@@ -8,15 +8,14 @@ import numpy as np
 
 from juncture.base.checks import check_kind
 from juncture.errors import InvalidModel
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.continuous.student_t import StudentT
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import REAL
 from juncture.families.family import Family, Real, plain
-from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Range, align_weights, ends_of
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Interval
 from juncture.runtime.parallel import map_blocks
 

@@ -1,26 +1,34 @@
-"""VonMises: an angle around a mean direction, the circle's counterpart of the Gaussian."""
+"""VonMises: an angle around a mean direction, the circle's counterpart of the Gaussian.
+
+The modified Bessel functions I0 and I1 come in logarithm and as a ratio, both also along a complex step, z = κ + iε,
+for derivatives: the imaginary part is ε times the derivative at κ. The distribution function of an angle around 0, and
+its inverse, are exact to rounding.
+"""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import i0e
+from scipy.special import gammainc, i0e, i1e, ive
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.constraints import NON_NEGATIVE, REAL
-from juncture.families.continuous.bessel import bessel_ratio, log_bessel, ratio_shortfall
-from juncture.families.continuous.von_mises_integral import angle_below, log_turns_between, turns_below
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
-from juncture.families.matching import match_concentration
-from juncture.families.statistics.known import Known
+from juncture.families.incomplete import log_integral
+from juncture.families.matching import increasing_root, match_concentration
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Angles
 from juncture.numerics.stable import LOG_TWO_PI
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 SMALL = 1e-3
 LOG_HALF = float(np.log(0.5))
+LARGE = 40.0  # from here on the series in 1/κ are exact to rounding
+NUM_TERMS = 24
+FEW = 50.0  # up to this concentration the Fourier series is short
+NUM_WAVES, NUM_NARROW_TERMS = 72, 16
 
 
 class VonMises(ExponentialFamily):
@@ -162,3 +170,134 @@ def _polar(natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     length = np.sqrt((scaled**2).sum(axis=-1))
     direction = scaled / np.where(largest > 0, length, 1.0)[..., None]
     return np.asarray(unit * length), direction
+
+
+def _ratio_factors() -> list[float]:
+    """a_k of I1(κ)/I0(κ) = Σ a_k κ^-k, from its differential equation A' = 1 - A/κ - A²."""
+    factors = [1.0]
+    for n in range(1, NUM_TERMS):
+        crossed = sum(factors[i] * factors[n - i] for i in range(1, n))
+        factors.append(0.5 * ((n - 2) * factors[n - 1] - crossed))
+    return factors
+
+
+SHORTFALL = [-factor for factor in _ratio_factors()[1:]]
+LOG_SERIES = [factor / (k + 1) for k, factor in enumerate(SHORTFALL[1:])]
+
+
+def log_bessel(z: np.ndarray) -> np.ndarray:
+    """log I0(z), for real z ≥ 0 of any size and along a complex step from there."""
+    length, big = z.real, np.maximum(z.real, LARGE)
+    series = -0.5 * np.log(2 * np.pi * big) + _inverse_series(big, LOG_SERIES)
+    value = length + np.where(length > LARGE, series, np.log(i0e(length)))
+    return _add_complex_step(z, value, _ratio(length))
+
+
+def bessel_ratio(z: np.ndarray) -> np.ndarray:
+    """A = I1/I0 at z ≥ 0, whose derivative is 1 - A/z - A²."""
+    length, ratio = z.real, _ratio(z.real)
+    some = np.where(length > 0, length, 1.0)
+    direct = 1 - np.where(length > 0, ratio / some, 0.5) - ratio**2
+    big, rises = np.maximum(length, LARGE), [k * factor for k, factor in enumerate(SHORTFALL, start=1)]
+    return _add_complex_step(z, ratio, np.where(length > LARGE, _inverse_series(big, rises) / big, direct))
+
+
+def ratio_shortfall(length: np.ndarray) -> np.ndarray:
+    """1 - I1/I0 at length ≥ 0, about 1/2κ for large κ."""
+    series = _inverse_series(np.maximum(length, LARGE), SHORTFALL)
+    return np.where(length > LARGE, series, 1 - _ratio(length))
+
+
+def _ratio(length: np.ndarray) -> np.ndarray:
+    return np.asarray(i1e(length) / i0e(length))
+
+
+def _inverse_series(length: np.ndarray, factors: list[float]) -> np.ndarray:
+    """Σ factor_k / κ^k, from k = 1."""
+    total = np.zeros_like(length)
+    for factor in reversed(factors):
+        total = (total + factor) / length
+    return total
+
+
+def _add_complex_step(z: np.ndarray, value: np.ndarray, derivative: np.ndarray) -> np.ndarray:
+    return np.asarray(value + 1j * z.imag * derivative) if np.iscomplexobj(z) else np.asarray(value)
+
+
+def turns_below(angle: np.ndarray, concentration: np.ndarray, amplitudes: list[np.ndarray] | None = None) -> np.ndarray:
+    """P(X ≤ angle) for -π ≤ angle ≤ π; a whole turn further it is one more.
+
+    The amplitudes of the waves are those of `wave_amplitudes`, where they serve several calls.
+    """
+    amplitudes = wave_amplitudes(concentration) if amplitudes is None else amplitudes
+    angle, concentration = np.broadcast_arrays(angle, concentration)
+    turns = np.round(angle / (2 * np.pi))
+    rest = angle - 2 * np.pi * turns
+    few = concentration <= FEW
+    series = _fourier(rest, amplitudes) if few.any() else rest
+    narrow = _narrow(rest, np.where(few, FEW, concentration)) if not few.all() else rest
+    return np.asarray(turns + np.where(few, series, narrow))
+
+
+def angle_below(turns: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """The angle with that many turns below it."""
+    whole, amplitudes = np.floor(turns), wave_amplitudes(concentration)
+    wanted, concentration = np.broadcast_arrays(turns - whole, concentration)
+
+    def excess(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        drop = 2 * concentration * np.sin(0.5 * angle) ** 2
+        density = np.exp(-drop - LOG_TWO_PI) / i0e(concentration)
+        return turns_below(angle, concentration, amplitudes) - wanted, density
+
+    ends = np.full(wanted.shape, np.pi)
+    return np.asarray(2 * np.pi * whole + increasing_root(excess, -ends, ends, start=np.zeros(wanted.shape)))
+
+
+def log_turns_between(low: np.ndarray, high: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """log P(low < X ≤ high), exact to rounding however small, for angles at most one turn apart.
+
+    The density rises or falls between neighbouring multiples of π: each such piece is integrated from its higher end.
+    """
+    low, high, concentration = np.broadcast_arrays(low, high, concentration)
+    first = np.floor(low / np.pi)
+    total = np.full(low.shape, -np.inf)
+    for step in range(3):
+        half_turn = first + step
+        left, right = np.clip(half_turn * np.pi, low, high), np.clip((half_turn + 1) * np.pi, low, high)
+        falls = half_turn % 2 == 0
+        start = np.where(falls, left - half_turn * np.pi, (half_turn + 1) * np.pi - right)
+        total = np.logaddexp(total, _log_piece(np.clip(start, 0.0, np.pi), right - left, concentration))
+    return np.asarray(total - LOG_TWO_PI - np.log(i0e(concentration)))
+
+
+def _log_piece(start: np.ndarray, length: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """log ∫ exp(-2κ sin²(θ/2)) dθ from start, over a length, with both ends between 0 and π."""
+    wide, twice = start[..., None], 2 * concentration[..., None]
+    rate = np.maximum(concentration * np.sin(start), np.maximum(np.sqrt(concentration), 1.0))
+    inner = log_integral(lambda v: -twice * np.sin(wide + 0.5 * v) * np.sin(0.5 * v), rate, length)
+    return np.asarray(inner - 2 * concentration * np.sin(0.5 * start) ** 2)
+
+
+def wave_amplitudes(concentration: np.ndarray) -> list[np.ndarray]:
+    """I_j(κ) / I0(κ) for the waves j = 1, 2, …; only up to FEW they are asked for."""
+    few = np.where(concentration <= FEW, concentration, 1.0)
+    return [ive(wave, few) / i0e(few) for wave in range(1, NUM_WAVES)]
+
+
+def _fourier(angle: np.ndarray, amplitudes: list[np.ndarray]) -> np.ndarray:
+    """½ + θ/2π + Σ I_j(κ)/I0(κ) sin(jθ) / jπ."""
+    total = 0.5 + angle / (2 * np.pi)
+    for wave, amplitude in enumerate(amplitudes, 1):
+        total = total + amplitude * np.sin(wave * angle) / (wave * np.pi)
+    return np.asarray(total)
+
+
+def _narrow(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """By the substitution s = sin(θ/2): ∫ exp(-2κs²) (1-s²)^(-½) ds, term by term of the root's binomial series."""
+    power = 2 * concentration * np.sin(0.5 * angle) ** 2
+    inside, total, factor = np.zeros(angle.shape), np.zeros(angle.shape), np.ones(angle.shape)
+    for term in range(NUM_NARROW_TERMS):
+        inside = inside + factor * gammainc(term + 0.5, power)
+        total = total + factor
+        factor = factor * (term + 0.5) ** 2 / ((term + 1) * 2 * concentration)
+    return np.asarray(0.5 + 0.5 * np.sign(angle) * inside / total)

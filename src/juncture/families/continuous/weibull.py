@@ -9,13 +9,13 @@ from scipy.special import gammaln, zeta
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.constraints import POSITIVE
-from juncture.families.continuous.log_ratio import log_ratio
+from juncture.families.continuous.pareto import log_ratio
 from juncture.families.exponential_family import dot
 from juncture.families.family import Real, plain
 from juncture.families.matching import increasing_root
-from juncture.families.partly_exponential import PartlyExponential
-from juncture.families.statistics.known import Known
+from juncture.families.sampled import PartlyExponential
 from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics.stable import log, log1p
 

@@ -11,7 +11,7 @@ from juncture.families.constraints import PROBABILITY
 from juncture.families.discrete.whole_numbers import as_share
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 from juncture.numerics import stable
 

@@ -8,17 +8,13 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from juncture.errors import InvalidData
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import COUNT, POSITIVE
-from juncture.families.discrete.count_draws import binomial_draws
 from juncture.families.discrete.hypergeometric import Hypergeometric
-from juncture.families.discrete.summed import Summed
-from juncture.families.discrete.whole_numbers import as_counts
+from juncture.families.discrete.whole_numbers import Summed, as_counts, binomial_draws
 from juncture.families.family import Real, plain
 from juncture.families.log_factorial import log_weight, look_up
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Integers
 
 

@@ -8,13 +8,10 @@ import numpy as np
 
 from juncture.families.constraints import POSITIVE
 from juncture.families.cumulative import log_of_smaller
-from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.summed import sum_cdf, sum_log_cdf
-from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, poisson_draws, sum_cdf, sum_log_cdf, whole_quantile
 from juncture.families.family import Family, Real, plain
 from juncture.families.incomplete import FAR, LARGE, log_beta_density, log_integral, log_with_far
-from juncture.families.log_factorial import log_weight, look_up
-from juncture.families.saddle_point import binomial_log_mass
+from juncture.families.log_factorial import binomial_log_mass, log_weight, look_up
 from juncture.families.supports import Integers
 from juncture.numerics import stable
 from juncture.numerics.stable import SMALLEST

@@ -8,14 +8,12 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, PROBABILITY
-from juncture.families.discrete.count_draws import binomial_draws
-from juncture.families.discrete.whole_numbers import as_counts, as_share, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, as_share, binomial_draws, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below
-from juncture.families.log_factorial import log_choose, look_up
-from juncture.families.saddle_point import binomial_log_mass
-from juncture.families.statistics.known import Known
+from juncture.families.log_factorial import binomial_log_mass, log_choose, look_up
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 from juncture.numerics import stable
 

@@ -1,4 +1,4 @@
-"""Categorical: one of several states, numbered from 0."""
+"""Categorical: one of several states, numbered from 0; and labels as indicator vectors (`one_hot`), and back."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.base.checks import check_count
 from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
-from juncture.families.discrete.one_hot import one_hot
 from juncture.families.discrete.whole_numbers import falls_short
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order
 from juncture.families.family import Real, plain
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
-from juncture.families.statistics.weighted_sums import weighted_sum
+from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.sums import weighted_sum
 from juncture.families.supports import Integers
 from juncture.numerics import stable
 from juncture.runtime.memory import check_table_fits
@@ -227,3 +226,62 @@ def pick_entries(tables: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def without_first(num_states: int) -> np.ndarray:
     """C with u = C t + b, where t are all the counts but the first: (state, state - 1)."""
     return np.vstack([-np.ones((1, num_states - 1)), np.eye(num_states - 1)])
+
+
+def one_hot(labels: Any, num_states: int) -> np.ndarray:
+    """One-hot vectors: 1 at the index of each label and 0 elsewhere, along a new last axis.
+
+    Parameters
+    ----------
+    labels
+        Whole numbers from 0 to num_states - 1, in an array of any shape.
+    num_states
+        The length of each vector.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape (*labels.shape, num_states).
+
+    Examples
+    --------
+    >>> one_hot([3, 0], num_states=5)
+    array([[0, 0, 0, 1, 0],
+           [1, 0, 0, 0, 0]])
+    """
+    num_states = check_count(num_states, "num_states", least=1)
+    values = as_values(labels, (), name="one_hot")
+    labels = values[None] if values.ndim == 0 else values
+    check_inside(labels, Integers(0, num_states - 1).contains(labels), name="one_hot", support=states(num_states))
+    return np.asarray(values[..., None] == np.arange(num_states), dtype=np.int64)
+
+
+def from_one_hot(rows: Any) -> np.ndarray:
+    """The index of the 1 along the last axis.
+
+    Parameters
+    ----------
+    rows
+        Arrays with one 1 and otherwise zeros along the last axis.
+
+    Returns
+    -------
+    numpy.ndarray
+        The positions.
+
+    Examples
+    --------
+    >>> from_one_hot([[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]])
+    array([3, 0])
+    """
+    values = as_values(rows, (), name="from_one_hot")
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise InvalidData(f"one-hot rows have a last axis with one entry per state; got an array of {values.shape}")
+    inside = ((values == 0) | (values == 1)).all(axis=-1) & (values.sum(axis=-1) == 1)
+    wide, inside = (values[None], inside[None]) if values.ndim == 1 else (values, inside)
+    check_inside(wide, inside, name="from_one_hot", support="zeros and a single 1")
+    return np.asarray(values.argmax(axis=-1))
+
+
+def states(num_states: int) -> str:
+    return f"a label from 0 to {num_states - 1}"

@@ -10,7 +10,7 @@ from juncture.families.constraints import POSITIVE_PROBABILITY
 from juncture.families.discrete.whole_numbers import FARTHEST, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 from juncture.numerics import stable
 

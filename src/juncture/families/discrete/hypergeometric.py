@@ -10,14 +10,11 @@ from juncture.base.checks import check_kind
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
-from juncture.families.discrete.summed import Summed
-from juncture.families.discrete.whole_numbers import as_counts
+from juncture.families.discrete.whole_numbers import Summed, as_counts
 from juncture.families.exponential_family import dot
 from juncture.families.family import Real, plain
-from juncture.families.log_factorial import look_up
-from juncture.families.saddle_point import binomial_log_mass
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.log_factorial import binomial_log_mass, look_up
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Integers
 
 MOST_DRAWN = 1_000_000_000  # of NumPy's generator

@@ -8,14 +8,12 @@ import numpy as np
 from scipy.special import gammainc, gammaincc
 
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
-from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, poisson_draws, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below, log_gamma_above, log_gamma_below
-from juncture.families.log_factorial import log_weight, look_up
-from juncture.families.saddle_point import binomial_log_mass
-from juncture.families.statistics.known import Known
+from juncture.families.log_factorial import binomial_log_mass, log_weight, look_up
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 from juncture.numerics import stable
 

@@ -21,8 +21,7 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family, Real, plain
-from juncture.families.statistics.known import check_known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Statistics, check_known
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.normal_gamma import NormalInverseGamma

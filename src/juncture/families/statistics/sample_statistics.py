@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from juncture.base.values import read_only
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
-from juncture.families.statistics.weighted_sums import with_batch
+from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.sums import with_batch
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

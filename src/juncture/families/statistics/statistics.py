@@ -2,23 +2,28 @@
 
 They hold Σ w u(x) over the rows, the weight Σ w, and Σ w log h(x), the part of the log-likelihood that does not depend
 on the parameters. Counts add bit for bit. `Moments` are kept centred, and merged by Chan's formula.
+
+`Known` is what is known of a family and not estimated: the trials of a binomial, a variance that is given.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_mapping, shown
 from juncture.base.values import Value, content_key, read_only
-from juncture.errors import InvalidData
-from juncture.families.statistics.exact_sums import add_sums, plain_sums, scale_sum
-from juncture.families.statistics.known import Known
+from juncture.errors import InvalidData, hint
+from juncture.families.constraints import Constraint
+from juncture.families.statistics.sums import add_sums, plain_sums, scale_sum
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
+
+Known = Mapping[str, np.ndarray]
 
 
 class Statistics(Value):
@@ -231,3 +236,26 @@ def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple
 
 def _format_known(known: Known) -> str:
     return ", ".join(f"{name}={value.tolist()}" for name, value in known.items()) or "nothing known"
+
+
+def rules_of(family: type[Family]) -> dict[str, Constraint]:
+    """The parameters that may be known of a family, with their constraints."""
+    return {**family.required, **family.optional, **family.fixed}
+
+
+def check_known(family: type[Family], known: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The known parameters as arrays; InvalidData names one that the family does not have."""
+    rules = rules_of(family)
+    for key in known:
+        if key not in rules:
+            raise InvalidData(f"{family.__name__}.statistics knows nothing of {key!r}; {hint(key, rules)}")
+    return {key: rules[key].check(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}
+
+
+def known_of_members(family: type[Family], known: Known, batch_shape: tuple[int, ...], index: Any) -> dict[str, Any]:
+    """What is known of these members of a batch."""
+    rules, found = rules_of(family), {}
+    for name, array in known.items():
+        event = array.shape[array.ndim - rules[name].axes :]
+        found[name] = np.broadcast_to(array, batch_shape + event)[index] if array.shape != event else array
+    return found

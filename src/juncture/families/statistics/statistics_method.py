@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from juncture.data.observations import as_rows
 from juncture.data.tables.weights import as_weight_columns
 from juncture.errors import InvalidData
-from juncture.families.statistics.known import check_known
-from juncture.families.statistics.repeated import count_distinct
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.long_data import count_distinct
+from juncture.families.statistics.statistics import Statistics, check_known
 
 if TYPE_CHECKING:
     import numpy as np

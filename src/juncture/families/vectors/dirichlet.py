@@ -9,16 +9,14 @@ from scipy.special import loggamma
 
 from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import POSITIVE_VECTOR
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import log_means, match_log_means
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Simplex
 from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
 from juncture.families.vectors.multinomial import Multinomial

@@ -9,8 +9,7 @@ import numpy as np
 
 from juncture.families.constraints import COUNT, POSITIVE_VECTOR
 from juncture.families.discrete.beta_binomial import BetaBinomial
-from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.summed import sum_expectation
+from juncture.families.discrete.whole_numbers import check_countable, sum_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_weight, look_up

@@ -1,11 +1,11 @@
-"""Independent: rows whose columns have a family each."""
+"""Independent: rows whose columns have a family each, and their statistics, one entry for each column."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,31 +17,7 @@ from juncture.families.family import Family, Real, plain
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.vectors.block_matrices import side_by_side
-from juncture.families.vectors.part_statistics import PartStatistics
 from juncture.families.vectors.vector_family import check_nothing_known
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Rows whose columns have a support each."""
-
-    families: tuple[Family, ...]
-
-    axes = 1
-
-    @property
-    def is_discrete(self) -> bool:
-        return all(family.support.is_discrete for family in self.families)
-
-    def contains(self, x: np.ndarray) -> np.ndarray:
-        parts = zip(self.families, columns_of(self.families, x), strict=True)
-        return np.asarray(np.logical_and.reduce([family.support.contains(part) for family, part in parts]))
-
-    def inside(self) -> np.ndarray:
-        return concatenate_columns(self.families, [family.support.inside() for family in self.families])
-
-    def __str__(self) -> str:
-        return f"rows of {', '.join(str(family.support) for family in self.families)}"
 
 
 class ColumnStatisticsMethod(StatisticsMethod):
@@ -174,6 +150,29 @@ class Independent(Family):
         return f"Independent([{few(map(repr, self.families))}])"
 
 
+@dataclass(frozen=True)
+class Columns:
+    """Rows whose columns have a support each."""
+
+    families: tuple[Family, ...]
+
+    axes = 1
+
+    @property
+    def is_discrete(self) -> bool:
+        return all(family.support.is_discrete for family in self.families)
+
+    def contains(self, x: np.ndarray) -> np.ndarray:
+        parts = zip(self.families, columns_of(self.families, x), strict=True)
+        return np.asarray(np.logical_and.reduce([family.support.contains(part) for family, part in parts]))
+
+    def inside(self) -> np.ndarray:
+        return concatenate_columns(self.families, [family.support.inside() for family in self.families])
+
+    def __str__(self) -> str:
+        return f"rows of {', '.join(str(family.support) for family in self.families)}"
+
+
 def width(family: Family) -> int:
     """How many columns its values take."""
     return int(np.prod(family.event_shape))
@@ -191,3 +190,49 @@ def concatenate_columns(families: Sequence[Family], parts: Sequence[np.ndarray])
     pairs = zip(families, map(np.asarray, parts), strict=True)
     flat = [part.reshape(*part.shape[: part.ndim - len(family.event_shape)], width(family)) for family, part in pairs]
     return side_by_side(*flat)
+
+
+class PartStatistics(Statistics):
+    """A tuple of statistics of the same rows, one per column of a row."""
+
+    _fields: ClassVar[Any] = ("family", "parts")
+    parts: tuple[Statistics, ...]
+
+    def __init__(self, family: type[Family], *, parts: Iterable[Statistics]) -> None:
+        held = tuple(parts)
+        if not held or len({part.batch_shape for part in held}) > 1:
+            raise InvalidData("statistics of columns are of one batch, and of at least one column")
+        self._set(family=family, parts=held, known={}, weight=held[0].weight)
+
+    @property
+    def log_base(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(sum(part.log_base for part in self.parts))
+
+    @property
+    def total(self) -> np.ndarray:  # type: ignore[override]
+        """The parts' totals, one after another."""
+        return np.concatenate([part.total for part in self.parts], axis=-1)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __iter__(self) -> Iterator[Statistics]:
+        return iter(self.parts)
+
+    def __getitem__(self, index: int) -> Statistics:
+        return self.parts[index]
+
+    def _merge(self, other: Any) -> Self:
+        if len(self) != len(other):
+            raise InvalidData(f"statistics of {len(self)} and of {len(other)} columns do not add")
+        return self._with(parts=tuple(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def _scale(self, factor: np.ndarray) -> Self:
+        return self._with(parts=tuple(part.scaled(factor) for part in self))
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = [part.to_dict() for part in self]
+        return {"kind": type(self).__name__, "family": self.family.__name__, "parts": parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["family"], parts=state["parts"])  # type: ignore[misc]

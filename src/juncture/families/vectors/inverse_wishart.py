@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import Pair
 from juncture.families.family import Real, plain
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.vectors import block_matrices as blocks
-from juncture.families.vectors import matrix_gamma
+from juncture.families.vectors import matrix_family
 from juncture.families.vectors.matrix_family import (
     MatrixFamily,
     concatenate,
@@ -54,7 +54,7 @@ class InverseWishart(MatrixFamily):
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
         parts = _half_degrees_and_half_scale(natural)
-        return concatenate(-matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+        return concatenate(-matrix_family.expected_log_determinant(*parts), matrix_family.expected_matrix(*parts))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -64,7 +64,7 @@ class InverseWishart(MatrixFamily):
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return matrix_gamma.log_partition(*_half_degrees_and_half_scale(natural))
+        return matrix_family.log_partition(*_half_degrees_and_half_scale(natural))
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
@@ -76,11 +76,11 @@ class InverseWishart(MatrixFamily):
         if type(other) is not InverseWishart:
             return super().kl_divergence(other)
         self._sibling(other)  # refuses another dimension or batch
-        return plain(matrix_gamma.divergence(self, other, other, self))
+        return plain(matrix_family.divergence(self, other, other, self))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """L B⁻¹ Lᵀ for Ψ = L Lᵀ and B from the standard Wishart."""
-        triangular = matrix_gamma.triangular_draws(self._given["degrees"], self.dimension, shape, rng)
+        triangular = matrix_family.triangular_draws(self._given["degrees"], self.dimension, shape, rng)
         factor = np.broadcast_to(self._whitening.factor, triangular.shape)
         root = np.linalg.solve(triangular, np.swapaxes(factor, -2, -1))
         return np.swapaxes(root, -2, -1) @ root

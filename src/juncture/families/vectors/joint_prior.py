@@ -15,14 +15,13 @@ from juncture.base.options import as_generator, as_sizes
 from juncture.data.observations import as_values, check_answer
 from juncture.data.tables.weights import as_weight_columns
 from juncture.errors import InvalidData
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy import ConjugatePrior
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.families.gamma_divergence import ratio_excess
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.statistics.statistics_method import StatisticsMethod
-from juncture.families.statistics.weighted_sums import weighted_sum
+from juncture.families.statistics.sums import weighted_sum
 from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors.vector_family import check_nothing_known, check_same_dimension
 from juncture.numerics.stable import LOG_TWO_PI

@@ -11,12 +11,11 @@ from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical, without_first
-from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.summed import sum_expectation
+from juncture.families.discrete.whole_numbers import check_countable, sum_expectation
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_factorial
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import CountVectors
 from juncture.families.vectors.vector_family import check_same_dimension, event_shape_of
 from juncture.numerics import stable

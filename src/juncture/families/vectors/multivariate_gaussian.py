@@ -1,36 +1,42 @@
-"""MultivariateGaussian: the normal distribution of vectors, by mean and covariance."""
+"""MultivariateGaussian: the normal distribution of vectors, by mean and covariance.
+
+`CanonicalGaussian` is its canonical form. Then follow the covariance of rows (centred moments, and a ridge where a
+covariance has no full rank), the update of a Gaussian as the prior of the mean of one whose covariance is known, the
+graph of partial correlations, in which no edge joins two entries that are independent given all others, and the ellipse
+of the points of one density.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from scipy.special import gammaincinv
 
+from juncture.base.checks import as_float, check_iterable, check_number, shown
 from juncture.data.observations import as_values
-from juncture.errors import InvalidData
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.conjugacy.pair import Pair
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.families.conjugacy import ConjugatePrior, Pair
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.statistics.compiled import MOST_COORDINATES, Fill, gaussian_fill
-from juncture.families.statistics.known import Known
-from juncture.families.statistics.statistics import Moments, Statistics
+from juncture.families.statistics.long_data import MOST_COORDINATES, Fill, gaussian_fill, moments_of
+from juncture.families.statistics.statistics import Known, Moments, Statistics
+from juncture.families.statistics.sums import weighted_sum, with_batch
 from juncture.families.supports import Vectors
 from juncture.families.vectors import block_matrices as blocks
-from juncture.families.vectors.ellipse import Ellipse, ellipse_of
 from juncture.families.vectors.gaussian_function import GaussianFunction
-from juncture.families.vectors.gaussian_graph import graph_of, partial_correlations
-from juncture.families.vectors.gaussian_updates import average_precision, update_mean
-from juncture.families.vectors.scatter import covariance_from, sum_moments
 from juncture.families.vectors.vector_family import VectorFamily, check_same_dimension
 from juncture.families.vectors.whitening import Whitening, apply, whitening_of
-from juncture.numerics.stable import LOG_TWO_PI
+from juncture.graphs.undirected import UndirectedGraph
+from juncture.numerics.stable import LOG_TWO_PI, where
+from juncture.runtime.parallel import block_rows, map_blocks
 
-if TYPE_CHECKING:
-    from juncture.graphs.undirected import UndirectedGraph
+RIDGE = 1e-6  # of the average variance
+RANK_TOLERANCE = 1e-14  # for each dimension, of the correlations
 
 
 class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
@@ -258,20 +264,6 @@ def _precision(natural: np.ndarray) -> np.ndarray:
     return -2 * blocks.unvec(natural[..., _dimension(natural) :])
 
 
-MultivariateGaussian.pairs = (
-    Pair(
-        MultivariateGaussian, MultivariateGaussian, "mean",
-        lambda prior, statistics: MultivariateGaussian(*update_mean(prior, statistics)),
-        at=lambda point, known: MultivariateGaussian(point, known["covariance"]),
-        sample_size=average_precision,
-        known=frozenset({"covariance"}),
-        closed_form_predictive=lambda posterior, known: MultivariateGaussian(
-            posterior.mean, posterior.covariance + known["covariance"]
-        ),
-    ),
-)  # fmt: skip
-
-
 class CanonicalGaussian(GaussianFunction):
     """A Gaussian function by its loading η and precision Λ, or a batch of them; without a log_scale, a density.
 
@@ -296,3 +288,142 @@ class CanonicalGaussian(GaussianFunction):
     def to_moments(self) -> MultivariateGaussian:
         """The normalised function by its mean Λ⁻¹η and covariance Λ⁻¹."""
         return MultivariateGaussian(*self._moments())
+
+
+def sum_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+    """Weight, mean and scatter of all rows: by a compiled pass over long data, else block by block."""
+    found = moments_of(rows, weights)
+    if found is not None:
+        weight, center, residual, scatter = found
+        return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
+
+    def moments(block: slice) -> Moments:
+        part, weight = rows[block], None if weights is None else weights[block]
+        family._check_rows(part, known, block.start)
+        return vector_moments(family, part, weight, known)
+
+    size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
+    parts = map_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
+    return reduce(Moments.__add__, parts)
+
+
+def vector_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+    """Weight, mean and scatter of one block of rows."""
+    values = np.asarray(rows, dtype=float)
+    ones = np.ones(len(values)) if weights is None else weights
+    weight = weighted_sum(np.ones(values.shape[:-1]), ones, axes=0)
+    total = weighted_sum(values, ones, axes=1)
+    center = np.divide(total, weight[..., None], out=np.zeros_like(total), where=weight[..., None] > 0)
+    num_batch = weight.ndim
+    deviations = with_batch(values, num_batch, 1) - center
+    shares = with_batch(ones, num_batch)[..., None]
+    rest = (shares * deviations).sum(axis=0)
+    residual = np.divide(rest, weight[..., None], out=np.zeros_like(total), where=weight[..., None] > 0)
+    rooted = np.sqrt(shares) * (deviations - residual)  # (row, *batch, d)
+    scatter = np.moveaxis(rooted, 0, -1) @ np.moveaxis(rooted, 0, -2)
+    return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
+
+
+def covariance_from(scatter: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """scatter / weight; where that has no full rank, RIDGE times the average variance is added to the diagonal."""
+    covariance = scatter / weight[..., None, None]
+    dimension = covariance.shape[-1]
+    average = np.trace(covariance, axis1=-2, axis2=-1) / dimension
+    if not (average > 0).all():
+        raise InvalidData(
+            "the covariance of a MultivariateGaussian would be 0: "
+            f"give at least {dimension + 1} different rows, a known covariance= or a prior"
+        )
+    ranks = rank(covariance)
+    ridge = np.where(ranks < dimension, RIDGE * average, 0.0)
+    if (ridge > 0).any():
+        _report(ranks, ridge, dimension)
+    return covariance + ridge[..., None, None] * np.eye(dimension)
+
+
+def rank(covariance: np.ndarray) -> np.ndarray:
+    """The rank of the correlations: it does not depend on units."""
+    scale = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    safe = np.where(scale > 0, scale, 1.0)
+    correlations = covariance / (safe[..., :, None] * safe[..., None, :])
+    return np.asarray((np.linalg.eigvalsh(correlations) > RANK_TOLERANCE * covariance.shape[-1]).sum(axis=-1))
+
+
+def _report(ranks: np.ndarray, ridge: np.ndarray, dimension: int) -> None:
+    wrong = ridge > 0
+    warn_user(
+        f"the estimated covariance{where(wrong)} has rank {int(ranks[wrong][0])} of {dimension}; "
+        f"{float(ridge[wrong][0]):.3g}, {RIDGE:g} of the average variance, was added to its diagonal: "
+        f"give at least {dimension + 1} rows with no column that the others determine, or a prior",
+        RegularizedWarning,
+    )
+
+
+def update_mean(prior: Any, statistics: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Σn = Σ (nΣ0 + Σ)⁻¹ Σ0 and μn = μ0 + nΣ0 (nΣ0 + Σ)⁻¹ (x̄ - μ0): the precisions Σ0⁻¹ and nΣ⁻¹ add."""
+    weight, covariance, own = statistics.weight[..., None, None], statistics.known["covariance"], prior.covariance
+    total = weight * own + covariance
+    found = covariance @ np.linalg.solve(total, np.broadcast_to(own, total.shape))
+    shift = np.linalg.solve(total, (statistics.center - prior.mean)[..., None])
+    mean = prior.mean + (weight * own @ shift)[..., 0]
+    return mean, (found + np.swapaxes(found, -2, -1)) / 2
+
+
+def average_precision(prior: Any, known: Known) -> np.ndarray:
+    """tr Σ Σ0⁻¹ / d: observations per direction, on average."""
+    ratio = np.linalg.solve(prior.covariance, np.broadcast_to(known["covariance"], prior.covariance.shape))
+    return np.asarray(np.trace(ratio, axis1=-2, axis2=-1) / prior.dimension)
+
+
+def partial_correlations(precision: np.ndarray) -> np.ndarray:
+    """-λij / √(λii λjj), and 1 on the diagonal."""
+    scale = np.sqrt(np.diagonal(precision, axis1=-2, axis2=-1))
+    found = -precision / (scale[..., :, None] * scale[..., None, :])
+    diagonal = np.arange(precision.shape[-1])
+    found[..., diagonal, diagonal] = 1.0
+    return np.asarray(found)
+
+
+def graph_of(correlations: np.ndarray, tolerance: float = 1e-9, names: Iterable[str] | None = None) -> UndirectedGraph:
+    """An edge for each partial correlation beyond the tolerance."""
+    if correlations.ndim != 2:
+        raise InvalidData("a batch of Gaussians has a graph each; ask one member, as in family[0].graph()")
+    size = len(correlations)
+    nodes = [str(index) for index in range(size)] if names is None else check_iterable(names, "names")
+    if len(nodes) != size:
+        raise InvalidData(f"there are {size} entries to name; got {len(nodes)} names")
+    check_number(tolerance, "tolerance", least=0)
+    edges = np.argwhere(np.triu(np.abs(correlations) > tolerance, 1))
+    return UndirectedGraph([(nodes[one], nodes[other]) for one, other in edges], nodes)
+
+
+class Ellipse(NamedTuple):
+    """center ± half_length · direction are its vertices; the longest axis comes first."""
+
+    center: np.ndarray  # (*batch, d)
+    half_lengths: np.ndarray  # (*batch, axis)
+    directions: np.ndarray  # (*batch, axis, d), of length 1
+
+
+def ellipse_of(center: np.ndarray, covariance: np.ndarray, probability: float) -> Ellipse:
+    """Where the squared Mahalanobis distance is the quantile of χ² with d degrees of freedom."""
+    if not 0 < as_float(probability) < 1:
+        raise InvalidData(f"an ellipse holds a probability between 0 and 1; got {shown(probability)}")
+    squared_distance = 2 * gammaincinv(covariance.shape[-1] / 2, probability)
+    variances, vectors = np.linalg.eigh(covariance)
+    half_lengths = np.sqrt(squared_distance * variances)[..., ::-1]
+    return Ellipse(center, half_lengths, np.swapaxes(vectors, -2, -1)[..., ::-1, :])
+
+
+MultivariateGaussian.pairs = (
+    Pair(
+        MultivariateGaussian, MultivariateGaussian, "mean",
+        lambda prior, statistics: MultivariateGaussian(*update_mean(prior, statistics)),
+        at=lambda point, known: MultivariateGaussian(point, known["covariance"]),
+        sample_size=average_precision,
+        known=frozenset({"covariance"}),
+        closed_form_predictive=lambda posterior, known: MultivariateGaussian(
+            posterior.mean, posterior.covariance + known["covariance"]
+        ),
+    ),
+)  # fmt: skip

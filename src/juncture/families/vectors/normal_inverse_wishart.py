@@ -8,13 +8,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.families.conjugacy.pair import Pair
+from juncture.families.conjugacy import Pair
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.family import Real
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Pairs, PositiveDefinite, Vectors
 from juncture.families.vectors import block_matrices as blocks
-from juncture.families.vectors import matrix_gamma
+from juncture.families.vectors import matrix_family
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.joint_prior import JointPrior, as_pair, strength_of
 from juncture.families.vectors.matrix_family import check_degrees, degrees_from
@@ -118,7 +118,7 @@ class NormalInverseWishart(JointPrior):
         _, strength, half_degrees, half_scale = _parameters_at(natural)
         dimension = half_scale.shape[-1]
         gaussian = 0.5 * dimension * (LOG_TWO_PI - np.log(strength))
-        return np.asarray(matrix_gamma.log_partition(half_degrees, half_scale) + gaussian)
+        return np.asarray(matrix_family.log_partition(half_degrees, half_scale) + gaussian)
 
     @classmethod
     def _sufficient(cls, x: Any, known: Known) -> np.ndarray:
@@ -149,7 +149,7 @@ class NormalInverseWishart(JointPrior):
         return np.asarray(self._given["degrees"] * self._whitening.squared_distance(shift))
 
     def _expected_log_precision(self) -> np.ndarray:
-        return matrix_gamma.expected_log_determinant(0.5 * self._given["degrees"], 0.5 * self._given["scale"])
+        return matrix_family.expected_log_determinant(0.5 * self._given["degrees"], 0.5 * self._given["scale"])
 
     @property
     def covariance_marginal(self) -> InverseWishart:
@@ -208,9 +208,9 @@ def _expectations(
     mean: np.ndarray, strength: np.ndarray, half_degrees: np.ndarray, half_scale: np.ndarray
 ) -> np.ndarray:
     """E (log |Σ|, vec Σ⁻¹, Σ⁻¹μ, μᵀΣ⁻¹μ)."""
-    precision = matrix_gamma.expected_matrix(half_degrees, half_scale)
+    precision = matrix_family.expected_matrix(half_degrees, half_scale)
     pulled = apply(precision, mean)
-    log_covariance = -matrix_gamma.expected_log_determinant(half_degrees, half_scale)
+    log_covariance = -matrix_family.expected_log_determinant(half_degrees, half_scale)
     return _concatenate_parts(
         log_covariance, precision, pulled, mean.shape[-1] / strength + (pulled * mean).sum(axis=-1)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from juncture.data.observations import as_values, check_inside
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family
-from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Known
 
 
 class VectorFamily(Family):

@@ -11,10 +11,9 @@ from juncture.base.values import Value, number_of, read_only
 from juncture.drawing.html import html_table
 from juncture.drawing.pictures import plot
 from juncture.errors import UnknownVariable
-from juncture.factors.html import MAX_ROWS, format_omitted
-from juncture.factors.tables import import_pandas
-from juncture.factors.text import MAX_ROWS as MAX_LINES
-from juncture.factors.text import align_columns, left_out
+from juncture.factors.printed_tables import MAX_HTML_ROWS, align_columns, format_omitted, left_out
+from juncture.factors.printed_tables import MAX_ROWS as MAX_LINES
+from juncture.factors.scope_tables import import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,4 +107,4 @@ class InformationValues(Value):
         return "\n".join([repr(self), *lines, *([left_out(more, "row")] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
-        return html_table(self._columns(), self._rows(MAX_ROWS), format_omitted(len(self)), num_labels=1)
+        return html_table(self._columns(), self._rows(MAX_HTML_ROWS), format_omitted(len(self)), num_labels=1)

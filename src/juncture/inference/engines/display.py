@@ -12,7 +12,7 @@ import numpy as np
 from juncture.base.values import number_of
 from juncture.drawing.html import Markup, html_table
 from juncture.errors import TooLarge
-from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
+from juncture.factors.printed_tables import MAX_HTML_COLUMNS, MAX_HTML_ROWS, format_omitted
 from juncture.inference.engines.real_marginals import summarize
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def row_beliefs_html(beliefs: Beliefs) -> str:
     scope = [beliefs.model.variable(name) for name in beliefs.targets]
     if any(variable.is_real for variable in scope):
         return row_moments_html(beliefs)
-    shown = list(islice(((variable.name, label) for variable in scope for label in variable.labels), MAX_COLUMNS))
+    shown = list(islice(((variable.name, label) for variable in scope for label in variable.labels), MAX_HTML_COLUMNS))
     shares = [beliefs[name][label] for name, label in shown]
     heads = [f"{name}={label}" for name, label in shown]
     words, num_rows = beliefs_text(beliefs), beliefs.findings.num_rows
@@ -86,7 +86,7 @@ def row_moments_html(beliefs: Beliefs) -> str:
     """For each of the first rows the moments of real variables, and the probabilities of states."""
     columns = {
         f"{label} of {name}": np.atleast_1d(numbers)
-        for name in beliefs.targets[:MAX_COLUMNS]
+        for name in beliefs.targets[:MAX_HTML_COLUMNS]
         for label, numbers in summarize(beliefs[name]).items()
     }
     index = count() if beliefs.findings.index is None else beliefs.findings.index
@@ -137,12 +137,12 @@ def steps_html(
 
     Rows are named by the `index`, or numbered; `size` is that of the whole table, where only a part is given.
     """
-    names = islice(count() if index is None else index, MAX_ROWS)
-    shares = distributions[:MAX_ROWS, :MAX_COLUMNS].tolist()
+    names = islice(count() if index is None else index, MAX_HTML_ROWS)
+    shares = distributions[:MAX_HTML_ROWS, :MAX_HTML_COLUMNS].tolist()
     rows = ((name, *map(share_html, row)) for name, row in zip(names, shares, strict=False))
     note = format_omitted(*(distributions.shape if size is None else size))
     return picture_html(words, picture, len(distributions)) + html_table(
-        [unit, *labels[:MAX_COLUMNS]], rows, note, num_labels=1
+        [unit, *labels[:MAX_HTML_COLUMNS]], rows, note, num_labels=1
     )
 
 
@@ -165,13 +165,17 @@ def intervals_html(
     words: str, means: np.ndarray, deviations: np.ndarray, picture: Drawing, *, index: Iterable[object] | None = None
 ) -> str:
     """A line of words, a picture, and the mean and standard deviation of each coordinate (step, coordinate)."""
-    pairs = zip(means[:MAX_ROWS, :MAX_COLUMNS].tolist(), deviations[:MAX_ROWS, :MAX_COLUMNS].tolist(), strict=True)
+    pairs = zip(
+        means[:MAX_HTML_ROWS, :MAX_HTML_COLUMNS].tolist(),
+        deviations[:MAX_HTML_ROWS, :MAX_HTML_COLUMNS].tolist(),
+        strict=True,
+    )
     rows = (
         (step, *(f"{mean:.4g} ± {deviation:.4g}" for mean, deviation in zip(*pair, strict=True)))
         for step, pair in zip(count() if index is None else index, pairs, strict=False)
     )
     table = html_table(
-        ["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(*means.shape), num_labels=1
+        ["step", *range(means[:, :MAX_HTML_COLUMNS].shape[1])], rows, format_omitted(*means.shape), num_labels=1
     )
     return picture_html(words, picture, len(means)) + table
 
@@ -180,5 +184,5 @@ def states_html(
     words: str, heads: Iterable[object], rows: Iterable[Iterable[object]], *size: int, picture: Drawing | None = None
 ) -> str:
     """A line of words, and the first rows of a table of states; `size` is that of the whole table."""
-    table = html_table(heads, islice(rows, MAX_ROWS), format_omitted(*size), num_labels=1)
+    table = html_table(heads, islice(rows, MAX_HTML_ROWS), format_omitted(*size), num_labels=1)
     return picture_html(words, picture, size[0]) + table

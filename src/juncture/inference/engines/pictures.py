@@ -12,7 +12,7 @@ import numpy as np
 from juncture.drawing.grids import Grid, GridCell
 from juncture.drawing.shares import ShareDiagram, Shares
 from juncture.drawing.text import format_percentage, format_value
-from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
+from juncture.factors.printed_tables import MAX_HTML_COLUMNS, MAX_HTML_ROWS, format_omitted
 from juncture.variables import Scope
 
 MAX_SHOWN_ROWS = 60
@@ -42,7 +42,9 @@ def rows_diagram(parts: Iterable[Shares], num_rows: int, index: Any = None, num_
 
 def assignment_grid(assignment: Mapping[str, Any]) -> Grid:
     """A row for each variable with its state."""
-    rows = ((GridCell(name), GridCell(format_value(state))) for name, state in islice(assignment.items(), MAX_ROWS))
+    rows = (
+        (GridCell(name), GridCell(format_value(state))) for name, state in islice(assignment.items(), MAX_HTML_ROWS)
+    )
     return Grid(("variable", "state"), tuple(rows), notes_of(format_omitted(len(assignment))))
 
 
@@ -54,15 +56,15 @@ def ranked_grid(
     Variables in which they differ come first.
     """
     best = assignments[0]
-    differing = [name for name in best if any(each[name] != best[name] for each in assignments[:MAX_ROWS])]
-    names = list(dict.fromkeys(chain(differing, best)))[:MAX_COLUMNS]
+    differing = [name for name in best if any(each[name] != best[name] for each in assignments[:MAX_HTML_ROWS])]
+    names = list(dict.fromkeys(chain(differing, best)))[:MAX_HTML_COLUMNS]
     rows = (
         (
             GridCell(str(rank + 1)),
             probability_cell(log_prob, is_density=is_density),
             *(GridCell(format_value(each[name]), is_marked=each[name] != best[name]) for name in names),
         )
-        for rank, (each, log_prob) in enumerate(zip(assignments[:MAX_ROWS], log_probs, strict=False))
+        for rank, (each, log_prob) in enumerate(zip(assignments[:MAX_HTML_ROWS], log_probs, strict=False))
     )
     notes = notes_of(format_omitted(len(assignments), len(best)))
     return Grid(("rank", "density" if is_density else "probability", *names), tuple(rows), notes)
@@ -87,7 +89,9 @@ def rows_grid(
             probability_cell(log_prob, is_density=is_density),
             *(GridCell("" if state is None else format_value(state)) for state in states),
         )
-        for row, (log_prob, *states) in enumerate(zip(log_probs[:MAX_ROWS].tolist(), *columns.values(), strict=False))
+        for row, (log_prob, *states) in enumerate(
+            zip(log_probs[:MAX_HTML_ROWS].tolist(), *columns.values(), strict=False)
+        )
     )
     heads = ("row", "density" if is_density else "probability", *columns)
     return Grid(heads, tuple(rows), notes_of(format_omitted(len(log_probs), num_columns)))

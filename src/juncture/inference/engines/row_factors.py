@@ -11,8 +11,8 @@ import numpy as np
 
 from juncture.base.values import number_of
 from juncture.errors import InvalidModel
-from juncture.factors.html import MAX_COLUMNS
-from juncture.factors.tables import import_pandas, state_codes
+from juncture.factors.printed_tables import MAX_HTML_COLUMNS
+from juncture.factors.scope_tables import import_pandas, state_codes
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RowFactors:
         return steps_diagram(shares) if self.unit == "step" else rows_diagram([shares], len(self))
 
     def _repr_html_(self) -> str:
-        states = islice(product(*(variable.labels for variable in self.scope)), MAX_COLUMNS)
+        states = islice(product(*(variable.labels for variable in self.scope)), MAX_HTML_COLUMNS)
         labels = [", ".join(map(str, labels)) for labels in states]
         from juncture.inference.engines.display import steps_html
 

@@ -16,7 +16,7 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
-from juncture.factors.tables import broadcast_to_scope
+from juncture.factors.scope_tables import broadcast_to_scope
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.factor_product import FactorGraph
 from juncture.variables import Scope, Variable

@@ -12,7 +12,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.drawing.courses import Course, Panel
 from juncture.errors import Unsupported
-from juncture.factors.tables import import_pandas
+from juncture.factors.scope_tables import import_pandas
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable

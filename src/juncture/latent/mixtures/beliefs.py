@@ -14,8 +14,7 @@ from juncture.base.checks import check_count, shown
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.categorical import CategoricalEmissions
-from juncture.components.gaussian import GaussianEmissions
-from juncture.components.gaussian_holes import patterns
+from juncture.components.gaussian import GaussianEmissions, patterns
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset

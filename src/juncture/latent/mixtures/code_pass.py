@@ -13,7 +13,7 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.families.discrete.bernoulli import Bernoulli
-from juncture.families.statistics.compiled import as_buffer
+from juncture.families.statistics.long_data import as_buffer
 from juncture.numerics import stable
 from juncture.runtime.parallel import map_blocks
 

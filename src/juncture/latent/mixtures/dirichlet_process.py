@@ -19,9 +19,8 @@ from juncture.base.checks import check_count, check_number, shown
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.contract import EmissionStatistics, is_seen
-from juncture.components.gaussian import GaussianEmissions
+from juncture.components.gaussian import GaussianEmissions, expected_moments, full_log_prob
 from juncture.components.gaussian_estimate import reference_variance
-from juncture.components.gaussian_holes import expected_moments, full_log_prob
 from juncture.components.mixture import Mixture
 from juncture.errors import Unsupported
 from juncture.families.continuous.beta import Beta

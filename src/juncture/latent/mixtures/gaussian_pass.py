@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.components.contract import EmissionStatistics
-from juncture.components.gaussian_holes import patterns
-from juncture.families.statistics.compiled import as_buffer, merge_moments
+from juncture.components.gaussian import patterns
+from juncture.families.statistics.long_data import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.whitening import Whitening

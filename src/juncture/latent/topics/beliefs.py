@@ -10,7 +10,7 @@ import numpy as np
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.errors import Unsupported
-from juncture.factors.tables import import_pandas
+from juncture.factors.scope_tables import import_pandas
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable

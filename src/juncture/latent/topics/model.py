@@ -16,8 +16,8 @@ from juncture.base.checks import check_array, check_count, check_iterable, is_co
 from juncture.base.values import Value, number_of, read_only
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidModel
-from juncture.factors.html import MAX_ROWS, format_omitted
-from juncture.factors.tables import import_pandas
+from juncture.factors.printed_tables import MAX_HTML_ROWS, format_omitted
+from juncture.factors.scope_tables import import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +137,7 @@ class LatentDirichletAllocation(Value):
         probabilities = np.sort(self.topics, axis=1)[:, ::-1]
         rows = (
             (topic, *(f"{word} {share:.3f}" for word, share in zip(words, probabilities[topic], strict=False)))
-            for topic, words in enumerate(self.top_words(SHOWN)[:MAX_ROWS])
+            for topic, words in enumerate(self.top_words(SHOWN)[:MAX_HTML_ROWS])
         )
         note = format_omitted(self.num_topics)
         return f"<p><code>{escape(repr(self))}</code></p>" + html_table(heads, rows, note, num_labels=1)

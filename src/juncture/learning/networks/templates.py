@@ -19,7 +19,7 @@ from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
-from juncture.factors.tables import check_table_size
+from juncture.factors.scope_tables import check_table_size
 from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct

@@ -23,7 +23,7 @@ from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional, signature
 from juncture.factors.factor import Factor
-from juncture.factors.tables import import_pandas
+from juncture.factors.scope_tables import import_pandas
 from juncture.inference.engines.contract import EnginePlan, Query
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import as_targets

@@ -15,7 +15,7 @@ from juncture.base.values import Value, number_of, read_only
 from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
-from juncture.factors.html import table_html
+from juncture.factors.printed_tables import table_html
 from juncture.numerics import stable
 from juncture.sequences.conditional_random_field.features import FeatureRows
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

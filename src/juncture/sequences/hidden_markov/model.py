@@ -17,7 +17,7 @@ from juncture.components.convert import as_emissions
 from juncture.data.sequences.sequences import Sequences, as_sequences
 from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidModel, Unsupported
-from juncture.factors.html import table_html
+from juncture.factors.printed_tables import table_html
 from juncture.numerics import stable
 from juncture.variables import Scope, State, Variable
 

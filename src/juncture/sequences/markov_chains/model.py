@@ -17,7 +17,7 @@ from juncture.data.sources.steps import StepKind
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
-from juncture.factors.html import table_html
+from juncture.factors.printed_tables import table_html
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.stable import as_probabilities
 from juncture.runtime.memory import check_steps_fit, check_table_fits

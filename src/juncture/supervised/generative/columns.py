@@ -18,10 +18,9 @@ from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.convert import of_batch
-from juncture.components.family import FamilyEmissions
+from juncture.components.family import FamilyEmissions, stack_members
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.components.members import stack_members
 from juncture.components.repeated import RepeatedEmissions
 from juncture.components.word_counts import MultinomialCounts
 from juncture.errors import InvalidData, JunctureError, Unsupported

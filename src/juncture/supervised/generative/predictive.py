@@ -16,11 +16,10 @@ from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.convert import of_batch
-from juncture.components.family import FamilyEmissions
+from juncture.components.family import FamilyEmissions, StudentEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import reference_moments
 from juncture.components.independent import IndependentEmissions
-from juncture.components.student import StudentEmissions
 from juncture.components.word_counts import DirichletCounts, MultinomialCounts
 from juncture.errors import Unsupported
 from juncture.families.vectors.normal_gamma import NormalInverseGamma

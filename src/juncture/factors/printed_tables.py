@@ -1,17 +1,24 @@
-"""Labelled tables as text: the states of all variables but the last down, those of the last across."""
+"""Labelled tables as text, and as HTML for notebooks.
+
+The last variable goes across, the others down; a large table is cut, and a note says so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice, product
 
 import numpy as np
 
 from juncture.base.values import format_count, short
+from juncture.drawing.html import html_table
 from juncture.variables import Scope
 
 MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 20, 10, 40
 MAX_PARENTS, MAX_SIZE = 12, 2**62  # of a conditional that is shown as a table; positions of rows have 64 bits
 GAP = "…"
+MAX_HTML_ROWS = 32
+MAX_HTML_COLUMNS = 12
 
 
 def table_text(title: str, scope: Scope, read_rows: Callable[[np.ndarray], np.ndarray]) -> str:
@@ -79,3 +86,24 @@ def align_columns(lines: Sequence[Sequence[str]], num_labels: int) -> list[str]:
         for line in cut
     )
     return ["  ".join(cells).rstrip() for cells in aligned]
+
+
+def table_html(scope: Scope, values: np.ndarray) -> str:
+    """The table of a factor: the last variable across, the others down."""
+    if not scope:
+        return f"<code>{float(values):g}</code>"
+    *down, across = scope
+    heads = [variable.name for variable in down]
+    heads += [f"{across.name}={label}" for label in across.labels[:MAX_HTML_COLUMNS]]
+    rows = values.reshape(-1, across.num_states)
+    states = islice(product(*(variable.labels for variable in down)), MAX_HTML_ROWS)
+    numbers = ([f"{value:.4g}" for value in row[:MAX_HTML_COLUMNS]] for row in rows)
+    body = ((*labels, *row) for labels, row in zip(states, numbers, strict=False))
+    return html_table(heads, body, format_omitted(*rows.shape), num_labels=len(down))
+
+
+def format_omitted(num_rows: int, num_columns: int | None = None) -> str:
+    """The note below a table that is not shown in full; the number of columns where they may be cut, too."""
+    if num_rows <= MAX_HTML_ROWS and (num_columns or 0) <= MAX_HTML_COLUMNS:
+        return ""
+    return f"… cut from {num_rows} rows{'' if num_columns is None else f' × {num_columns} columns'}"

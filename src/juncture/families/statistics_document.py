@@ -1,20 +1,90 @@
-"""Checks of statistics from a file; their constructors run for every block of data and check nothing."""
+"""Statistics from plain data: `statistics_from_dict` and `statistics_from_json` undo `to_dict` and `to_json`.
+
+Statistics from a file are checked here; their constructors run for every block of data and check nothing.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, JunctureError, Unsupported
-from juncture.families.statistics.known import check_known
+from juncture.base.checks import check_mapping
+from juncture.base.documents.json_text import parse_strictly
+from juncture.errors import FormatError, InvalidData, InvalidModel, JunctureError, Unsupported, hint
+from juncture.families.family import Family
+from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.families.statistics.sample_statistics import Range, Sample
-from juncture.families.statistics.statistics import Moments, Statistics
+from juncture.families.statistics.statistics import Moments, Statistics, check_known
 
 LEAST, MOST = 1e-100, 1e100  # of weights; beyond, products with them would overflow or vanish
+
+
+def statistics_from_json(text: str) -> Statistics:
+    """The statistics that `Statistics.to_json` wrote; a `FormatError` says what is wrong with any other text.
+
+    Parameters
+    ----------
+    text
+        The text of a JSON document.
+
+    Returns
+    -------
+    Statistics
+        The statistics, of the family that the text names.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> counts = jt.Poisson.statistics([2, 0, 3])
+    >>> jt.statistics_from_json(counts.to_json()) == counts
+    True
+    """
+    document = parse_strictly(text, "statistics")
+    if not isinstance(document, dict):
+        raise FormatError("statistics are one JSON object")
+    try:
+        return statistics_from_dict(document)
+    except (InvalidData, InvalidModel, Unsupported) as error:
+        raise FormatError(str(error)) from error
+
+
+def statistics_from_dict(document: Mapping[str, Any]) -> Statistics:
+    """The statistics that `Statistics.to_dict` wrote."""
+    kind, family = _kind_and_family(document)
+    names = [name for name in kind._fields if name != "family"]
+    if missing := [name for name in names if name not in document and name != "log_base_rest"]:
+        raise InvalidData(f"statistics need {', '.join(missing)}")
+    try:
+        found = kind(family, **{name: _field(name, document[name]) for name in names if name in document})
+    except (AttributeError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
+    check_statistics(found)
+    return found
+
+
+def _kind_and_family(document: Mapping[str, Any]) -> tuple[type[Statistics], type[Family]]:
+    """The classes that the entries "kind" and "family" name."""
+    known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
+    kinds, families = {kind.__name__: kind for kind in known_kinds}, FAMILIES | COMPOSED
+    kind, family = kinds.get(str(document.get("kind"))), families.get(str(document.get("family")))
+    if kind is None or family is None:
+        nearest = hint(document.get("kind"), kinds) if kind is None else hint(document.get("family"), families)
+        raise InvalidData(
+            f"no statistics of the kind {document.get('kind')!r} of a family {document.get('family')!r}; {nearest}"
+        )
+    return kind, family
+
+
+def _field(name: str, value: Any) -> Any:
+    """The value of one field; the parts of several columns are statistics themselves."""
+    if name != "parts":
+        return value
+    return [statistics_from_dict(check_mapping(part, "the statistics of a column")) for part in value]
 
 
 def check_statistics(found: Statistics) -> None:
@@ -84,6 +154,16 @@ def check_numbers(found: Any) -> None:
         check_finite(found.log_base_rest, "log_base_rest")
 
 
+def check_shape(shape: tuple[int, ...], wanted: tuple[int, ...], name: str) -> None:
+    if shape != wanted:
+        raise InvalidData(f"the {name} has the shape {shape} where the weights have {wanted}")
+
+
+def check_finite(numbers: np.ndarray, name: str) -> None:
+    if not (np.abs(numbers) <= MOST**2).all():
+        raise InvalidData(f"the {name} must be numbers of at most {MOST**2:g}")
+
+
 @check_numbers.register
 def _(found: Moments) -> None:
     dimension = found.center.shape[len(found.batch_shape) :]
@@ -112,13 +192,3 @@ def _(found: Range) -> None:
         check_finite(getattr(found, name), name)
     if not (found.low <= found.high).all():
         raise InvalidData("the smallest value lies above the largest")
-
-
-def check_shape(shape: tuple[int, ...], wanted: tuple[int, ...], name: str) -> None:
-    if shape != wanted:
-        raise InvalidData(f"the {name} has the shape {shape} where the weights have {wanted}")
-
-
-def check_finite(numbers: np.ndarray, name: str) -> None:
-    if not (np.abs(numbers) <= MOST**2).all():
-        raise InvalidData(f"the {name} must be numbers of at most {MOST**2:g}")

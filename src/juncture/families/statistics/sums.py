@@ -1,7 +1,8 @@
-"""Sums of logarithms that do not depend on the order: statistics of counts add bit for bit.
+"""Weighted sums over rows, and exact sums of logarithms, so that statistics of counts add bit for bit in any order.
 
-A sum is two numbers, the nearest floating-point number and what is left to it. Logarithms are held as multiples of
-2^-60 and weights as multiples of 2^-8, so both are exact up to 2^36.
+In weighted sums the rows or the weights may have no batch axes. An exact sum is two numbers, the nearest floating-point
+number and what is left to it. Logarithms are held as multiples of 2^-60 and weights as multiples of 2^-8, so both are
+exact up to 2^36.
 """
 
 from __future__ import annotations
@@ -16,8 +17,42 @@ CHUNK = 1 << 10  # terms: the sums of their parts have at most 53 bits
 FIRST = 16  # weights that are looked at before all others
 SPLIT = 2.0**27 + 1  # halves the digits of a number
 MOST_TERMS = 1 << 17  # distinct ones: beyond, whole-number arithmetic takes too long
-
 Sum = tuple[np.ndarray, np.ndarray]
+
+
+def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -> np.ndarray:
+    """Σ over rows of w · value; values (row, *batch, *axes) and weights (row, *batch) may each lack a batch."""
+    if weights is None:
+        return np.asarray(np.einsum("r...->...", values))  # faster than sum along an axis before a short one
+    if weights.ndim == 1 and values.ndim == 1 + axes:
+        return np.asarray(np.einsum("r,r...->...", weights, values))
+    if values.ndim == 1 + axes:
+        return np.tensordot(weights, values, axes=(0, 0))
+    num_batch = max(values.ndim - 1 - axes, weights.ndim - 1)
+    wide = with_batch(weights, num_batch)[(...,) + (None,) * axes]
+    return np.asarray((wide * with_batch(values, num_batch, axes)).sum(axis=0))
+
+
+def total_weight(weights: np.ndarray | None, num_rows: int, batch: tuple[int, ...]) -> np.ndarray:
+    """Σ w over the rows: added up as a statistic that is always 1, so that both round alike."""
+    if weights is None:
+        return np.full(batch, float(num_rows))
+    return weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0]
+
+
+def with_batch(rows: np.ndarray, num_batch: int, axes: int = 0) -> np.ndarray:
+    """The same rows with as many batch axes, the missing ones of length 1."""
+    missing = num_batch - (rows.ndim - 1 - axes)
+    return rows.reshape(len(rows), *(1,) * missing, *rows.shape[1:])
+
+
+def sum_of_logs(terms: np.ndarray, weights: np.ndarray | None, *, exact: bool) -> Sum:
+    """Σ w log h(x) and what rounding took from it: of counts exactly, so that their statistics add bit for bit."""
+    found = exact_sum(terms, weights) if exact else None
+    if found is not None:
+        return found
+    total = weighted_sum(terms, weights, axes=0)
+    return total, np.zeros_like(total)
 
 
 def exact_sum(terms: np.ndarray, weights: np.ndarray | None) -> Sum | None:

@@ -9,8 +9,8 @@ import numpy as np
 from juncture.base.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, align
-from juncture.factors.tables import check_table_size
-from juncture.information.tables import check_normalized
+from juncture.factors.scope_tables import check_table_size
+from juncture.information.common_points import check_normalized
 from juncture.variables import Scope
 
 TOLERANCE = 1e-13

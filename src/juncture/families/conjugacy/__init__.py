@@ -1,1 +1,0 @@
-"""Which prior goes with which likelihood, and what follows from a pair."""
