@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 import juncture as jt
-from juncture.formats.uai.evidence import read_evidence
-from juncture.formats.uai.results import read_result
+from juncture.formats.uai_evidence import read_evidence
+from juncture.formats.uai_results import read_result
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "uai2014"
 WALL = 5  # times the seconds: when a process is stopped on a machine that does other things too

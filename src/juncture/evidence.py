@@ -19,8 +19,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_mapping
 from juncture.base.values import Value, content_key, few, short
-from juncture.data.dataset import Dataset, Extra
-from juncture.data.entries import as_rows, as_table
+from juncture.data.dataset import Dataset, Extra, as_rows, as_table
 from juncture.data.findings import Arrays, Findings, drop_unobserved, row_index
 from juncture.data.likelihoods import (
     Likelihoods,

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.sequences import Sequence, Sequences
+from juncture.data.sequences import Sequence, Sequences
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph

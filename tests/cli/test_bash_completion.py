@@ -13,7 +13,7 @@ import pytest
 from typer._completion_shared import get_completion_script
 
 import juncture as jt
-from juncture.cli.reading.bash_completion import SCRIPT, replace_bash_script
+from juncture.cli.reading.completion import SCRIPT, replace_bash_script
 
 CODE = "from juncture.cli.main import run; run()"
 NAMES = {"complete_func": "_complete", "autocomplete_var": "_JUNCTURE_COMPLETE", "prog_name": "juncture"}

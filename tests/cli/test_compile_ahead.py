@@ -39,7 +39,7 @@ OF_MESSAGES = {
 }
 SCRIPT = f"""
 from importlib import import_module
-from juncture.cli.compile_ahead import warm_up
+from juncture.cli.warmup import warm_up
 warm_up()
 for module, names in {(CALLED | OF_SEQUENCES | OF_TREES | OF_TOPICS | OF_MESSAGES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")

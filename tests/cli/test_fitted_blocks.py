@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import juncture as jt
-from juncture.cli import fitted_blocks, saved_steps
+from juncture.cli import fitted_blocks
 from juncture.cli.printing.progress import PassBar, show_passes
 from juncture.data.sources import as_source
 from juncture.learning.networks import saved_counts
@@ -114,7 +114,7 @@ def test_steps_are_saved_when_they_are_interrupted(holes):
             raise ZeroDivisionError  # anything that ends the run
         saver.saved = saver.saved._replace(num_steps=saver.saved.num_steps + 1, model=model)
 
-    with mock.patch.object(saved_steps.Saver, "keep", keep), pytest.raises(ZeroDivisionError):
+    with mock.patch.object(fitted_blocks.Saver, "keep", keep), pytest.raises(ZeroDivisionError):
         fit_rows("out.json", "--resume", "state.json")
     assert json.loads(Path("state.json").read_text())["steps"] == 2
 

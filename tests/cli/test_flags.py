@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from juncture.cli.printing.flags import use_flags
+from juncture.cli.main import use_flags
 from support.command_line import juncture
 
 ROWS = "a,b,empty\n1,x,\n,y,\n2,x,\n"

@@ -20,7 +20,7 @@ import juncture as jt
 from juncture.cli import sample as juncture_sample
 from juncture.cli.commands import COMMANDS, load_command
 from juncture.cli.info import info, joint_parameters
-from juncture.data.files.csv import CsvColumn
+from juncture.data.files.writers import CsvColumn
 from juncture.errors import CONTROLS, escape_controls
 from juncture.learning.em.steps import EMSteps
 from juncture.runtime import files

@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 
 import juncture as jt
-from juncture.cli.learned_blocks import Training, WatchedPasses
 from juncture.cli.printing.progress import PassBar, show_passes
+from juncture.cli.training_rows import Training, WatchedPasses
 from juncture.data.sources import as_source
 from juncture.learning.structure import data as structure_data
 from juncture.learning.structure.streamed import rows as streamed_rows

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import juncture as jt
 from juncture.cli.main import app
-from juncture.cli.printing.chains import MAX_DRAWS, watched_engine
+from juncture.cli.printing.progress import MAX_DRAWS, watched_engine
 
 ASIA = ["query", "asia", "lung", "--given", "xray=yes"]
 

@@ -7,7 +7,7 @@ import io
 import pytest
 from typer.testing import CliRunner
 
-import juncture.cli.compile_ahead
+import juncture.cli.warmup
 from juncture.cli import warmup as command
 from juncture.cli.main import app
 from juncture.cli.printing.output import console
@@ -18,7 +18,7 @@ def asked(monkeypatch):
     """Subjects that compile nothing; the list of those that were asked."""
     asked: list[str] = []
     subjects = {name: lambda name=name: asked.append(name) for name in ("one thing", "another")}
-    monkeypatch.setattr(juncture.cli.compile_ahead, "SUBJECTS", subjects)
+    monkeypatch.setattr(juncture.cli.warmup, "SUBJECTS", subjects)
     monkeypatch.setenv("JUNCTURE_NUM_THREADS", "1")
     return asked
 
@@ -46,18 +46,18 @@ def test_a_bar_on_a_terminal(asked, monkeypatch):
 
 def test_two_processes_share_the_subjects(monkeypatch):
     begun: list[str] = []
-    monkeypatch.setattr(juncture.cli.compile_ahead, "SECOND_PROCESS", "import sys; print(*sys.argv[1:], sep='\\n')")
+    monkeypatch.setattr(juncture.cli.warmup, "SECOND_PROCESS", "import sys; print(*sys.argv[1:], sep='\\n')")
     monkeypatch.setattr(
-        juncture.cli.compile_ahead, "warm_up", lambda begin, subjects: [begin(subject) for subject in subjects]
+        juncture.cli.warmup, "warm_up", lambda begin, subjects: [begin(subject) for subject in subjects]
     )
-    juncture.cli.compile_ahead.warm_up_in_two_processes(begun.append)
-    assert sorted(begun) == sorted(juncture.cli.compile_ahead.SUBJECTS)
+    juncture.cli.warmup.warm_up_in_two_processes(begun.append)
+    assert sorted(begun) == sorted(juncture.cli.warmup.SUBJECTS)
 
 
 def test_a_second_process_that_fails_is_told(monkeypatch, asked):
-    monkeypatch.setattr(juncture.cli.compile_ahead, "SECOND_PROCESS", "raise SystemExit(1)")
+    monkeypatch.setattr(juncture.cli.warmup, "SECOND_PROCESS", "raise SystemExit(1)")
     with pytest.raises(juncture.JunctureError, match="a process that compiled kernels has failed"):
-        juncture.cli.compile_ahead.warm_up_in_two_processes(lambda subject: None)
+        juncture.cli.warmup.warm_up_in_two_processes(lambda subject: None)
 
 
 def test_without_numba_there_is_nothing_to_compile(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.bins.discretizer import MAX_BINS
+from juncture.data.discretization import MAX_BINS
 from juncture.errors import InvalidData, JunctureError, TooLarge
 from support.bounded import bounded
 

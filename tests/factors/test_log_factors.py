@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.formats.uai import write_uai
 
 A, B, C = jt.Variable("a", 2), jt.Variable("b", 3), jt.Variable("c", ["no", "yes"])

@@ -10,7 +10,7 @@ import pytest
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
 from juncture.formats.bif import read_bif, write_bif
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 

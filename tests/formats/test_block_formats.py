@@ -19,7 +19,7 @@ from juncture.factors.noisy import NoisyOr
 from juncture.formats import files
 from juncture.formats.bif import read_bif, write_bif
 from juncture.formats.net import read_net, write_net
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.plates import plate

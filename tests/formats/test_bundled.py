@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 
 SIZES = {  # variables, edges, parameters
     "asia": (8, 8, 18),

@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.errors import FormatError
 from juncture.formats.dne import read_dne, write_dne
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 
 NETICA = r"""// ~->[DNET-1]->~
 

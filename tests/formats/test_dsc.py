@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.errors import FormatError
 from juncture.formats.dsc import read_dsc
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 
 MSBN = """
 belief network "a small one" // comment

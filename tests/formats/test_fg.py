@@ -12,7 +12,7 @@ from hypothesis import assume, given
 import juncture as jt
 from juncture.errors import FormatError
 from juncture.formats.fg import read_fg, write_fg
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.formats.uai import read_uai, write_uai
 from support.builders import random_field
 from support.odd_models import generators

@@ -21,9 +21,8 @@ from juncture.factors.factor import Factor
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.formats.json import read_json, write_json
-from juncture.formats.json.kinds import KINDS
-from juncture.formats.rows import RowRepair
+from juncture.formats.json import KINDS, read_json, write_json
+from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.plates import plate

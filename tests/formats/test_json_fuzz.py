@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.base.documents.node import line_of
 from juncture.errors import FormatError
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3)),

@@ -9,7 +9,7 @@ from juncture.errors import FormatError, InvalidModel
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.variables import Variable

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
+from juncture.formats.identifiers import is_identifier, make_identifiers, quote, unescape
 from juncture.formats.net import read_net, write_net
-from juncture.formats.net.names import is_identifier, make_identifiers, quote, unescape
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 

@@ -8,8 +8,8 @@ import pytest
 
 import juncture as jt
 from juncture.errors import MAX_MESSAGE, FormatError
-from juncture.formats.uai.evidence import write_evidence
-from juncture.formats.uai.results import Result, write_result
+from juncture.formats.uai_evidence import write_evidence
+from juncture.formats.uai_results import Result, write_result
 from support.bounded import bounded
 
 COIN = jt.BayesianNetwork([jt.Conditional(jt.Variable("x0", 2), [], [0.25, 0.75])])

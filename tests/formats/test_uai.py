@@ -13,7 +13,7 @@ from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.noisy import NoisyOr
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.formats.uai import read_uai, write_uai
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork

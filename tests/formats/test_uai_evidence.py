@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.errors import FormatError, InvalidModel, UnknownState, UnknownVariable
 from juncture.factors.gaussian import LinearGaussian
-from juncture.formats.uai.evidence import evidence_text, parse_evidence, read_evidence, write_evidence
+from juncture.formats.uai_evidence import evidence_text, parse_evidence, read_evidence, write_evidence
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.variables import Scope, Variable

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import FormatError
-from juncture.formats.rows import RowRepair
-from juncture.formats.uai import read_uai, write_uai
-from juncture.formats.uai.numbers import NumberReader
+from juncture.formats.row_repair import RowRepair
+from juncture.formats.uai import NumberReader, read_uai, write_uai
 from support.processor_time import takes_at_most
 from support.uai_examples import BAYES, MARKOV, read
 
@@ -98,7 +97,7 @@ def test_hostile_files_are_refused_quickly(text, message):
 
 
 def test_numbers_of_many_chunks_are_read_and_the_line_of_a_mistake_is_found(monkeypatch):
-    monkeypatch.setattr("juncture.formats.uai.numbers.CHUNK", 2**16)
+    monkeypatch.setattr("juncture.formats.uai.CHUNK", 2**16)
     size = 10**5
     lines = [
         "MARKOV",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import FormatError
-from juncture.formats.uai.results import Result, parse_result, read_result, result_text, write_result
+from juncture.formats.uai_results import Result, parse_result, read_result, result_text, write_result
 
 
 @pytest.mark.parametrize(

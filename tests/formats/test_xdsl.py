@@ -13,9 +13,8 @@ from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.formats import files
-from juncture.formats.rows import RowRepair
-from juncture.formats.xdsl import MAX_EXPANDED, read_xdsl, write_xdsl
-from juncture.formats.xdsl.text import IDENTIFIER, make_identifiers
+from juncture.formats.row_repair import RowRepair
+from juncture.formats.xdsl import IDENTIFIER, MAX_EXPANDED, make_identifiers, read_xdsl, write_xdsl
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 

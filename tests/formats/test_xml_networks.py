@@ -16,7 +16,7 @@ from juncture.factors.factor import Factor
 from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.formats.xdsl import read_xdsl, write_xdsl
 from juncture.formats.xmlbif import read_xmlbif, write_xmlbif
 from juncture.networks.bayesian_network import BayesianNetwork

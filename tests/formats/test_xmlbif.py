@@ -8,7 +8,7 @@ import pytest
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.factors.conditional import Conditional
 from juncture.formats import files
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.formats.xmlbif import read_xmlbif, write_xmlbif
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable

@@ -15,14 +15,14 @@ import pytest
 import juncture as jt
 from juncture import kernels
 from juncture.base import compilation
-from juncture.cli.compile_ahead import SUBJECTS
+from juncture.cli.warmup import SUBJECTS
 from juncture.kernels.compiler import KERNELS, Kernel, kernel
 
 SOURCES = Path(jt.__file__).parent
 LAST_BITS = 1e-12
 SHORT = 64
 LONG = (  # steps from which on a sequence is passed from both ends
-    "juncture.cli.compile_ahead.LONG_SEQUENCE",
+    "juncture.cli.warmup.LONG_SEQUENCE",
     "juncture.sequences.hidden_markov.forward_backward.LONG",
 )
 

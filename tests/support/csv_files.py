@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from juncture.data.dataset import Dataset
-from juncture.data.files.files import read_csv_table
+from juncture.data.files.table_files import read_csv_table
 
 
 def read_csv(source, variables=None, *, extra="error") -> Dataset:

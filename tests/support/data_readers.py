@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import juncture as jt
-from juncture.cli.saved_steps import SavedModel
+from juncture.cli.fitted_blocks import SavedModel
 from juncture.data.files import csv_arrow
 from juncture.data.sources import as_source, collect
 from juncture.errors import FormatError, InvalidData, JunctureError
-from juncture.formats.uai.evidence import read_evidence, write_evidence
-from juncture.formats.uai.results import read_result, write_result
+from juncture.formats.uai_evidence import read_evidence, write_evidence
+from juncture.formats.uai_results import read_result, write_result
 from juncture.learning.networks.saved_counts import SavedCounts
 from support.csv_files import read_csv
 
@@ -214,7 +214,7 @@ def use_saved_steps(saved: Any, path: Path) -> None:
 
 ROWS = (FormatError, InvalidData)
 READERS = {
-    "saved steps": Reader("cli.saved_steps", ".json", saved_steps_bytes(), read_saved_steps, use_saved_steps, ROWS),
+    "saved steps": Reader("cli.fitted_blocks", ".json", saved_steps_bytes(), read_saved_steps, use_saved_steps, ROWS),
     "saved counts": Reader(
         "learning.networks.saved_counts", ".json", saved_counts_bytes(), read_saved_counts, use_saved_counts, ROWS
     ),
@@ -258,7 +258,7 @@ READERS = {
         is_text=True,
     ),
     "discretizer": Reader(
-        "data.bins.discretizer",
+        "data.discretization",
         ".json",
         [
             b'{"cuts": {"age": [29.5], "size": []}, "whole": ["x"]}',
@@ -269,14 +269,14 @@ READERS = {
         is_text=True,
     ),
     "evidence": Reader(
-        "formats.uai.evidence",
+        "formats.uai_evidence",
         ".evid",
         [b"2 0 1 7 0", b"3\n1 0 1\n0\n2 3 0 4 1\n", b"1\n1 2 0\n"],
         lambda path: read_evidence(path, ASIA),
         use_evidence,
     ),
     "result": Reader(
-        "formats.uai.results",
+        "formats.uai_results",
         ".MAR",
         [b"MAR\n2 2 0.1 0.9 3 0.5 0.5 0", b"PR\n-2.5", b"MPE\n-BEGIN-\n1\n3 0 1 1"],
         read_result,

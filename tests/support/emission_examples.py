@@ -13,7 +13,7 @@ from juncture.components.convert import as_emissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import MixtureEmissions, MixturePrior
 from juncture.components.shared import SharedEmissions
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 Rng = np.random.Generator

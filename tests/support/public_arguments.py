@@ -11,7 +11,7 @@ import juncture as jt
 from juncture import estimators
 from juncture.data.feature_names import NamedFeatures
 from juncture.families.family import Family
-from juncture.formats.uai.results import Result
+from juncture.formats.uai_results import Result
 from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
 from support.public_examples import (
     CHAIN,

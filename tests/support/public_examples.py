@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 import juncture as jt
-from juncture.formats.uai.results import Result
+from juncture.formats.uai_results import Result
 from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
 from support.evaluation_examples import EVALUATION
 from support.supervised_examples import SUPERVISED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.unrolled import unroll
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.formats.uai import read_uai
 
 BAYES = """BAYES

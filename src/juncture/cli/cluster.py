@@ -21,14 +21,13 @@ from juncture.cli.printing.output import (
     table,
 )
 from juncture.cli.printing.progress import show_progress
-from juncture.cli.reading.arguments import AsJson
+from juncture.cli.reading.arguments import AsJson, whole_number
 from juncture.cli.reading.kept_columns import keep_columns
-from juncture.cli.reading.numbers import whole_number
-from juncture.cli.reading.rows import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
+from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.identifiers import find_identifiers, holds_dates, is_measured
+from juncture.data.tables.column_kinds import find_identifiers, holds_dates, is_measured
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.choice import CRITERIA, ComponentChoice, choose_components
 from juncture.latent.mixtures.tables import table_mixture, table_prior, table_rows

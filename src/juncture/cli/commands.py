@@ -1,8 +1,13 @@
-"""The subcommands by name: a command is imported when it is called, so that help and completion stay quick."""
+"""The subcommands by name, and the text of `--help`.
+
+A command is imported when it is called, so that help and completion stay quick. The help says usage, arguments and
+options by their names, without the types of Python.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import sys
@@ -14,8 +19,8 @@ from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from juncture.cli.help import Command, Group
 from juncture.errors import hint
 
 # name → the first sentence of its help; the command is the function of this name in the module of this name
@@ -42,6 +47,16 @@ COMMANDS: dict[str, str] = {
 }
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends, also if it has kept what it had
 SIGNALLED: list[int] = []  # the signals to end that have come
+
+
+class Group(TyperGroup):
+    """The command that has the others, with the same help."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        write_parameters(self.get_params(ctx), formatter)
+        with formatter.section("Commands"):
+            commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+            formatter.write_dl([(name, command.help or "") for name, command in commands.items() if command])
 
 
 class LazyGroup(Group):
@@ -136,3 +151,64 @@ def discard_output() -> None:
 
 def open_null_stream() -> TextIO:
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), mode="a", encoding="utf-8", closefd=False)
+
+
+NEGATIVE_NUMBER = re.compile(r"-[0-9][0-9.]*")
+
+
+class Command(TyperCommand):
+    """A command whose help names what an argument is, not its type."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments; a negative number, which looks like an option, is taken as a number."""
+        negative = next((word for word in args if NEGATIVE_NUMBER.fullmatch(word)), None)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if negative is not None and getattr(error, "option_name", "") == negative[:2]:
+                ctx.fail(f"{negative} is no argument of this command: numbers of rows and the like are not negative")
+            raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [usage_of(parameter) for parameter in self.get_params(ctx) if is_argument(parameter)] + ["[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        write_parameters(self.get_params(ctx), formatter)
+
+
+def write_parameters(parameters: list[Any], formatter: Any) -> None:
+    for title, wanted in (("Arguments", True), ("Options", False)):
+        lines = [describe_parameter(parameter) for parameter in parameters if is_argument(parameter) == wanted]
+        if lines:
+            with formatter.section(title):
+                formatter.write_dl(lines)
+
+
+def describe_parameter(parameter: Any) -> tuple[str, str]:
+    """The names of a parameter and its help, with the default where there is one to tell."""
+    default, text = parameter.default, parameter.help or ""
+    if parameter.required:
+        return names_of(parameter), text if is_argument(parameter) else f"{text} [required]"
+    is_told = not isinstance(default, bool) and isinstance(default, str | int | float)
+    return names_of(parameter), f"{text} [default: {default}]" if is_told else text
+
+
+def names_of(parameter: Any) -> str:
+    if is_argument(parameter):
+        return value_name(parameter)
+    names = ", ".join(sorted(parameter.opts, key=len))
+    return names if getattr(parameter, "is_flag", False) else f"{names} {value_name(parameter)}"
+
+
+def usage_of(parameter: Any) -> str:
+    name = value_name(parameter) + ("..." if parameter.nargs != 1 else "")
+    return name if parameter.required else f"[{name}]"
+
+
+def value_name(parameter: Any) -> str:
+    """What stands for the value: ROWS, FILE, NUMBER."""
+    return str(parameter.metavar or parameter.name.replace("_", "-").upper())
+
+
+def is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")

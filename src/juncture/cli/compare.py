@@ -22,9 +22,8 @@ from juncture.cli.printing.output import (
 )
 from juncture.cli.printing.output import table as make_table
 from juncture.cli.printing.progress import bar_with
-from juncture.cli.reading.arguments import AsJson
-from juncture.cli.reading.numbers import whole_number
-from juncture.cli.reading.rows import (
+from juncture.cli.reading.arguments import AsJson, whole_number
+from juncture.cli.reading.row_files import (
     Decimal,
     Ignore,
     Missing,
@@ -35,8 +34,8 @@ from juncture.cli.reading.rows import (
     read_table,
 )
 from juncture.data.dataset import Dataset
+from juncture.data.tables.column_kinds import find_look, group_looks
 from juncture.data.tables.table import Table
-from juncture.data.tables.text_columns import find_look, group_looks
 from juncture.errors import FormatError, InvalidData, TextColumnWarning, escape_controls, hint
 from juncture.runtime.files import write_text
 

@@ -9,7 +9,7 @@ import typer
 from juncture.cli.printing.output import console, print_json, print_note, table
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.reading.completion import complete_variable
-from juncture.cli.reading.rows import (
+from juncture.cli.reading.row_files import (
     Decimal,
     Ignore,
     Missing,

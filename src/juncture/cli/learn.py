@@ -1,36 +1,36 @@
-"""`juncture learn`: a network, its structure and its parameters, learned from rows."""
+"""`juncture learn`: a network, its structure and its parameters, learned from rows.
+
+Unknown names of searches, scores and tests and numbers out of range are wrong usage. The edges are printed, with
+their strengths if they are asked for.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Annotated, Any, TextIO
 
 import typer
 
 from juncture.base.values import few
 from juncture.cli.fitted_blocks import is_streamed
-from juncture.cli.learned_blocks import Training, read_blocks
-from juncture.cli.printing.edges import find_strengths, list_strengths, print_edges
 from juncture.cli.printing.output import WrongUsage, check_target, console, print_json, print_note, save, table
-from juncture.cli.reading.arguments import AsJson, split_names
+from juncture.cli.printing.progress import show_progress
+from juncture.cli.reading.arguments import AsJson, real_number, split_names, whole_number
 from juncture.cli.reading.completion import complete_score, complete_search, complete_test
-from juncture.cli.reading.numbers import real_number, whole_number
-from juncture.cli.reading.rows import (
-    Decimal,
-    Ignore,
-    Missing,
-    RowsFile,
-    as_decimal,
-)
-from juncture.cli.reading.search_options import check_choices, check_options
-from juncture.cli.reading.training_rows import read_training_rows
-from juncture.errors import IdentifierWarning
+from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal
+from juncture.cli.training_rows import Training, read_blocks, read_training_rows
+from juncture.errors import IdentifierWarning, hint
+from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge
-from juncture.graphs.text import parse_chains
+from juncture.graphs.text import parse_chains, quote_name
 from juncture.learning.structure.data import Rows, names_of
+from juncture.learning.structure.independence.tests import TESTS
 from juncture.learning.structure.learn import SEARCHES, resolve_method
+from juncture.learning.structure.scores.scores import SCORES
+from juncture.learning.structure.strength import EdgeStrengths, edge_strengths
 from juncture.variables import Variable
 
 Out = Annotated[
@@ -291,3 +291,67 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         out.print(
             f"note: these columns have one value in all rows, so that no edge can be learned: {', '.join(constants)}"
         )
+
+
+def check_choices(method: str, score: str | None, test: str | None, level: float | None) -> None:
+    """Check that the method, the score and the test are known, and that the level lies between 0 and 1."""
+    named: list[tuple[str, str | None, Iterable[str]]] = [
+        ("--method", method, ("auto", *SEARCHES)),
+        ("--score", score, SCORES),
+        ("--test", test, TESTS),
+    ]
+    for option, choice, known in named:
+        if choice is not None and choice not in known:
+            raise typer.BadParameter(f"there is no {choice!r}; {hint(choice, known)}", param_hint=option)
+    if level is not None and not 0 < level < 1:
+        raise typer.BadParameter(f"the level of a test lies between 0 and 1; got {level}", param_hint="--level")
+
+
+def check_options(method: str, options: Mapping[str, Any]) -> None:
+    """Check that the method takes every given option, and that every option it needs is given."""
+    for name in options:
+        if name not in options_of(method):
+            takers = ", ".join(other for other in SEARCHES if name in options_of(other))
+            raise typer.BadParameter(
+                f"--method {method} does not take this option; these methods do: {takers}", param_hint=f"--{name}"
+            )
+    if "target" in options_of(method) and "target" not in options:
+        raise typer.BadParameter(
+            f"--method {method} needs the class variable: give the name of its column", param_hint="--target"
+        )
+
+
+def options_of(method: str) -> set[str]:
+    kind: Any = SEARCHES[method]
+    return {field.name for field in fields(kind)}
+
+
+def find_strengths(data: Rows, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
+    with show_progress(f"learning from {samples:,} bootstrap samples", "share") as progress:
+        return edge_strengths(data, method, samples=samples, rng=seed, progress=progress, **options)
+
+
+def list_strengths(graph: DirectedGraph, shares: EdgeStrengths) -> list[dict[str, Any]]:
+    """The strength of each edge of the graph, and the share of its direction in it."""
+    places = {name: place for place, name in enumerate(shares.names)}
+    listed = []
+    for tail, head in graph.edges:
+        pair = places[tail], places[head]
+        strength = float(shares.joined[pair])
+        direction = float(shares.directed[pair]) / strength if strength else None
+        listed.append({"edge": [tail, head], "strength": strength, "direction": direction})
+    return listed
+
+
+def print_edges(out: Any, edges: Sequence[Sequence[str]], strengths: Sequence[Mapping[str, Any]] | None) -> None:
+    """The edges, with their strengths if they were asked for."""
+    if strengths is None:
+        for tail, head in edges:
+            out.print(f"  {quote_name(tail)} -> {quote_name(head)}")
+        return
+    columns = table("", "edge", "strength", "this direction", numeric=("strength", "this direction"))
+    for found in strengths:
+        tail, head = found["edge"]
+        direction = "" if found["direction"] is None else f"{found['direction']:.2f}"
+        columns.add_row(f"{quote_name(tail)} -> {quote_name(head)}", f"{found['strength']:.2f}", direction)
+    out.print(columns)

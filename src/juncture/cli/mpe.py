@@ -19,9 +19,9 @@ from juncture.cli.reading.arguments import (
     check_names,
     evidence,
     load,
+    whole_number,
 )
 from juncture.cli.reading.completion import complete_variable
-from juncture.cli.reading.numbers import whole_number
 
 if TYPE_CHECKING:
     from juncture.inference.most_probable import MostProbable

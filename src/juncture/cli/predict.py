@@ -9,12 +9,11 @@ import typer
 
 from juncture.cli.predicted_blocks import ReadOptions, Task, is_streamed, predict_blocks
 from juncture.cli.printing.output import ROWS, check_target, print_json, save_rows
-from juncture.cli.printing.predictions import note_impossible, tally_of
-from juncture.cli.printing.real_answers import numbers_document
+from juncture.cli.printing.predictions import note_impossible, numbers_document, tally_of
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.reading.completion import complete_variable
 from juncture.cli.reading.kept_columns import check_kept, keep_columns, list_cells
-from juncture.cli.reading.rows import (
+from juncture.cli.reading.row_files import (
     SHOWN,
     Decimal,
     Ignore,

@@ -13,12 +13,12 @@ import numpy as np
 from juncture.cli.printing.predictions import SHOWN, Tally, note_impossible, tally_of
 from juncture.cli.printing.progress import show_rows
 from juncture.cli.reading.kept_columns import check_kept, find_kinds, keep_columns
-from juncture.cli.reading.rows import RowsOfBlock, RowsOfFiles, encode_rows, note_columns
+from juncture.cli.reading.row_files import RowsOfBlock, RowsOfFiles, encode_rows, note_columns
 from juncture.data.dataset import Dataset
-from juncture.data.files.files import expand_pattern, is_parquet
+from juncture.data.files.table_files import expand_pattern, is_parquet
 from juncture.data.files.writers import open_rows
+from juncture.data.sources.contract import SourceTable
 from juncture.data.sources.files import read_files
-from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.coding import as_markers, describe_unseen
 from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnseenStatesWarning, hint, warn_user

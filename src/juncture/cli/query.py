@@ -54,7 +54,7 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
-    from juncture.cli.printing.chains import watched_engine
+    from juncture.cli.printing.progress import watched_engine
     from juncture.inference.engines.display import format_method
     from juncture.verbs import infer
 
@@ -88,7 +88,7 @@ def is_real(beliefs: Beliefs, name: str) -> bool:
 def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
     """The lines of one variable: its states with their probabilities, or what is known of a number."""
     if is_real(beliefs, name):
-        from juncture.cli.printing.real_answers import numbers_of
+        from juncture.cli.printing.predictions import numbers_of
 
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
     errors = errors_of(beliefs, name)
@@ -125,7 +125,7 @@ def format_bracket(beliefs: Beliefs) -> str:
 
 
 def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
-    from juncture.cli.printing.real_answers import numbers_of
+    from juncture.cli.printing.predictions import numbers_of
 
     marginals = {
         name: numbers_of(beliefs[name]) if is_real(beliefs, name) else states_document(beliefs, name)

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from juncture.cli.printing.output import ROWS, check_target, save_rows
-from juncture.cli.reading.arguments import Given, Likelihood, Network, Normalize, Seed, evidence, load
-from juncture.cli.reading.numbers import whole_number
+from juncture.cli.reading.arguments import Given, Likelihood, Network, Normalize, Seed, evidence, load, whole_number
 
 Rows = Annotated[int, typer.Argument(parser=whole_number(), metavar="ROWS", help="The number of rows to draw.")]
 Out = Annotated[

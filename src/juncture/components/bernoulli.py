@@ -12,7 +12,7 @@ import numpy as np
 from juncture.base.checks import check_array
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, is_seen, raise_wrong_prior
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.beta import Beta

@@ -14,7 +14,7 @@ from juncture.base.checks import check_array
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.components.densities import weight_of_codes
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.categorical import Categorical

@@ -15,7 +15,7 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_positions
 from juncture.base.values import Value, read_only
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.factors.printed_tables import MAX_HTML_ROWS

@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.base.checks import check_iterable
 from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
 

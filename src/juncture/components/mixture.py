@@ -28,7 +28,7 @@ from juncture.components.contract import (
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
 from juncture.data.feature_names import NamedFeatures, select_columns
 from juncture.data.observations import as_values
-from juncture.data.sequences.sequences import Sequences, as_one_sequence
+from juncture.data.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, plain
 from juncture.families.statistics.long_data import as_buffer

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import Emissions, EmissionStatistics, named
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
 
 

@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.vectors.dirichlet import Dirichlet

@@ -1,9 +1,14 @@
-"""`Dataset`: many assignments as coded columns, with missing values and weights."""
+"""`Dataset`: many assignments as coded columns, with missing values and weights; and `as_table`, which reads its rows.
+
+`as_table` takes every kind of table that users have: mappings of columns, lists of mappings, arrays, frames of any
+library, a `Dataset`, and the paths of files.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, singledispatch
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +16,6 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, check_mapping
 from juncture.base.values import Value, content_key, number_of, read_only
-from juncture.data.entries import as_table
 from juncture.data.tables.coding import Coding, Decimal, Extra, Unseen, as_coding, select_columns, split_weights
 from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
 from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
@@ -21,7 +25,6 @@ from juncture.errors import InvalidData, UnknownVariable
 from juncture.variables import Scope, State, Variable, first_repeated
 
 __all__ = ["Dataset", "Extra", "Unseen"]
-
 SHOWN_ROWS = 10
 
 
@@ -178,7 +181,7 @@ class Dataset(Value):
 
     def to_csv(self, path: Any) -> None:
         """Write a CSV file (or text stream) that reads back equal; missing values are empty cells."""
-        from juncture.data.files.csv import write_csv
+        from juncture.data.files.writers import write_csv
 
         write_csv(self, path)
 
@@ -231,16 +234,6 @@ def row_positions(rows: Any, num_rows: int) -> np.ndarray:
     return found
 
 
-@as_table.register
-def _(data: Dataset, names: Sequence[str] | None = None) -> Table:
-    inferred = set(data.states_from_data)
-    columns = (
-        DatasetColumn(variable, values, is_declared=variable.name not in inferred)
-        for variable, values in zip(data.variables, data.arrays, strict=True)
-    )
-    return Table({column.variable.name: column for column in columns}, data.num_rows)
-
-
 def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
     """The column of `variable`, which holds its codes already, in the smallest type."""
     if variable.name not in check_mapping(columns, "the columns"):
@@ -254,3 +247,75 @@ def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
             f"the codes of {variable.name!r} must be integers from -1 (missing) to {variable.num_states - 1}"
         )
     return values.astype(code_type(variable.num_states), copy=False)
+
+
+@singledispatch
+def as_table(data: Any, names: Sequence[str] | None = None) -> Table:
+    """A table from anything tabular; `names` names the columns of a plain array."""
+    from juncture.data.tables.frames import frame_cells
+
+    return Table(*frame_cells(data))
+
+
+@as_table.register
+def _of_dataset(data: Dataset, names: Sequence[str] | None = None) -> Table:
+    inferred = set(data.states_from_data)
+    columns = (
+        DatasetColumn(variable, values, is_declared=variable.name not in inferred)
+        for variable, values in zip(data.variables, data.arrays, strict=True)
+    )
+    return Table({column.variable.name: column for column in columns}, data.num_rows)
+
+
+@as_table.register
+def _(data: Table, names: Sequence[str] | None = None) -> Table:
+    return data
+
+
+@as_table.register(str)
+@as_table.register(os.PathLike)
+def _(data: str | os.PathLike[str], names: Sequence[str] | None = None) -> Table:
+    from juncture.data.files.table_files import read_table_files
+
+    return read_table_files(data)
+
+
+@as_table.register
+def _(data: Mapping, names: Sequence[str] | None = None) -> Table:  # type: ignore[type-arg]
+    first = next(iter(data.values()), ())
+    is_column = hasattr(first, "__len__") and getattr(first, "shape", None) != () and not isinstance(first, type)
+    return Table(data, len(first) if is_column else 0)
+
+
+@as_table.register(list)
+@as_table.register(tuple)
+def _(data: Sequence[Any], names: Sequence[str] | None = None) -> Table:
+    if data and all(isinstance(item, str | os.PathLike) for item in data):
+        from juncture.data.files.table_files import read_table_files
+
+        return read_table_files(*data)
+    as_rows(data)
+    found = dict.fromkeys(name for row in data for name in row)
+    return Table({name: [row.get(name) for row in data] for name in found}, len(data))
+
+
+@as_table.register
+def _(data: np.ndarray, names: Sequence[str] | None = None) -> Table:
+    if data.dtype.names is not None:
+        return Table({name: data[name] for name in data.dtype.names}, len(data))
+    if data.ndim != 2 or names is None:
+        raise InvalidData(
+            "a plain array of rows must have two axes, (row, variable), and come with `variables` for its columns;"
+            f" it has the shape {data.shape}{' and no variables' if names is None else ''}"
+        )
+    if data.shape[1] != len(names):
+        raise InvalidData(f"the array has {data.shape[1]} columns for {len(names)} variables; they must be as many")
+    return Table({name: data[:, number] for number, name in enumerate(names)}, len(data))
+
+
+def as_rows(rows: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
+    """The rows as they are, after a look at whether each is a mapping."""
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InvalidData(f"a list of rows must hold mappings from name to state; row {number} is {row!r}")
+    return rows

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.values import Value, number_of
-from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
+from juncture.data.dataset import Dataset, as_table
 from juncture.data.findings import is_hole
 from juncture.data.tables.columns import Column, DatasetColumn, NumericColumn
 

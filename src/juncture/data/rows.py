@@ -17,10 +17,9 @@ from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import Names, as_frame, as_table, check_found, select_columns
 from juncture.data.observations import as_values
-from juncture.data.sequences.steps import series_values, unwrap_frame
-from juncture.data.sources.contract import Block, Origin, RowSource, is_source
+from juncture.data.sequence_steps import series_values, unwrap_frame
+from juncture.data.sources.contract import Block, Origin, RowSource, is_source, map_blocks
 from juncture.data.sources.entries import as_lazy_source, find_query
-from juncture.data.sources.passes import map_blocks
 from juncture.data.sources.source import collect
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData

@@ -17,7 +17,7 @@ from juncture.components.contract import Emissions
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixtureEmissions
-from juncture.data.sequences.sequences import Sequences, as_one_sequence
+from juncture.data.sequences import Sequences, as_one_sequence
 from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.labels import as_variable, label_array
 from juncture.data.tables.table import Table

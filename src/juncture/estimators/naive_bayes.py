@@ -12,11 +12,10 @@ import scipy.sparse as sp
 from juncture.base.checks import check_kind, shown
 from juncture.base.values import Value, few
 from juncture.components.contract import Emissions
-from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
+from juncture.data.dataset import Dataset, as_table
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.columns import Column
-from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData

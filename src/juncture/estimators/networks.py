@@ -12,12 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from juncture.base.checks import check_kind
-from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
+from juncture.data.dataset import Dataset, as_table
 from juncture.data.findings import Findings, drop_unobserved
 from juncture.data.missingness import has_hole
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import warn_unseen
-from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, Unsupported, hint, warn_user

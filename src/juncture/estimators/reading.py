@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from juncture.base.values import Value
-from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.dataset import Dataset
+from juncture.data.discretization import Discretizer, FittedDiscretizer
 from juncture.data.missingness import has_hole
 from juncture.data.tables.coding import CodedColumn, as_coding
+from juncture.data.tables.column_kinds import is_whole
 from juncture.data.tables.columns import Levels
 from juncture.data.tables.table import Table
-from juncture.data.tables.whole_numbers import is_whole
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -71,7 +71,7 @@ def read_table(
     """How the columns of a table are read, and what was read.
 
     Declared variables keep their states. Text and booleans are states; numbers are states or cut into intervals by the
-    rule of `juncture.data.tables.whole_numbers`; where `discretize` is None, numbers that are not whole stay numbers.
+    rule of `juncture.data.tables.column_kinds`; where `discretize` is None, numbers that are not whole stay numbers.
     """
     known = Dataset(table.only(name for name in table.cells if name in declared), declared.values())
     found = Dataset(table.only(name for name in table.cells if name not in declared), weights=weights)

@@ -12,10 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
 from juncture.base.checks import check_array
-from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, as_offsets
-from juncture.data.sequences.steps import as_array, num_axes, unwrap_frame
+from juncture.data.sequence_steps import as_array, num_axes, unwrap_frame
+from juncture.data.sequences import UNKNOWN, Sequence, Sequences, as_offsets
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.columns import Column
-from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import as_variable, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights

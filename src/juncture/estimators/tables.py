@@ -15,8 +15,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from juncture.base.checks import check_array, shown
 from juncture.base.values import few
 from juncture.data.dataset import Dataset
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.columns import Column
-from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, Unsupported, hint

@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from juncture.base.checks import check_number
-from juncture.data.entries import as_table
-from juncture.data.tables.holes import unmask
+from juncture.data.dataset import as_table
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData

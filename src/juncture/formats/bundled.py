@@ -54,7 +54,7 @@ def example(name: str) -> Any:
     if not isinstance(name, str) or name not in DESCRIPTIONS:
         raise FormatError(f"there is no bundled network {name!r}; {hint(name, DESCRIPTIONS)}")
     from juncture.formats.json import read_json
-    from juncture.formats.rows import RowRepair
+    from juncture.formats.row_repair import RowRepair
 
     return read_json(example_bytes(name), RowRepair())
 

@@ -27,23 +27,23 @@ from itertools import product
 import numpy as np
 
 from juncture.factors.conditional import Conditional
-from juncture.formats.blocks import Block, blocks, check_keyword, read_name, statements
-from juncture.formats.blocks.families import (
+from juncture.formats.block_tables import (
     SEPARATORS,
     Declared,
     Family,
+    Rows,
     as_nonempty_tables,
     build_network,
     declare,
+    fill_table,
     read_numbers,
     read_tables,
 )
-from juncture.formats.blocks.rows import Rows, fill_table
-from juncture.formats.blocks.source import C_CLOSINGS, Source, read_source
+from juncture.formats.blocks import C_CLOSINGS, Block, Source, blocks, check_keyword, read_name, read_source, statements
 from juncture.formats.files import warn_losses
+from juncture.formats.identifiers import make_identifiers, quote, unescape
 from juncture.formats.losses import cut_losses, find_losses, state_texts
-from juncture.formats.net.names import make_identifiers, quote, unescape
-from juncture.formats.rows import RowRepair, check_size
+from juncture.formats.row_repair import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 

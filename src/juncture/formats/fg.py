@@ -22,9 +22,8 @@ from juncture.errors import FormatError
 from juncture.factors.factor import Factor
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, find_losses
-from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.uai import check_doubles, naming_losses
-from juncture.formats.uai.numbers import REMARK, NumberReader
+from juncture.formats.row_repair import RowRepair, check_size
+from juncture.formats.uai import REMARK, NumberReader, check_doubles, naming_losses
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork

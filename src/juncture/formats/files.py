@@ -14,7 +14,7 @@ from juncture.errors import FormatError, hint, warn_user
 from juncture.runtime.files import file_not_found, read_bytes, write_bytes
 
 if TYPE_CHECKING:
-    from juncture.formats.rows import RowRepair
+    from juncture.formats.row_repair import RowRepair
 
 
 class Format(NamedTuple):
@@ -76,7 +76,7 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     True
     """
     from juncture.base.checks import check_path  # here, so that the shell completes names of files without NumPy
-    from juncture.formats.rows import RowRepair
+    from juncture.formats.row_repair import RowRepair
 
     path = check_path(path)
     file_format = format_of(path)

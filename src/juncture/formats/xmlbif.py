@@ -16,15 +16,17 @@ from juncture.factors.conditional import Conditional
 from juncture.formats.cut_points import find_cuts, property_text
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, find_losses, state_texts
-from juncture.formats.rows import RowRepair
-from juncture.formats.xml import Element, read_xml, shorten
-from juncture.formats.xml.networks import (
+from juncture.formats.row_repair import RowRepair
+from juncture.formats.xml import (
+    Element,
     format_element,
     numbers_text,
     read_network,
     read_parents,
     read_table,
     read_variable,
+    read_xml,
+    shorten,
 )
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable

@@ -73,7 +73,7 @@ def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) ->
     """The log-probabilities of all rows of a source, one block in memory at a time."""
     check_extra(source.names, model.variables, extra)
     coded = source.coded(model.variables)
-    from juncture.data.sources.passes import map_blocks
+    from juncture.data.sources.contract import map_blocks
 
     return np.concatenate(list(map_blocks(lambda block: log_prob_factors(model, block.rows, method=method), coded)))
 

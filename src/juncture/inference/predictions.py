@@ -12,9 +12,8 @@ from juncture.base.checks import check_choice
 from juncture.base.options import as_variable_names
 from juncture.base.values import few
 from juncture.data.dataset import Dataset, Unseen
-from juncture.data.sources.added_columns import add_columns
 from juncture.data.sources.entries import as_partitions
-from juncture.data.sources.partitions import Partitions
+from juncture.data.sources.partitions import Partitions, add_columns
 from juncture.data.tables.columns import no_cells
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, Unsupported

@@ -21,7 +21,7 @@ from juncture.errors import FormatError
 from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.formats.json import MODEL_NAMES, read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
 from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
 from juncture.supervised.regression.features import FeatureModel

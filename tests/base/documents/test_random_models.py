@@ -12,7 +12,7 @@ from juncture.components.shared import SharedEmissions
 from juncture.errors import FormatError
 from juncture.families.registry import FAMILIES
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from support.emission_examples import covariances, random_rows
 from support.family_examples import EXAMPLES
 from support.odd_models import distinct_labels, generators, rows

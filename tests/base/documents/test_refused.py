@@ -15,7 +15,7 @@ from juncture.components.repeated import RepeatedEmissions
 from juncture.components.shared import SharedEmissions
 from juncture.errors import FormatError
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from support.bounded import bounded
 from support.document_examples import KINDS
 

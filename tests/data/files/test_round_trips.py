@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.dataset import Dataset
-from juncture.data.files.csv import write_csv
+from juncture.data.files.writers import write_csv
 from juncture.errors import FormatError, InvalidData, MissingExtra, UnknownState
 from juncture.variables import Variable
 from support.csv_files import read_csv
@@ -265,7 +265,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, package, extra, 
 def test_datasets_need_no_frame_library(tmp_path):
     code = (
         "import sys; from juncture.evidence import as_findings; from juncture.data.dataset import Dataset;"
-        "from juncture.data.files.csv import write_csv; from juncture.variables import Variable;"
+        "from juncture.data.files.writers import write_csv; from juncture.variables import Variable;"
         f"data = Dataset({{'x': ['a', None]}}); write_csv(data, {str(tmp_path / 'x.csv')!r});"
         f"assert Dataset({str(tmp_path / 'x.csv')!r}) == data; as_findings({{'x': 'a'}}, data.variables);"
         "assert not {'pandas', 'polars', 'pyarrow', 'narwhals'} & set(sys.modules)"

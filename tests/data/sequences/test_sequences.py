@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.data.sequences.sequences import Sequence, Sequences, as_sequences
+from juncture.data.sequences import Sequence, Sequences, as_sequences
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import Variable
 

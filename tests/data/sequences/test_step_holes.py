@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence, as_sequences
+from juncture.data.sequences import Sequence, as_sequences
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source, collect
+from juncture.data.sources.contract import default_block_rows
 from juncture.data.sources.csv import CsvReader
 from juncture.data.sources.states import ColumnStates
-from juncture.data.sources.tables import default_block_rows
 
 SIZES = st.integers(1, 12)
 WORDS = st.sampled_from(

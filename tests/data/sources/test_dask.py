@@ -13,7 +13,7 @@ import pytest
 
 import juncture as jt
 from juncture.data.sources import as_source, collect
-from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.contract import map_blocks
 from juncture.inference.predictions import add_predictions
 from support.partitions import LocalPartitions
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source, collect
-from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.contract import map_blocks
 from juncture.errors import warn_user
 from juncture.runtime import parallel
 from juncture.runtime.workers import Versions

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.data.sequences.keys import SeenKeys
 from juncture.data.sources import as_source
-from juncture.data.sources.sequences import group_rows
+from juncture.data.sources.sequence_source import SeenKeys, group_rows
 from support.row_sources import SOURCES
 
 LENGTHS = [3, 1, 9, 5, 2, 7]

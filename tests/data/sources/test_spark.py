@@ -12,7 +12,7 @@ import pytest
 
 import juncture as jt
 from juncture.data.sources import as_source, collect, spark
-from juncture.data.sources.spark_errors import find_reason
+from juncture.data.sources.spark import find_reason
 from juncture.inference.predictions import add_predictions
 from support.spark_frames import as_spark_frame, frame_of_parts, spark_session
 

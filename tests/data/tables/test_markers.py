@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from juncture.data.dataset import Dataset
-from juncture.data.files.csv import write_csv
+from juncture.data.files.writers import write_csv
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning
 from juncture.variables import Variable
 

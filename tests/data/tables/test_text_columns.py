@@ -8,7 +8,7 @@ import pytest
 
 import juncture as jt
 from juncture.data.sources import as_source
-from juncture.data.tables.text_columns import find_look
+from juncture.data.tables.column_kinds import find_look
 
 DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 6) for day in (1, 11, 21)]
 

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 import juncture as jt
-from juncture.data.bins.discretizer import Discretizer
+from juncture.data.discretization import Discretizer
 from juncture.errors import UnseenStatesWarning
 from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
 from juncture.inference.engines.relevance import relevant_evidence

@@ -16,7 +16,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixtureEmissions
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import ImpossibleEvidence, UnseenStatesWarning
 from juncture.estimators import CategoricalHMM, GaussianHMM, MixtureHMM
 from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov

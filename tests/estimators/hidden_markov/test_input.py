@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData, InvalidModel
 from juncture.estimators import CategoricalHMM, GaussianHMM, MixtureHMM
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

@@ -13,7 +13,7 @@ from scipy import integrate
 from scipy.stats import norm, poisson
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.supervised import (
     BayesianLinearRegression,
     ConjugateLinearRegression,

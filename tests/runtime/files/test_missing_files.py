@@ -8,8 +8,8 @@ from files.test_writing import WRITERS
 import juncture as jt
 from juncture.data.sources import as_source
 from juncture.errors import InvalidData
-from juncture.formats.uai.evidence import read_evidence
-from juncture.formats.uai.results import read_result
+from juncture.formats.uai_evidence import read_evidence
+from juncture.formats.uai_results import read_result
 from support.command_line import juncture
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.files import csv as data_csv
-from juncture.data.files.csv import write_csv
-from juncture.formats.uai.evidence import write_evidence
-from juncture.formats.uai.results import Result, write_result
+from juncture.data.files import writers
+from juncture.data.files.writers import write_csv
+from juncture.formats.uai_evidence import write_evidence
+from juncture.formats.uai_results import Result, write_result
 from juncture.networks.picture import draw
 from juncture.runtime import files
 from juncture.runtime.files import check_writable, replace_file, replace_text_file, write_bytes
@@ -158,14 +158,14 @@ def test_a_file_is_synced_before_it_takes_the_place_of_another(tmp_path, monkeyp
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError, MemoryError])
 def test_an_interruption_in_the_middle_of_rows_leaves_the_old_file(file, kind, tmp_path, monkeypatch):
     (tmp_path / file).write_bytes(b"old")
-    cells = data_csv.CsvColumn.cells
+    cells = writers.CsvColumn.cells
 
     def interrupted(column, start, stop):
-        if start >= 2 * data_csv.CHUNK:
+        if start >= 2 * writers.CHUNK:
             raise kind("in the middle")
         return cells(column, start, stop)
 
-    monkeypatch.setattr(data_csv.CsvColumn, "cells", interrupted)
+    monkeypatch.setattr(writers.CsvColumn, "cells", interrupted)
     with pytest.raises(kind, match="in the middle"):
         ROWS.to_csv(tmp_path / file)
     assert folder_of(tmp_path) == {file}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.sequences.hidden_markov.statistics import STEPS_AT_ONCE, HiddenMarkovStatistics

@@ -11,7 +11,7 @@ import pytest
 
 import juncture as jt
 from juncture.components.categorical import CategoricalEmissions
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData, InvalidModel, UnknownState, Unsupported
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from support.emission_examples import EMISSIONS, random_hidden_markov, walk

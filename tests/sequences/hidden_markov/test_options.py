@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from support.emission_examples import (

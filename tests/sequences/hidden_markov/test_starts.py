@@ -9,7 +9,7 @@ import pytest
 
 import juncture as jt
 from juncture.components.mixture import Mixture, MixtureEmissions
-from juncture.data.sequences.sequences import Sequence, as_sequences
+from juncture.data.sequences import Sequence, as_sequences
 from juncture.errors import MissingExtra, UnvisitedStatesWarning
 from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

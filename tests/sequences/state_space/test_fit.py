@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData, InvalidModel, NotConvergedWarning, Unsupported
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import expected_moments

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData, InvalidModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import as_covariance, factor_of

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import NotConvergedWarning, RegularizedWarning
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, ObservedValues, least_allowed, raise_to_floor

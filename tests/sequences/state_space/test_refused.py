@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.verbs import online_filter

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.runtime import parallel as cores
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from support.processor_time import time_of

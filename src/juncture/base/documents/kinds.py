@@ -1,7 +1,7 @@
 """The table of kinds: for each kind of value that a document can hold, its class and how it is written and read.
 
 A kind registers itself in the file `document.py` of its folder, which is imported when a value or a document of that
-kind comes. Networks, whose rows of probabilities may be repaired, are in `formats/json/models.py`.
+kind comes. Networks, whose rows of probabilities may be repaired, are in `formats/json.py`.
 """
 
 from __future__ import annotations

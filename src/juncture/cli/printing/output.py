@@ -144,7 +144,7 @@ def save(model: Any, target: str) -> None:
 
 def save_rows(rows: Dataset, target: str) -> None:
     """Write rows as CSV or, by the suffix, as Parquet; `-` is CSV on standard output."""
-    from juncture.data.files.files import is_parquet
+    from juncture.data.files.table_files import is_parquet
 
     if target == "-":
         rows.to_csv(DataStream())

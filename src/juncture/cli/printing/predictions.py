@@ -1,4 +1,8 @@
-"""Predictions of one variable in many rows: a summary that adds up over blocks."""
+"""Answers in many rows and about real-valued variables, as the command line prints them.
+
+The summary of predictions of one variable in many rows adds up over blocks. Of a real-valued variable there are the
+mean, the standard deviation and an interval.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from juncture.cli.printing.output import console, print_note, table
 from juncture.data.dataset import Dataset
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.predictions import LEVELS
 from juncture.variables import Variable
 
 SHOWN = 5  # rows that a note names
@@ -154,3 +160,21 @@ def note_impossible(number: int, num_rows: int, named: Sequence[str], why: str) 
 
 def tally_of(variable: Variable, predicted: Dataset, data: Dataset) -> Tally:
     return (NumberTally if variable.is_real else StateTally).of(variable, predicted, data)
+
+
+def numbers_of(marginal: Any) -> dict[str, float]:
+    """What is printed of the marginal of one row."""
+    ends = {level: float(marginal.quantile(share)) for level, share in LEVELS.items()}
+    return {"mean": float(marginal.mean), "standard deviation": float(np.sqrt(marginal.variance)), **ends}
+
+
+def numbers_document(predicted: Dataset, variable: Variable, beliefs: Beliefs) -> dict[str, Any]:
+    """The prediction of a number in each row, None where a row is impossible."""
+    columns = [[None if np.isnan(x) else x for x in column.tolist()] for column in predicted.columns.values()]
+    return {
+        "target": variable.name,
+        "method": beliefs.method,
+        "exact": beliefs.exact,
+        **dict(zip(("predicted", "standard deviation", *LEVELS), columns, strict=True)),
+        "impossible": list(beliefs.impossible),
+    }

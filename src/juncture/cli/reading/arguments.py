@@ -1,4 +1,7 @@
-"""The arguments that commands share: a model by name or file, and evidence as `name=state`."""
+"""The arguments that commands share: a model by name or file, evidence as `name=state`, and numbers.
+
+Each parser of numbers has the sentence that refuses what is none.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ import typer
 
 from juncture.cli.printing.output import WrongUsage, is_table
 from juncture.cli.reading.completion import complete_finding, complete_method, complete_network
-from juncture.cli.reading.numbers import seconds, whole_number
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import SUFFIXES, read
@@ -67,10 +69,44 @@ Method = Annotated[
         help="The inference engine, such as junction-tree; auto chooses one.",
     ),
 ]
+
+
+def whole_number(least: int = 0) -> Callable[[Any], int]:
+    """The parser of whole numbers of at least `least`."""
+
+    def parse(text: Any) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        return check_least(number, least, text, f"a whole number of at least {least}")
+
+    return parse
+
+
+def check_least(number: Any, least: float, text: Any, what: str) -> Any:
+    if not (math.isfinite(number) and number >= least):
+        raise typer.BadParameter(f"it must be {what}; got {str(text)!r}")
+    return number
+
+
 Seed = Annotated[
     int | None,
     typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same draws."),
 ]
+UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: Any) -> float:
+    """A time such as 10s, 500ms or 2min, in seconds; a number without a unit is in seconds."""
+    unit = next((unit for unit in UNITS if str(text).endswith(unit)), "")
+    try:
+        number = float(str(text).removesuffix(unit)) * UNITS.get(unit, 1.0)
+    except ValueError:
+        number = math.nan
+    return check_least(number, 0.0, text, "a time such as 10s, 500ms or 2min")
+
+
 Budget = Annotated[
     float | None,
     typer.Option(
@@ -111,7 +147,7 @@ def load_model(network: str, *, normalize: bool = False) -> Any:
     """The model of any kind that an argument names; `normalize` divides each row of its file by its sum."""
     if network == "-":
         from juncture.formats.json import read_json
-        from juncture.formats.rows import RowRepair
+        from juncture.formats.row_repair import RowRepair
 
         rows = RowRepair(normalize=normalize)
         try:
@@ -212,3 +248,16 @@ def as_likelihood(variable: Any, text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise WrongUsage(f"a likelihood is one number for each state, such as 0.2,0.9; got {text!r}") from None
+
+
+def real_number(least: float = -math.inf) -> Callable[[Any], float]:
+    """The parser of finite numbers of at least `least`."""
+
+    def parse(text: Any) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        return check_least(number, least, text, "a number" + ("" if least == -math.inf else f" of at least {least:g}"))
+
+    return parse

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture.cli.reading.rows import name_source
+from juncture.cli.reading.row_files import name_source
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv_text import TextLevels
-from juncture.data.files.files import is_parquet
+from juncture.data.files.table_files import is_parquet
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 from juncture.variables import State, Variable

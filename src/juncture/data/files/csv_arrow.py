@@ -12,8 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, Source, TextLevels, strip_names
-from juncture.data.files.separators import find_separator
+from juncture.data.files.csv_text import (
+    BYTE_ORDER_MARK,
+    MAX_COLUMNS,
+    Columns,
+    Source,
+    TextLevels,
+    find_separator,
+    strip_names,
+)
 from juncture.data.tables.columns import code_type
 from juncture.errors import FormatError
 from juncture.runtime.files import read_bytes

@@ -1,7 +1,8 @@
 """CSV text as columns: a header, then one line a row; an empty cell is a hole.
 
-Cells are coded as they are read, so that memory holds each distinct text once. A row has at most 2^25 characters, a
-table at most 2^20 columns, and what is kept of the rows stays below the memory limit.
+The separator is a comma, a semicolon or a tab, found in the first line. Cells are coded as they are read, so that
+memory holds each distinct text once. A row has at most 2^25 characters, a table at most 2^20 columns, and what is
+kept of the rows stays below the memory limit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 
-from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
 from juncture.runtime.files import check_decompressed_size, open_decompressed
@@ -28,7 +28,6 @@ from juncture.runtime.memory import default_memory_limit, format_bytes
 from juncture.variables import State, Variable, first_repeated
 
 Source: TypeAlias = str | os.PathLike[str] | TextIO
-
 CHUNK, CHUNK_CELLS = 4096, 2**20  # rows at a time, and cells where rows are long
 MAX_COLUMNS = 2**20
 MAX_ROW = 2**25  # characters
@@ -265,3 +264,25 @@ def check_rows(reader: SeparatedRows, width: int, length: RowLength) -> Iterator
             )
         else:
             yield row
+
+
+QUOTED = re.compile(r'"(?:[^"]|"")*(?:"|$)')
+SEPARATORS = ",;\t"
+TABBED = (".tsv", ".tab")
+
+
+def find_separator(head: str, file: str | os.PathLike[str] | None = None) -> str:
+    """The separator that the header has most often outside quotes; a comma where there is none.
+
+    >>> find_separator("smoke;age"), find_separator('"smoke;age",lung'), find_separator("smoke")
+    (';', ',', ',')
+    """
+    bare = QUOTED.sub("", head)
+    if is_tabbed(file) and "\t" in bare:
+        return "\t"
+    return max(SEPARATORS, key=bare.count)  # the first of those that are equally many
+
+
+def is_tabbed(file: object) -> bool:
+    """Whether the name of a file says that tabs separate its cells."""
+    return isinstance(file, str | os.PathLike) and str(file).lower().removesuffix(".gz").endswith(TABBED)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from juncture.base.checks import check_path
 from juncture.base.values import Value
 from juncture.data.files.csv_text import check_names
-from juncture.data.tables.columns import Column, Levels
+from juncture.data.tables.columns import Column, Levels, is_native
 from juncture.data.tables.export import import_package
 from juncture.data.tables.frames import arrow_levels, series_column
-from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.runtime.files import open_file, replace_file

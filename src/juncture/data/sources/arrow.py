@@ -1,19 +1,21 @@
-"""Record batches of Arrow in blocks: what PyArrow's readers and datasets and DuckDB give, cut to a number of rows."""
+"""Record batches of Arrow in blocks: what PyArrow's readers and datasets and DuckDB give, cut to a number of rows.
+
+A dataset of PyArrow is files in folders or buckets that PyArrow finds, filters and reads as record batches.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from juncture.base.values import Value
 from juncture.data.files.csv_text import check_names
-from juncture.data.sources.contract import Origin
-from juncture.data.sources.frames import READ_ALREADY
-from juncture.data.sources.tables import SourceTable, default_block_rows
-from juncture.data.tables.columns import Column, Levels
+from juncture.data.sources.contract import FileState, Origin, SourceTable, default_block_rows
+from juncture.data.sources.frame_iterators import READ_ALREADY
+from juncture.data.tables.columns import Column, Levels, is_native
 from juncture.data.tables.export import import_package
-from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import as_column
 from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.runtime.memory import default_memory_limit, format_bytes
@@ -159,3 +161,42 @@ def arrow_errors(name: str) -> Iterator[None]:
     except (arrow.ArrowException, OSError, MemoryError, ValueError, LookupError, OverflowError) as error:
         reason = " ".join(str(error).split())  # one line
         raise FormatError(f"{name} cannot be read: {reason or type(error).__name__}") from error
+
+
+AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}  # batches and files that are decoded before they are needed
+
+
+class DatasetBatches:
+    """The record batches of a PyArrow dataset, file after file."""
+
+    name, is_once = "the PyArrow dataset", False
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset, self.names, self.states = dataset, dataset.schema.names, file_states(dataset)
+
+    @contextmanager
+    def start_pass(self, names: Sequence[str], block_rows: int) -> Iterator[Any]:
+        for file, state in self.states.items():
+            state.check_unchanged(file)
+        with arrow_errors(self.name):
+            scanner = self.dataset.scanner(columns=list(names), batch_size=block_rows, **AHEAD)
+            yield Batches(scanner.projected_schema, scanner.to_batches())
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Record batches and their schema, known before the first of them."""
+
+    schema: Any
+    batches: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.batches)
+
+
+def file_states(dataset: Any) -> dict[str, FileState]:
+    """The local files of a dataset, as they are now."""
+    local = import_package("pyarrow.fs", "arrow").LocalFileSystem
+    if not isinstance(getattr(dataset, "filesystem", None), local):
+        return {}
+    return {file: FileState.of(file) for file in dataset.files}

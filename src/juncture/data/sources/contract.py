@@ -1,21 +1,33 @@
-"""`RowSource`: the contract of rows that are read block by block, and `Block`, what a source gives.
+"""The contract of rows that are read block by block: `RowSource`, which algorithms take, and `TableReader` under it.
 
-An algorithm that adds up statistics needs one block in memory at a time. A source gives the same blocks in the same
-order each time it is asked, so that an iterative algorithm can read them again.
+An algorithm that adds up statistics needs one block in memory at a time. A source gives the same blocks (`Block`) in
+the same order each time it is asked, so that an iterative algorithm can read them again. `map_blocks` is one pass
+over a source, in which blocks are read while others are coded and worked on; the results come in the order of the
+blocks, so that sums of results are the same to the last bit for any number of threads.
+
+What an adapter supplies is a `TableReader`, which gives the cells of each block before they are coded
+(`SourceTable`).
 """
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from functools import partial, reduce
+from operator import add
+from typing import Any, NamedTuple, Protocol, Self, TypeGuard, TypeVar
+
+import numpy as np
 
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.tables.coding import select_columns
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
+from juncture.runtime import parallel
+from juncture.runtime.files import stat_regular_file
 from juncture.variables import Scope, Variable
 
 
@@ -124,3 +136,141 @@ def check_weights_name(weights: Any, names: Iterable[str]) -> str | None:
     if weights not in names:
         raise UnknownVariable.among(weights, names, where="the source, of which `weights` names a column,")
     return weights
+
+
+Result = TypeVar("Result")
+Sum = TypeVar("Sum", bound="Addable")
+MakeBlock = Callable[[], Block]
+
+
+class Addable(Protocol):
+    """What blocks give and adds up."""
+
+    def __add__(self, other: Any, /) -> Self: ...
+
+
+class MapsBlocks(RowSource, Protocol):
+    """A source whose rows lie on a cluster."""
+
+    def map_blocks(self, function: Callable[[Block], Result]) -> Iterator[Result]:
+        """`function` of each block, in order, called where the rows are; it is pickled, and so are its results."""
+
+
+def map_blocks(function: Callable[[Block], Result], source: RowSource) -> Iterator[Result]:
+    """`function` of each block, in order.
+
+    A source whose rows lie elsewhere has its own `map_blocks`, which calls the function there. A source may have
+    `uncoded_blocks`, which gives functions that code a block: threads call them beside each other.
+    """
+    if is_elsewhere(source):
+        return source.map_blocks(function)
+    return parallel.map_stream(lambda make: function(make()), make_blocks(source))
+
+
+def is_elsewhere(source: RowSource) -> TypeGuard[MapsBlocks]:
+    """Whether the rows of a source lie on a cluster, and work goes to them."""
+    return hasattr(type(source), "map_blocks")
+
+
+def add_up(function: Callable[[Block], Sum], data: Dataset | RowSource) -> Sum:
+    """`function` of all rows in memory, or of each block of a source, added in order."""
+    if isinstance(data, Dataset):
+        return function(Block(data, Origin()))
+    return reduce(add, map_blocks(function, data))
+
+
+def add_up_complete(function: Callable[[Block], Sum | None], data: Dataset | RowSource) -> Sum | None:
+    """The sum over all blocks; None as soon as one of them gives None."""
+    if isinstance(data, Dataset):
+        return function(Block(data, Origin()))
+    total: Sum | None = None
+    for part in map_blocks(function, data):
+        if part is None:
+            return None
+        total = part if total is None else total + part
+    return total
+
+
+def make_blocks(source: RowSource) -> Iterator[MakeBlock]:
+    uncoded = getattr(source, "uncoded_blocks", None)
+    if uncoded is not None:
+        yield from uncoded()
+        return
+    for block in source.blocks():
+        yield partial(same, block)
+
+
+def same(block: Block) -> Block:
+    return block
+
+
+BLOCK_ROWS, BLOCK_CELLS, FEWEST_ROWS = 2**18, 2**24, 2**10
+
+
+class SourceTable(Table):
+    """A table that knows where its rows come from, and the weights that came with them."""
+
+    _fields = (*Table._fields, "origin", "weights")
+    origin: Origin
+    weights: np.ndarray | None
+
+    def __init__(
+        self, cells: Mapping[Any, Any], num_rows: int, origin: Origin, weights: np.ndarray | None = None
+    ) -> None:
+        super().__init__(cells, num_rows)
+        self._set(origin=origin, weights=weights)
+
+    def describe_row(self, row: int) -> str:
+        return self.origin.describe_row(row)
+
+    def only(self, names: Iterable[str]) -> Table:
+        return SourceTable({name: self.cells[name] for name in names}, self.num_rows, self.origin, self.weights)
+
+
+class TableReader(Protocol):
+    """Reads the tables of a source, block by block, with the columns that are asked for."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def num_rows(self) -> int | None: ...
+
+    def tables(self, names: Sequence[str]) -> Iterator[SourceTable]: ...
+
+
+class FileReader(TableReader, Protocol):
+    """Reads the tables of one file."""
+
+    @property
+    def file(self) -> str: ...
+
+
+def default_block_rows(num_columns: int) -> int:
+    """2^18 rows, or fewer where there are so many columns that a block would have more than 2^24 cells.
+
+    >>> default_block_rows(8), default_block_rows(1000)
+    (262144, 16384)
+    """
+    rows = BLOCK_CELLS // max(1, num_columns)
+    return max(FEWEST_ROWS, min(BLOCK_ROWS, 1 << max(0, rows.bit_length() - 1)))
+
+
+class FileState(NamedTuple):
+    """The size of a file and the time of its last change."""
+
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, file: str) -> FileState:
+        found = stat_regular_file(file)
+        return cls(found.st_size, found.st_mtime_ns)
+
+    def check_unchanged(self, file: str) -> None:
+        if FileState.of(file) != self:
+            raise InvalidData(f"{file} has changed since this source was made of it: make a new source")
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    return str(os.fspath(path))

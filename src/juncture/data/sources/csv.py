@@ -34,8 +34,7 @@ from juncture.data.files.csv_text import (
     read_header,
     strip_names,
 )
-from juncture.data.sources.contract import Origin
-from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
+from juncture.data.sources.contract import FileState, Origin, SourceTable, default_block_rows, file_name
 from juncture.errors import FormatError
 from juncture.runtime.files import PIECE, open_decompressed
 from juncture.runtime.memory import default_memory_limit, format_bytes

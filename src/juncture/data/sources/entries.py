@@ -16,9 +16,9 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
+    from juncture.data.sources.contract import TableReader
     from juncture.data.sources.partitions import Partitions
     from juncture.data.sources.source import TableSource
-    from juncture.data.sources.tables import TableReader
 
 
 def as_source(
@@ -75,7 +75,7 @@ def as_source(
 
         return MemorySource(Dataset(data, scope, weights, extra=extra, missing=missing), size)
     if scope is None and getattr(reader, "is_once", False):
-        from juncture.data.sources.frames import AGAIN
+        from juncture.data.sources.frame_iterators import AGAIN
 
         raise InvalidData(
             f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
@@ -115,7 +115,7 @@ def as_lazy_source(
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
-    from juncture.data.files.files import expand_pattern
+    from juncture.data.files.table_files import expand_pattern
 
     files = [Path(file) for path in paths for file in expand_pattern(path)]
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > STREAMED
@@ -126,7 +126,7 @@ def as_lazy_source(
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:
     """The reader of what is not in memory; None for what is."""
     from juncture.data.sources.files import read_files
-    from juncture.data.sources.frames import Frames, FramesOnce, FramesReader
+    from juncture.data.sources.frame_iterators import Frames, FramesOnce, FramesReader
 
     names = None if scope is None else scope.names
     if query := find_query(data):
@@ -166,7 +166,7 @@ def find_query(data: Any) -> ReadQuery | None:
 
 
 def read_relation(relation: Any, block_rows: int | None) -> TableReader:
-    from juncture.data.sources.duckdb_codes import RelationReader
+    from juncture.data.sources.duckdb import RelationReader
 
     return RelationReader(relation, block_rows)
 
@@ -198,8 +198,7 @@ def read_spark(frame: Any, block_rows: int | None) -> TableReader:
 
 
 def read_dataset(dataset: Any, block_rows: int | None) -> TableReader:
-    from juncture.data.sources.arrow import ArrowReader
-    from juncture.data.sources.arrow_datasets import DatasetBatches
+    from juncture.data.sources.arrow import ArrowReader, DatasetBatches
 
     return ArrowReader(DatasetBatches(dataset), block_rows)
 

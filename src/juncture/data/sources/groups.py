@@ -12,10 +12,9 @@ from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
-from juncture.data.sources.contract import Block, Origin, RowSource
+from juncture.data.sources.contract import Block, Origin, RowSource, SourceTable, TableReader
 from juncture.data.sources.source import BlockCoding, TableSource
 from juncture.data.sources.states import BlockLevels, Survey, join_levels, levels_of
-from juncture.data.sources.tables import SourceTable, TableReader
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.columns import Column
 from juncture.variables import Scope, Variable

@@ -11,12 +11,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from juncture.data.sources.arrow import ArrowReader, arrow_errors
-from juncture.data.sources.arrow_datasets import Batches
-from juncture.data.sources.duckdb_codes import RelationReader
-from juncture.data.sources.duckdb_groups import RelationQuery
+from juncture.data.sources.arrow import ArrowReader, Batches, arrow_errors
+from juncture.data.sources.contract import TableReader
+from juncture.data.sources.duckdb import RelationQuery, RelationReader
 from juncture.data.sources.lazy_queries import LazyQuery, engine_errors
-from juncture.data.sources.tables import TableReader
 from juncture.data.tables.export import import_package
 
 NAME = "the Ibis table"

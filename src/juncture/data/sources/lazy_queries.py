@@ -12,8 +12,7 @@ import numpy as np
 
 from juncture.base.values import number_of
 from juncture.data.sources.arrow import arrow_cells
-from juncture.data.sources.contract import Origin
-from juncture.data.sources.tables import SourceTable
+from juncture.data.sources.contract import Origin, SourceTable
 from juncture.errors import InvalidData, JunctureError
 
 COUNT, SUM, LEAST, KNOWN = "rows", "weight", "least_weight", "known_weights"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from juncture.data.sources.contract import SourceTable, TableReader
 from juncture.data.sources.lazy_queries import LazyQuery, engine_errors
 from juncture.data.sources.polars import polars_errors
-from juncture.data.sources.spark_errors import spark_errors
-from juncture.data.sources.tables import SourceTable, TableReader
+from juncture.data.sources.spark import spark_errors
 
 NAME = "the narwhals frame"
 

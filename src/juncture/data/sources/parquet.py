@@ -11,8 +11,7 @@ from juncture.base.values import Value
 from juncture.data.files.csv_text import check_names
 from juncture.data.files.parquet import open_parquet
 from juncture.data.sources.arrow import TEXT_TYPES, arrow_cells, cut, within_memory
-from juncture.data.sources.contract import Origin
-from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
+from juncture.data.sources.contract import FileState, Origin, SourceTable, default_block_rows, file_name
 from juncture.data.tables.export import import_package
 
 READ_BYTES = 2**20  # of a column at a time: a row group need not fit in memory

@@ -3,6 +3,9 @@
 The function of a pass goes to where the partitions are; only its results come here, in the order of the partitions.
 Each partition is cut into blocks by itself, and sums over blocks are made here, so that they are the same to the last
 bit for any number of workers, also where a worker was lost and others did its work again.
+
+`add_columns` gives the frame further columns, by a function of tables that the workers call when the frame is
+computed.
 """
 
 from __future__ import annotations
@@ -15,11 +18,10 @@ from typing import Any, Generic, TypeVar
 
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv_text import check_names
-from juncture.data.sources.arrow import cut_batches
-from juncture.data.sources.contract import Block, Origin
+from juncture.data.sources.arrow import arrow_cells, cut_batches
+from juncture.data.sources.contract import Block, Origin, SourceTable, default_block_rows
 from juncture.data.sources.source import BlockCoding, TableSource
 from juncture.data.sources.states import Survey, join_levels, levels_of
-from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.columns import no_cells
 from juncture.runtime.workers import Found, Remote, same
@@ -124,3 +126,23 @@ def work_on_tables(
     """What runs where a partition is."""
     for table in cut_batches(batches, names, block_rows, f"partition {number} of {name}"):
         yield function(table)
+
+
+def add_columns(
+    partitions: Partitions, function: Callable[[SourceTable], Dataset], names: Iterable[str], schema: Any
+) -> Any:
+    """The frame of the partitions with the columns that `function` gives for tables of the columns of these names.
+
+    `schema` is the Arrow schema of the further columns. Warnings are given on the workers, which compute the frame.
+    """
+    work = Remote.of(partial(columns_of, function, tuple(names), partitions.name), partitions.pickler)
+    return partitions.add_columns(work, schema)
+
+
+def columns_of(
+    function: Callable[[SourceTable], Dataset], names: tuple[str, ...], name: str, number: int, start: int, rows: Any
+) -> Iterator[Any]:
+    """The further columns of an Arrow table of rows of a partition, from its row `start` on, as an Arrow table."""
+    yield function(
+        SourceTable(arrow_cells(rows, names), rows.num_rows, Origin(f"partition {number} of {name}", start))
+    ).to_arrow()

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from juncture.data.sources.arrow import arrow_cells, cut
-from juncture.data.sources.contract import Origin
+from juncture.data.sources.contract import Origin, SourceTable, default_block_rows
 from juncture.data.sources.lazy_queries import COUNT, LazyQuery, unused_name
-from juncture.data.sources.tables import SourceTable, default_block_rows
 from juncture.data.tables.export import import_package
 from juncture.errors import InvalidData, Unsupported
 

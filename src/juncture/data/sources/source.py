@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.data.dataset import Dataset, check_columns
-from juncture.data.entries import as_table
-from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
-from juncture.data.sources.passes import map_blocks
+from juncture.data.dataset import Dataset, as_table, check_columns
+from juncture.data.sources.contract import (
+    Block,
+    Origin,
+    RowSource,
+    SourceTable,
+    TableReader,
+    check_weights_name,
+    default_block_rows,
+    map_blocks,
+)
 from juncture.data.sources.states import Survey, survey
-from juncture.data.sources.tables import SourceTable, TableReader, default_block_rows
 from juncture.data.tables.coding import as_markers
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData

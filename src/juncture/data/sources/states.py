@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
-from juncture.data.sources.contract import Origin
-from juncture.data.sources.tables import SourceTable
+from juncture.data.sources.contract import Origin, SourceTable
+from juncture.data.tables.column_kinds import Look, find_look, warn_text_columns
 from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
-from juncture.data.tables.text_columns import Look, find_look, warn_text_columns
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from juncture.base.checks import check_choice, is_iterable
+from juncture.data.tables.column_kinds import Look, find_look, read_decimal_commas, warn_text_columns
 from juncture.data.tables.columns import Column, DatasetColumn, Levels
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.table import Table
-from juncture.data.tables.text_columns import Look, find_look, read_decimal_commas, warn_text_columns
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
 from juncture.runtime import parallel
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key

@@ -1,13 +1,14 @@
 """One column before and after a variable gives it a meaning: `NumericColumn`, `Levels`, `DatasetColumn`.
 
-A column knows three things: how it is coded by a given variable (`coded`), which variable it declares by itself
-when none is given (`declared`), and what is left of it when some cells only mark holes (`without`).
+A column knows three things: how it is coded by a given variable (`coded`), which variable it declares by itself when
+none is given (`declared`), and what is left of it when some cells only mark holes (`without`). A column that comes in
+several parts, as the files of a table give them, is one after `concatenate_columns`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +22,6 @@ from juncture.variables import Variable, state_key
 
 HOLE = -1
 HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
-
 DescribeRow: TypeAlias = Callable[[int], str]
 """How a message names a row."""
 
@@ -278,3 +278,59 @@ def advise_reading(label: object) -> str:
         return " (if it marks a missing value, add it to `missing`)"
     is_comma = "," in text and is_number_text(text.replace(",", ".", 1))
     return ' (decimal="," reads numbers with a decimal comma)' if is_comma else ""
+
+
+class ColumnParts(tuple[Any, ...]):
+    """The cells of one column, part after part."""
+
+    __slots__ = ()
+
+
+def concatenate_columns(columns: Sequence[Column], name: str) -> Column:
+    """All rows as one column: numbers of one kind stay numbers, all else goes by the labels of all parts."""
+    if len(columns) == 1:
+        return columns[0]
+    if any(isinstance(column, NumericColumn) and column.values.ndim > 1 for column in columns):
+        return concatenate_vectors(columns, name)
+    numeric = [column for column in columns if isinstance(column, NumericColumn)]
+    if len(numeric) == len(columns) and len({column.values.dtype.kind for column in numeric}) == 1:
+        return NumericColumn(np.concatenate([column.values for column in numeric]))
+    return concatenate_levels([column.levels for column in columns])
+
+
+def concatenate_vectors(columns: Sequence[Column], name: str) -> NumericColumn:
+    """Vectors of one length; a part that has only holes has holes of that length."""
+    numeric = [column.values for column in columns if isinstance(column, NumericColumn)]
+    length = max(values.shape[1] for values in numeric if values.ndim > 1)
+    return NumericColumn(np.concatenate([as_vectors(column, length, name) for column in columns]))
+
+
+def as_vectors(column: Column, length: int, name: str) -> np.ndarray:
+    is_vector = isinstance(column, NumericColumn) and column.values.ndim > 1
+    if isinstance(column, NumericColumn) and column.values.shape[1:] == (length,):
+        return column.values
+    if not is_vector and column.levels.num_holes == len(column):
+        return np.full((len(column), length), np.nan)
+    raise InvalidData(f"column {name!r} holds vectors of {length} numbers in one file, and something else in another")
+
+
+def concatenate_levels(parts: Sequence[Levels]) -> Levels:
+    """The labels of all parts, each once; an order is declared only where all parts declare the same."""
+    positions: dict[tuple[type, object], int] = {}
+    codes = []
+    for part in parts:
+        numbers = [positions.setdefault((type(label), label), len(positions)) for label in part.labels]
+        codes.append(np.array([*numbers, HOLE], dtype=np.int32)[part.codes])
+    is_declared = all(part.is_declared and part.labels == parts[0].labels for part in parts)
+    return type(parts[0])(np.concatenate(codes), (label for _, label in positions), is_declared=is_declared)
+
+
+@singledispatch
+def is_native(cells: Any) -> bool:
+    """Whether another library reads these cells without the interpreter's lock, so that threads are of use."""
+    return False
+
+
+@is_native.register
+def _(cells: ColumnParts) -> bool:
+    return is_native(cells[0])

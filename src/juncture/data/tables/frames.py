@@ -10,11 +10,10 @@ import narwhals as nw
 import numpy as np
 
 from juncture.data.tables.cells import are_shared, list_column, object_column
-from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
+from juncture.data.tables.column_kinds import integers_in_floats
+from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn, is_native
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.labels import refuse_dates
-from juncture.data.tables.parts import is_native
-from juncture.data.tables.whole_numbers import integers_in_floats
 from juncture.errors import InvalidData
 from juncture.variables import as_plain
 

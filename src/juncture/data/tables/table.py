@@ -11,9 +11,17 @@ import numpy as np
 
 from juncture.base.values import Value, few
 from juncture.data.tables.cells import list_column, object_column, text_column
-from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row
+from juncture.data.tables.columns import (
+    Column,
+    ColumnParts,
+    DatasetColumn,
+    Levels,
+    NumericColumn,
+    concatenate_columns,
+    describe_row,
+    is_native,
+)
 from juncture.data.tables.labels import refuse_dates
-from juncture.data.tables.parts import ColumnParts, concatenate_columns, is_native
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
 
 SHOWN = 5  # files that a message names

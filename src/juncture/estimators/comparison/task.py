@@ -14,10 +14,9 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_kind
 from juncture.base.values import number_of
-from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
-from juncture.data.identifiers import find_identifiers, holds_dates, is_measured
+from juncture.data.dataset import Dataset, as_table
 from juncture.data.tables.coding import mark_missing
+from juncture.data.tables.column_kinds import find_identifiers, holds_dates, is_measured
 from juncture.data.tables.columns import NumericColumn
 from juncture.data.tables.labels import ColumnOfDates, check_label
 from juncture.data.tables.table import Table

@@ -10,7 +10,7 @@ import numpy as np
 from juncture.components.family import num_free
 from juncture.data.observations import as_rows
 from juncture.data.rows import read_columns
-from juncture.data.sequences.steps import unwrap_frame
+from juncture.data.sequence_steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.evaluation.choice.facts import Candidate, Evidence, Facts, check_logs
 from juncture.evaluation.choice.priors import HierarchicalPrior, add_hierarchy, add_quadrature

@@ -17,7 +17,7 @@ from juncture.base.checks import check_array, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions
-from juncture.data.sequences.sequences import as_one_sequence
+from juncture.data.sequences import as_one_sequence
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import BELIEFS
 from juncture.inference.infer import engine_for

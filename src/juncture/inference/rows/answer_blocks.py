@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from juncture.base.checks import check_function
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.contract import Block, check_extra
+from juncture.data.sequences import Sequences
+from juncture.data.sources.contract import Block, check_extra, map_blocks
 from juncture.data.sources.entries import as_lazy_source, as_source
-from juncture.data.sources.passes import map_blocks
-from juncture.data.sources.sequences import group_rows
+from juncture.data.sources.sequence_source import group_rows
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 

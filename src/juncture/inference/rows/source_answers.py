@@ -80,7 +80,7 @@ class SourceAnswers(Answers):
 
     @classmethod
     def of(cls, model: Any, engine: Engine, source: RowSource, targets: tuple[str, ...]) -> SourceAnswers:
-        from juncture.data.sources.passes import map_blocks
+        from juncture.data.sources.contract import map_blocks
 
         parts = list(map_blocks(partial(answer_block, model, engine, targets), source))
         log_evidence = np.concatenate([found for _, found in parts])
@@ -97,7 +97,7 @@ class SourceAnswers(Answers):
         if not isinstance(self.findings, SourceFindings):
             return self.whole.marginal(names)
         run = partial(joint_of_block, self.model, self.engine, names)
-        from juncture.data.sources.passes import map_blocks
+        from juncture.data.sources.contract import map_blocks
 
         return np.concatenate(list(map_blocks(run, self.findings.source)))
 

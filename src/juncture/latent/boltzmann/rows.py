@@ -10,7 +10,7 @@ from juncture.base.checks import check_array
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import Names, as_table, column_labels, select_columns
 from juncture.data.rows import as_numbers
-from juncture.data.sequences.steps import unwrap_frame
+from juncture.data.sequence_steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.parameters import BoltzmannParameters
 from juncture.latent.boltzmann.units import VisibleUnits, visible_variables

@@ -17,9 +17,8 @@ from juncture.components.family import suggest_remedy
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.rows import SourceRows
-from juncture.data.sequences.sequences import as_one_sequence
-from juncture.data.sources.contract import Origin
-from juncture.data.sources.passes import is_elsewhere
+from juncture.data.sequences import as_one_sequence
+from juncture.data.sources.contract import Origin, is_elsewhere
 from juncture.families.statistics.statistics import Moments
 from juncture.inference.engines.options import check_data
 from juncture.latent.mixtures import binary_pass, code_pass, gaussian_pass

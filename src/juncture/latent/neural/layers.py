@@ -12,7 +12,7 @@ from juncture.base.checks import check_array, check_count, is_iterable, shown
 from juncture.base.values import read_only
 from juncture.data.feature_names import Names, as_table, select_columns
 from juncture.data.rows import read_columns
-from juncture.data.sequences.steps import unwrap_frame
+from juncture.data.sequence_steps import unwrap_frame
 from juncture.errors import InvalidData, InvalidModel
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]

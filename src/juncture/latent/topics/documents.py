@@ -10,7 +10,7 @@ from juncture.base.checks import check_array
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.rows import as_numbers
-from juncture.data.sequences.steps import unwrap_frame
+from juncture.data.sequence_steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.variables import Variable

@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import Block, Origin, RowSource
+from juncture.data.sources.contract import Block, Origin, RowSource, map_blocks
 from juncture.data.sources.groups import GroupingSource, groups_rows
-from juncture.data.sources.passes import map_blocks
 from juncture.errors import InvalidData
 from juncture.learning.networks.scope_groups import MOST_GROUPS, group_scopes
 from juncture.learning.networks.statistics import NetworkStatistics, Parts, check_complete, count_parts

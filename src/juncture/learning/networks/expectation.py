@@ -15,9 +15,8 @@ import numpy as np
 from juncture.base.values import finding_text
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.contract import Block, RowSource, map_blocks
 from juncture.data.sources.groups import groups_rows
-from juncture.data.sources.passes import map_blocks
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Query, Question

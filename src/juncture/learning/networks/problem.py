@@ -14,8 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.sources.contract import RowSource
-from juncture.data.sources.passes import add_up, is_elsewhere, map_blocks
+from juncture.data.sources.contract import RowSource, add_up, is_elsewhere, map_blocks
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from juncture.base.documents.json_text import decode, parse_strictly
-from juncture.data.sources.contract import Block, RowSource
-from juncture.data.sources.passes import MakeBlock, make_blocks
+from juncture.data.sources.contract import Block, MakeBlock, RowSource, make_blocks
 from juncture.errors import FormatError, InvalidData
 from juncture.learning.networks.statistics import NetworkStatistics, check_complete, count_complete
 from juncture.networks.bayesian_network import BayesianNetwork

@@ -17,8 +17,7 @@ from juncture.base.documents.json_text import parse_strictly
 from juncture.base.values import Value
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import RowSource
-from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.contract import RowSource, map_blocks
 from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.data.tables.weights import check_total
 from juncture.errors import FormatError, InvalidData, UnknownVariable

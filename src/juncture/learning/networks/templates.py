@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.options import as_names, check_names
-from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
+from juncture.data.dataset import Dataset, as_table
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.coding import mark_missing, split_weights

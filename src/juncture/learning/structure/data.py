@@ -7,8 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
+from juncture.data.dataset import Dataset, as_table
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, TooLarge, UnknownVariable, Unsupported, hint

@@ -11,8 +11,7 @@ import numpy as np
 from juncture.base.values import Value, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import Block, RowSource
-from juncture.data.sources.passes import add_up, add_up_complete
+from juncture.data.sources.contract import Block, RowSource, add_up, add_up_complete
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian_factor import GaussianFactor

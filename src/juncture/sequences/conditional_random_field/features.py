@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_iterable, is_iterable, shown
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 

@@ -13,7 +13,7 @@ from juncture.base.checks import shown
 from juncture.base.options import as_names
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.precomputed import PrecomputedLogLikelihoods
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.factors.printed_tables import table_html
 from juncture.numerics import stable

@@ -19,8 +19,8 @@ import numpy as np
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.sequences import SequenceParts
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import SequenceParts
 from juncture.inference.engines.options import check_data
 from juncture.learning.conditionals.table import weighted_logs
 from juncture.learning.em.contract import EMState, Expected

@@ -12,7 +12,7 @@ from juncture.base.checks import check_count
 from juncture.base.options import as_generator
 from juncture.base.values import SameContent, number_of
 from juncture.components.mixture import Mixture
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.shares import ShareDiagram, Shares
 from juncture.errors import ImpossibleEvidence

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData
 from juncture.kernels.chains.bounded_passes import LEAST_PRODUCT, WEAK
 from juncture.kernels.chains.encoded_numbers import FARTHEST, LOG_SMALLEST, encode, replace_small, subtract_tops

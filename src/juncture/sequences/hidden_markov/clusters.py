@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 

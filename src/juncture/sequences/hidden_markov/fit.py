@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.base.checks import check_iterable
 from juncture.base.options import as_generator
-from juncture.data.sources.sequences import SequenceParts, read_parts
+from juncture.data.sources.sequence_source import SequenceParts, read_parts
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
 from juncture.learning.em.expectation_maximization import (
     ExpectationMaximization,

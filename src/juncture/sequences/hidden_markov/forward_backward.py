@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.kernels.chains.bounded_passes import is_loss_negligible, pass_bounded, pass_bounded_sequences
 from juncture.kernels.chains.encoded_numbers import DECISIVE_SUM, log_sum_of_products
 from juncture.kernels.chains.forward_backward import DISCARD, pass_block, pass_sequences

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.sequences import read_parts, read_sequences
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import read_parts, read_sequences
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.options import (
     as_budget,

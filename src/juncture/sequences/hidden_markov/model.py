@@ -14,8 +14,8 @@ from juncture.base.values import Value, number_of
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, distributions_html
 from juncture.components.convert import as_emissions
-from juncture.data.sequences.sequences import Sequences, as_sequences
-from juncture.data.sources.steps import StepKind
+from juncture.data.sequences import Sequences, as_sequences
+from juncture.data.sources.sequence_source import StepKind
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.printed_tables import table_html
 from juncture.numerics import stable

@@ -17,8 +17,8 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_flag
 from juncture.base.values import number_of
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.sequences import read_sequences
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.shares import ShareDiagram
 from juncture.inference.engines.contract import EXACT, Diagnostics

@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.base.checks import check_count, shown
 from juncture.base.values import number_of
-from juncture.data.sequences.sequences import Sequence, Sequences
-from juncture.data.tables.holes import unmask_items
+from juncture.data.sequences import Sequence, Sequences
+from juncture.data.tables.cells import unmask_items
 from juncture.errors import ImpossibleEvidence, InvalidData, JunctureError
 from juncture.numerics import stable
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods

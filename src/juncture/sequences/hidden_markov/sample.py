@@ -9,7 +9,7 @@ import numpy as np
 from juncture.base.checks import check_counts
 from juncture.base.options import as_generator
 from juncture.components.categorical import CategoricalEmissions
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.data.tables.labels import decode_labels
 from juncture.errors import InvalidData
 from juncture.kernels.chains.forward_backward import draw_paths

@@ -15,8 +15,8 @@ import numpy as np
 
 from juncture.components.contract import Emissions
 from juncture.components.shared import SharedEmissions
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.sequences import SequenceParts
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import SequenceParts
 from juncture.errors import Unsupported
 from juncture.learning.em.contract import EMState
 from juncture.sequences.hidden_markov.clusters import Clusters, fraction_passed

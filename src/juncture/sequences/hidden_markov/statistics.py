@@ -13,8 +13,8 @@ import numpy as np
 
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.contract import named
-from juncture.data.sequences.sequences import UNKNOWN, Sequences, check_step_weights
-from juncture.data.sources.sequences import SequenceParts, empty_sequences, read_parts, read_sequences
+from juncture.data.sequences import UNKNOWN, Sequences, check_step_weights
+from juncture.data.sources.sequence_source import SequenceParts, empty_sequences, read_parts, read_sequences
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.learning.fit import check_learned

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.lattice import Cell, Lattice, Link
 from juncture.drawing.notebook import diagram_html

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
-from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.data.sequences import UNKNOWN, Sequences
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor

@@ -12,8 +12,8 @@ import numpy as np
 
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.sequences import empty_sequences
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import empty_sequences
 from juncture.errors import ImpossibleEvidence, InvalidData, UnseenParentsWarning, hint, warn_user
 from juncture.learning.conditionals.contract import EstimationOptions, Point
 from juncture.learning.conditionals.table import TableCounts, added_counts, weighted_logs

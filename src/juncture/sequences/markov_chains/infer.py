@@ -14,8 +14,8 @@ import numpy as np
 
 from juncture.base.checks import check_counts
 from juncture.base.options import as_generator
-from juncture.data.sequences.sequences import Sequence, Sequences
-from juncture.data.sources.sequences import read_parts, read_sequences
+from juncture.data.sequences import Sequence, Sequences
+from juncture.data.sources.sequence_source import read_parts, read_sequences
 from juncture.data.tables.labels import label_array
 from juncture.errors import Unsupported
 from juncture.inference.engines.options import register_methods, resolve_method

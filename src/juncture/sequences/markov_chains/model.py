@@ -12,8 +12,8 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_number
 from juncture.base.values import Value, number_of, read_only
-from juncture.data.sequences.sequences import Sequences, as_sequences
-from juncture.data.sources.steps import StepKind
+from juncture.data.sequences import Sequences, as_sequences
+from juncture.data.sources.sequence_source import StepKind
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.data.sequences import UNKNOWN, Sequences
 from juncture.errors import InvalidData
 
 

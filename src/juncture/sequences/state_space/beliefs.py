@@ -11,7 +11,7 @@ import numpy as np
 from juncture.base.checks import check_count
 from juncture.base.options import as_generator, as_sizes
 from juncture.base.values import number_of
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.drawing.courses import Course
 from juncture.factors.scope_tables import import_pandas
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequence, Sequences, as_sequences
+from juncture.data.sequences import Sequence, Sequences, as_sequences
 from juncture.errors import InvalidData
 
 

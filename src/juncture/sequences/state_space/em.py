@@ -14,8 +14,8 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.sequences import SequenceParts
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import SequenceParts
 from juncture.errors import InvalidModel
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_tables

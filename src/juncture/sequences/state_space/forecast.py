@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.data.sequences.sequences import as_inputs
+from juncture.data.sequences import as_inputs
 from juncture.drawing.courses import Course, Panel
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.values import Value, number_of
-from juncture.data.sequences.sequences import Sequences
-from juncture.data.sources.steps import StepKind
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import StepKind
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.sequences.state_space.data import as_real_sequences
 from juncture.sequences.state_space.parts import as_covariance, as_part

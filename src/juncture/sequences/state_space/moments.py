@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from juncture.data.missingness import group_by_pattern
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.kernels.state_space import add_moments
 from juncture.runtime.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import RegularizedWarning, warn_user
 from juncture.sequences.state_space.moments import StateSpaceMoments
 from juncture.sequences.state_space.parts import factor_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import warn_user
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, factor_of

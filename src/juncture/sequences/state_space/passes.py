@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.kernels.state_space import filter_sequences, smooth_sequences
 from juncture.runtime.parallel import map_blocks

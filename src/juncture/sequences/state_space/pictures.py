@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences import Sequences
 from juncture.drawing.courses import Course, Panel
 from juncture.sequences.state_space.forecast import central, name_part, with_observations
 from juncture.sequences.state_space.model import LinearGaussianStateSpace

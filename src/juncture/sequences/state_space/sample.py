@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.base.checks import check_counts, check_iterable
 from juncture.base.options import as_generator
-from juncture.data.sequences.sequences import Sequence
+from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.kernels.state_space import draw_forward
 from juncture.runtime.memory import check_table_fits

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.checks import check_count
-from juncture.data.sequences.sequences import as_inputs
+from juncture.data.sequences import as_inputs
 from juncture.errors import InvalidData
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.state_space.parts import additions, each_step

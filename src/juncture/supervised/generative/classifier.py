@@ -15,7 +15,7 @@ from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.rows import as_dataset, rows_of
-from juncture.data.sequences.sequences import as_one_sequence
+from juncture.data.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, hint, warn_user
 from juncture.numerics import stable

@@ -11,7 +11,7 @@ from juncture.base.checks import check_choice, check_number
 from juncture.components.bernoulli import BernoulliEmissions, check_ones
 from juncture.components.contract import Emissions
 from juncture.components.word_counts import BagOfWords, check_counts
-from juncture.data.sequences.sequences import as_one_sequence
+from juncture.data.sequences import as_one_sequence
 from juncture.errors import InvalidData, Unsupported
 from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.expectation_maximization import resolve_learner

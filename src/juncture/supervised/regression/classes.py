@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, shown
 from juncture.base.values import number_of
-from juncture.data.sequences.steps import unwrap_frame
+from juncture.data.sequence_steps import unwrap_frame
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData

@@ -9,10 +9,10 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_iterable, shown
 from juncture.base.values import number_of
-from juncture.data.entries import as_table
+from juncture.data.dataset import as_table
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.columns import Column
-from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_choice, check_number
-from juncture.data.tables.holes import unmask
+from juncture.data.tables.cells import unmask
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.formats.json import read_json, write_json
-from juncture.formats.rows import RowRepair
+from juncture.formats.row_repair import RowRepair
 from juncture.inference.infer import EXACT_METHODS
 from support.log_oracles import DIGITS, log, marginal, random_evidence, random_model, share, total, weighed
 

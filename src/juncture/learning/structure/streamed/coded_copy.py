@@ -14,8 +14,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from juncture.data.sources.contract import Block, RowSource
-from juncture.data.sources.passes import map_blocks
+from juncture.data.sources.contract import Block, RowSource, map_blocks
 from juncture.errors import TooLarge
 from juncture.learning.networks.expectation import merge_equal_rows
 from juncture.runtime import parallel

@@ -9,9 +9,8 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import Block, RowSource
+from juncture.data.sources.contract import Block, RowSource, is_elsewhere, map_blocks
 from juncture.data.sources.groups import groups_rows
-from juncture.data.sources.passes import is_elsewhere, map_blocks
 from juncture.data.tables.columns import code_type
 from juncture.data.tables.distinct import as_words, number_words
 from juncture.learning.networks.expectation import FEW_DISTINCT, collect_distinct, merge_equal_rows, merge_parts

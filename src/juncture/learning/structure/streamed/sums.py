@@ -13,8 +13,7 @@ from operator import add
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.sources.contract import Block, RowSource
-from juncture.data.sources.passes import is_elsewhere, map_blocks
+from juncture.data.sources.contract import Block, RowSource, is_elsewhere, map_blocks
 from juncture.data.sources.source import collect, join_rows
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import TooLarge

@@ -1,1 +1,0 @@
-"""Numbers cut into bins."""

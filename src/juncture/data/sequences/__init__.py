@@ -1,1 +1,0 @@
-"""Sequences of observations in time order."""
