@@ -81,17 +81,20 @@ ASIA = 'juncture.example("asia")'
 NETWORK = {"inference.bounded", "inference.messages", "inference.decisions", "learning", "latent", "sequences"}
 REST = {"supervised", "evaluation", "estimators", "plotting", "cli", "information"}
 ENGINES = {"inference.sampling", "inference.variational", "inference.exact.hybrid", "inference.exact.gaussian"}
-TREES = {"inference.exact.junction_tree.sparse", "kernels.sparse_tree", "inference.exact.junction_tree.factored"}
+TREES = {
+    "inference.exact.junction_tree.sparse_plan",
+    "inference.exact.junction_tree.sparse_tree",
+    "kernels.sparse_tree",
+    "inference.exact.junction_tree.factored_tree",
+}
 PICTURES = {"drawing.layout", "drawing.svg"}
 SOURCES = {"data.files", "data.sources.dask", "data.sources.spark", "data.sources.duckdb", "data.sources.files"}
 QUESTION = NETWORK | REST | PICTURES | SOURCES
 MIXTURE = "juncture.Mixture([0.5, 0.5], juncture.Gaussian([0.0, 3.0], [1.0, 1.0]))"
 HIDDEN = "juncture.HiddenMarkovModel([0.5, 0.5], [[0.8, 0.2], [0.2, 0.8]], [[0.9, 0.1], [0.2, 0.8]])"
 
-FIRST_CALLS = {  # call → folders and modules that it does without; a light choice in `sparse` is not counted
-    f'juncture.infer({ASIA}, {{"xray": "yes"}})["lung"]': QUESTION
-    | ENGINES
-    | TREES - {"inference.exact.junction_tree.sparse"},
+FIRST_CALLS = {  # call → folders and modules that it does without
+    f'juncture.infer({ASIA}, {{"xray": "yes"}})["lung"]': QUESTION | ENGINES | TREES,
     f'juncture.log_prob({ASIA}, {{"xray": "yes"}})': QUESTION | ENGINES,
     f'juncture.most_probable({ASIA}, {{"xray": "yes"}})': QUESTION | ENGINES,
     f"juncture.sample({ASIA}, 5, rng=0)": QUESTION | ENGINES - {"inference.sampling"},

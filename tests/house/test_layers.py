@@ -28,13 +28,13 @@ ORDERS = {
     ],
     "runtime": ["control_groups", "memory", "parallel", "workers", "files"],
     "inference": [
-        "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "rows", "infer",
-        "predictions",
-        "most_probable", "log_prob", "sample", "planning", "sensitivity", "explain", "decisions", "images", "verbs",
+        "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "infer", "answer_blocks",
+        "predictions", "most_probable", "log_prob", "sample", "planning", "sensitivity", "explain", "decisions",
+        "images", "verbs",
     ],
     "inference.exact": [
-        "clique_search", "best_states", "elimination", "junction_tree",
-        "gaussian", "hybrid", "enumeration", "magnetization",
+        "clique_search", "best_states", "elimination", "semiring", "directed_form", "junction_tree", "gaussian",
+        "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "undirected", "structure", "verbs",

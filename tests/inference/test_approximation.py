@@ -11,12 +11,17 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.automatic import marginals as approximation
-from juncture.inference.automatic.marginals import Bracketed, Problem, approximate, find_beliefs
+from juncture.inference import automatic as approximation
+from juncture.inference.automatic import Bracketed, Problem, approximate, find_beliefs
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import Query
-from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.engines.factor_maxima import bound_log_evidence, bound_log_joint, least_log_joint
+from juncture.inference.engines.factor_arrays import (
+    bound_log_evidence,
+    bound_log_joint,
+    factor_arrays,
+    least_log_joint,
+    log_likelihoods,
+)
 from juncture.inference.messages import loopy
 from support.command_line import juncture
 

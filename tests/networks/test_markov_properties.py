@@ -16,7 +16,7 @@ from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.inference.explain.edge_information import edge_information
+from juncture.inference.explain import edge_information
 from juncture.networks import markov_properties
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph
 from juncture.variables import Variable

@@ -12,7 +12,7 @@ from juncture.cli.reading.arguments import AsJson, Given, Likelihood, Network, N
 from juncture.errors import Unsupported
 
 if TYPE_CHECKING:
-    from juncture.inference.decisions.information_values import InformationValues
+    from juncture.inference.decisions.value_of_information import InformationValues
     from juncture.networks.policy import DecisionRule, Policy
 
 Limited = Annotated[

@@ -101,7 +101,7 @@ def draw_graph(text: str, has_evidence: bool) -> Picture:
 def draw_network(
     model: Any, given: list[str], likelihood: list[str], beliefs: bool, strengths: bool, method: str
 ) -> Picture:
-    from juncture.inference.explain.edge_information import edge_information
+    from juncture.inference.explain import edge_information
     from juncture.networks.picture import draw as draw_model
     from juncture.verbs import infer
 

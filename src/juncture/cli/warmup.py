@@ -40,8 +40,7 @@ from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.gaussian.plan import find_order
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
-from juncture.inference.exact.junction_tree.factored.tree import pack_factored
+from juncture.inference.exact.junction_tree.factored_tree import lay_out_factored, pack_factored
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.messages.loopy import MessageSchedule, flood_row
 from juncture.inference.messages.message_layout import MessageGraph, MessageState

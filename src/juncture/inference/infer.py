@@ -17,10 +17,10 @@ from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Query, Question
-from juncture.inference.engines.options import as_budget, check_policy, time_left
-from juncture.inference.engines.real_variables import has_real_variables, is_gaussian
+from juncture.inference.engines.lowering import has_real_variables, is_gaussian
+from juncture.inference.engines.source_answers import SourceAnswers, as_evidence_source
+from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.rows.source_answers import SourceAnswers, as_evidence_source
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
@@ -31,7 +31,7 @@ EXACT_METHODS = ImportedTable(
         "auto": "inference.exact.junction_tree.engine:JunctionTree",
         "exact": "inference.exact.junction_tree.engine:JunctionTree",
         "junction-tree": "inference.exact.junction_tree.engine:JunctionTree",
-        "variable-elimination": "inference.exact.elimination.engine:VariableElimination",
+        "variable-elimination": "inference.exact.elimination:VariableElimination",
         "enumeration": "inference.exact.enumeration:Enumeration",
     }
 )
@@ -146,7 +146,7 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
         findings = as_findings(evidence, model.variables, extra=extra)
-        from juncture.inference.automatic.marginals import approximate
+        from juncture.inference.automatic import approximate
 
         left = time_left(seconds, started)
         query = Query(findings, names, rng=generator, budget=left, memory_limit=memory_limit)

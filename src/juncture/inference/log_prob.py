@@ -18,7 +18,7 @@ from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import DENSITIES, Engine, Query
-from juncture.inference.engines.real_variables import is_gaussian
+from juncture.inference.engines.lowering import is_gaussian
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork

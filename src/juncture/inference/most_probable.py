@@ -21,9 +21,8 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import EXACT, Diagnostics, Query, Question
-from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.options import as_budget, check_policy, time_left
+from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics, Query, Question
+from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import absorb_array, as_targets, engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -66,14 +65,14 @@ class MostProbable(Diagnosed):
         return f"MostProbable(assignment={{{states}}}, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
 
     def to_diagram(self) -> Grid:
-        from juncture.inference.engines.pictures import assignment_grid
+        from juncture.inference.engines.display import assignment_grid
 
         return assignment_grid(self.assignment)
 
     @staticmethod
     def _diagram_of(ranked: Sequence[MostProbable]) -> Grid:
         """The best assignments in a table, with their probabilities and what differs."""
-        from juncture.inference.engines.pictures import ranked_grid
+        from juncture.inference.engines.display import ranked_grid
 
         is_density = any(each.is_density for each in ranked)
         return ranked_grid(
@@ -154,7 +153,7 @@ class MostProbableRows(Diagnosed):
         return f"MostProbableRows({size}; by {self.method})"
 
     def to_diagram(self) -> Grid:
-        from juncture.inference.engines.pictures import rows_grid
+        from juncture.inference.engines.display import rows_grid
 
         is_density = any(variable.is_real for variable in self.assignments.variables)
         return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns), is_density=is_density)
@@ -206,7 +205,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         has_all = targets is None or unobserved_names(model, findings) <= set(names)
         if method != "auto" or not isinstance(engine, JunctionTree) or not has_all or k not in (None, 1):
             raise
-        from juncture.inference.automatic.most_probable import approximate_mode
+        from juncture.inference.automatic import approximate_mode
 
         query = Query(findings, names, MODE, generator, time_left(seconds, started), memory_limit)
         beliefs = approximate_mode(model, query, refusal)

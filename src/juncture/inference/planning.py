@@ -17,12 +17,11 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan, Query
-from juncture.inference.engines.lowering import check_factors, determined_nodes, lower
-from juncture.inference.engines.options import check_policy
-from juncture.inference.engines.real_variables import has_real_variables
+from juncture.inference.engines.lowering import check_factors, determined_nodes, has_real_variables, lower
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.junction_tree.assignments.marginal_map import plan_targets
+from juncture.inference.engines.verb_options import check_policy
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
 

@@ -18,7 +18,7 @@ from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import Query, Question
-from juncture.inference.engines.draws import BYTES_PER_CELL, DRAWS, check_num_rows
+from juncture.inference.engines.verb_options import BYTES_PER_CELL, DRAWS, check_num_rows
 from juncture.inference.infer import absorb_array, engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct

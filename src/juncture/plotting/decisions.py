@@ -10,7 +10,7 @@ from juncture.base.checks import check_count, check_kind
 from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.evaluation.decisions.regions import DecisionRegions
-from juncture.inference.decisions.information_values import InformationValues
+from juncture.inference.decisions.value_of_information import InformationValues
 from juncture.plotting.panels import as_axes
 
 if TYPE_CHECKING:

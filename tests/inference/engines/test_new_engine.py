@@ -10,8 +10,16 @@ import pytest
 
 import juncture as jt
 from juncture.errors import TooLarge, Unsupported
-from juncture.inference.engines.contract import ALL_QUESTIONS, Answers, Cost, Diagnostics, Engine, EnginePlan, Question
-from juncture.inference.engines.expected import expected_from_marginals
+from juncture.inference.engines.contract import (
+    ALL_QUESTIONS,
+    Answers,
+    Cost,
+    Diagnostics,
+    Engine,
+    EnginePlan,
+    Question,
+    expected_from_marginals,
+)
 from juncture.numerics import stable
 from support.learning_oracles import with_holes
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.inference.engines import lowering
-from juncture.inference.engines.function_chains import chain_of, chain_size, step_tables
+from juncture.inference.engines.lowering import chain_of, chain_size, step_tables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from support.builders import random_rows
 

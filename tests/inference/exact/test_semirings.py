@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.elimination.semiring import SEMIRINGS
+from juncture.inference.exact.semiring import SEMIRINGS
 from support.builders import random_field
 
 SEEDS = st.integers(0, 2**32 - 1)

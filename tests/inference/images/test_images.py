@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.images.denoising import flip_probability
+from juncture.inference.images import flip_probability
 
 
 def disc(size=32):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.inference.engines.contract import Cost
-from juncture.inference.exact.elimination.buckets import LogFactor, multiply
+from juncture.inference.exact.elimination import LogFactor, multiply
 
 BYTES_PER_CELL = 48  # the product of factors, that with messages, beliefs, and what a step makes of them
 OPERATIONS_PER_CELL = 12

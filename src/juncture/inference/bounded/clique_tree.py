@@ -15,7 +15,7 @@ import numpy as np
 from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.exact.clique_search import CliqueTree as Cliques
 from juncture.inference.exact.clique_search import best_tree
-from juncture.inference.exact.elimination.buckets import LogFactor
+from juncture.inference.exact.elimination import LogFactor
 from juncture.numerics import stable
 
 Nodes = tuple[int, ...]

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from juncture.inference.bounded.reduced_factors import ReducedFactors, possible_states
-from juncture.inference.exact.elimination.answers import reduce_factor
-from juncture.inference.exact.elimination.buckets import plan_elimination, plan_steps
+from juncture.inference.exact.elimination import plan_elimination, plan_steps, reduce_factor
 
 
 def conditioned_bound(

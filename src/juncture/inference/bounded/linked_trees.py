@@ -17,7 +17,7 @@ import numpy as np
 from juncture.errors import TooLarge
 from juncture.inference.bounded.clique_tree import CliqueTree, Nodes, calibrate, plan_cliques
 from juncture.inference.bounded.thinning import GROWTH, thin
-from juncture.inference.exact.elimination.buckets import LogFactor
+from juncture.inference.exact.elimination import LogFactor
 from juncture.runtime.memory import check_memory
 
 BYTES_PER_CELL = 40  # of beliefs on the way and back, a message, and what a step makes of them

@@ -22,11 +22,10 @@ from juncture.inference.bounded.conditioned import conditioned_bound
 from juncture.inference.bounded.reduced_factors import ReducedFactors
 from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
-from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
+from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question, recall
 from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
-from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.elimination.buckets import good_order
+from juncture.inference.exact.elimination import good_order
 from juncture.runtime.memory import check_memory
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one

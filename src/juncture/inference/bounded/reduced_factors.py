@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from juncture.inference.engines.factor_arrays import FactorArrays
-from juncture.inference.exact.elimination.buckets import LogFactor, multiply
+from juncture.inference.exact.elimination import LogFactor, multiply
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from juncture.inference.bounded.reduced_factors import ReducedFactors, reduce_fa
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.exact.elimination.answers import distinct_findings
+from juncture.inference.exact.elimination import distinct_findings
 
 
 @dataclass(frozen=True, eq=False)

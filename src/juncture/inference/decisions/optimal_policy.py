@@ -11,10 +11,15 @@ from juncture.base.checks import check_choice, check_count, check_flag
 from juncture.base.options import as_generator
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.decisions.limited_memory import describe_memory
-from juncture.inference.decisions.policy_search import PolicySearch, Rules
-from juncture.inference.decisions.strong_elimination import eliminate_strongly
-from juncture.inference.decisions.weighted_utilities import Tables, WeightedTable, evidence_tables
+from juncture.inference.decisions.influence_diagrams import (
+    PolicySearch,
+    Rules,
+    Tables,
+    WeightedTable,
+    describe_memory,
+    eliminate_strongly,
+    evidence_tables,
+)
 from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.decision_network import DecisionNetwork
 from juncture.networks.intervention import do

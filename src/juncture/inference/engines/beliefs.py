@@ -17,10 +17,9 @@ from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Query
-from juncture.inference.engines.draws import draw_posterior
-from juncture.inference.engines.options import check_evidence, impossible_indices
-from juncture.inference.engines.real_marginals import summarize
+from juncture.inference.engines.posterior_gaussians import summarize
 from juncture.inference.engines.row_factors import RowFactors, join_frames, marginals_frame, moments_frame, wide_frame
+from juncture.inference.engines.verb_options import check_evidence, draw_posterior, impossible_indices
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime.memory import check_memory
 from juncture.variables import Scope, State
@@ -188,7 +187,7 @@ class Beliefs:
             raise InvalidData(
                 f"{name!r} has states, and beliefs[{name!r}] is its table; mixtures are of real variables"
             )
-        from juncture.inference.engines.real_marginal import as_mixture
+        from juncture.inference.engines.posterior_mixtures import as_mixture
 
         return as_mixture(self[name], name)
 
@@ -261,7 +260,7 @@ class Beliefs:
 
         One row of a large grid: an image of the probability of each state but the first.
         """
-        from juncture.inference.engines.pictures import rows_diagram, table_shares
+        from juncture.inference.engines.display import rows_diagram, table_shares
         from juncture.networks.picture import show_beliefs
 
         if self.is_single and getattr(self.model, "is_image", False) and len(self.targets) == len(self.model.names):

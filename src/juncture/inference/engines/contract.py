@@ -1,12 +1,16 @@
-"""The contract of engines: an `Engine` compiles a `Plan`, a run of the plan gives `Answers` with `Diagnostics`."""
+"""The contract of engines: an `Engine` compiles a `Plan`, a run of the plan gives `Answers` with `Diagnostics`.
+
+After the protocols come the pieces that keep it easy: answers that say how they were obtained (`Diagnosed`), expected
+statistics from joint posteriors for engines without a faster way, and plans that are kept with their model (`recall`).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -325,3 +329,74 @@ class Engine:
         if query.memory_limit is not None:
             engine = engine.with_memory_limit(query.memory_limit)
         return engine.compile(model, query.findings.names, query.targets).run(model, query)
+
+
+class Diagnosed(SameContent):
+    """An answer that says by its diagnostics how far it can be trusted; equal to another by content."""
+
+    diagnostics: Diagnostics
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer is exact, but for rounding."""
+        return self.diagnostics.exact
+
+    @property
+    def converged(self) -> bool:
+        """Whether the algorithm reached its end by its own stopping rule."""
+        return self.diagnostics.converged
+
+
+class OneVariable(Diagnosed):
+    """Beliefs about one variable of each row or step, asked by its name as those of a network are."""
+
+    variable: ClassVar[str]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name == self.variable
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.variable,))
+
+    def _check_variable(self, name: object) -> None:
+        if name not in self:
+            raise UnknownVariable.among(name, [self.variable])
+
+
+def expected_from_marginals(
+    answers: Answers, requests: Sequence[Request], weights: np.ndarray
+) -> list[list[np.ndarray]]:
+    """For each request, its joint posterior summed over the possible rows with their weights."""
+    possible = answers.log_evidence > -np.inf
+    counted = np.where(possible, weights, 0.0)
+    return [[sum_rows(answers.marginal(names_of(request)), counted)] for request in requests]
+
+
+def names_of(request: Request) -> tuple[str, ...]:
+    """The variables of a factor, or of a conditional with the parents first."""
+    return request.scope.names if isinstance(request, Factor) else (*request.parents.names, request.child.name)
+
+
+def sum_rows(tables: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Σ weight · table over the rows of positive weight; the tables of other rows may be NaN."""
+    counted = weights > 0
+    return np.tensordot(weights[counted], tables[counted], axes=1)
+
+
+Entry = TypeVar("Entry")
+
+
+def recall(model: Any, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
+    """The entry of this key, made if it is missing; beyond `size` entries the least recently used is dropped.
+
+    A memo is kept with its model and is never changed: a new entry goes into a copy that replaces the memo. So threads
+    never read a dictionary that changes, and no lock is held across a fork. Two threads may both make the same entry;
+    an entry depends on its key alone, so either will do.
+    """
+    known: dict[Hashable, Entry] = model.derived.get(memo, {})
+    entry = known[key] if key in known else make()
+    if not known or next(reversed(known)) != key:
+        known = model.derived.get(memo, {})  # other threads may have added entries meanwhile
+        others = [item for item in known.items() if item[0] != key]
+        model.derived[memo] = dict([*others[max(0, len(others) - size + 1) :], (key, entry)])
+    return entry

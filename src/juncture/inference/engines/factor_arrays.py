@@ -3,6 +3,11 @@
 The nodes are the variables of the model in their order, then the hidden variables of its conditionals. Factors with
 equal tables share one: a large grid with one coupling has a single table. Evidence enters beside the factors, as the
 log-likelihood of each state of each node, one row after the other.
+
+Crude bounds of log p(evidence), and of the log of the product of factors, come from the extreme entries of each table:
+one pass over the tables, for every model, since no product of factors exceeds the product of their maxima. The factors
+of a single node are kept as they are. The bounds are crude where factors of several nodes contradict each other, and
+tell an estimate that is out of reach from one that may be right.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.lowering import Lowered, check_factors, lower
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope
 
@@ -156,6 +162,36 @@ def factor_arrays(model: Any) -> FactorArrays:
     return arrays
 
 
+def arrays_of(lowered: Lowered) -> FactorArrays:
+    """The arrays of factors over the variables and the hidden variables of a lowered model."""
+    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+    scopes = [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
+    starts, log_values = join_tables(lowered.factors)
+    return FactorArrays(
+        num_states=np.array(lowered.scope.shape, dtype=np.int64),
+        scope_starts=offsets([len(scope) for scope in scopes]),
+        scopes=np.array([node for scope in scopes for node in scope], dtype=np.int64),
+        table_starts=starts,
+        log_values=log_values,
+        groups=lowered.groups,
+    )
+
+
+def join_tables(factors: Sequence[Factor]) -> tuple[np.ndarray, np.ndarray]:
+    """Where each factor's table starts among the different tables, and the logarithms of their entries."""
+    known: dict[tuple[tuple[int, ...], bytes], int] = {}
+    tables: list[np.ndarray] = []
+    starts, size = np.empty(len(factors), dtype=np.int64), 0
+    for index, factor in enumerate(factors):
+        key = factor.log_values.shape, factor.log_values.tobytes()
+        if key not in known:
+            known[key] = size
+            tables.append(np.ravel(factor.log_values))
+            size += factor.log_values.size
+        starts[index] = known[key]
+    return starts, np.concatenate([np.empty(0), *tables])
+
+
 @factor_arrays.register
 def _(model: PairwiseNetwork) -> FactorArrays:
     if "factor arrays" not in model.derived:
@@ -194,36 +230,6 @@ def pairwise_arrays(model: PairwiseNetwork) -> FactorArrays:
     )
 
 
-def arrays_of(lowered: Lowered) -> FactorArrays:
-    """The arrays of factors over the variables and the hidden variables of a lowered model."""
-    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-    scopes = [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
-    starts, log_values = join_tables(lowered.factors)
-    return FactorArrays(
-        num_states=np.array(lowered.scope.shape, dtype=np.int64),
-        scope_starts=offsets([len(scope) for scope in scopes]),
-        scopes=np.array([node for scope in scopes for node in scope], dtype=np.int64),
-        table_starts=starts,
-        log_values=log_values,
-        groups=lowered.groups,
-    )
-
-
-def join_tables(factors: Sequence[Factor]) -> tuple[np.ndarray, np.ndarray]:
-    """Where each factor's table starts among the different tables, and the logarithms of their entries."""
-    known: dict[tuple[tuple[int, ...], bytes], int] = {}
-    tables: list[np.ndarray] = []
-    starts, size = np.empty(len(factors), dtype=np.int64), 0
-    for index, factor in enumerate(factors):
-        key = factor.log_values.shape, factor.log_values.tobytes()
-        if key not in known:
-            known[key] = size
-            tables.append(np.ravel(factor.log_values))
-            size += factor.log_values.size
-        starts[index] = known[key]
-    return starts, np.concatenate([np.empty(0), *tables])
-
-
 def log_likelihoods(arrays: FactorArrays, findings: Findings) -> np.ndarray:
     """(row, state of all nodes): log p(evidence | state), 0 where nothing is known."""
     logs = np.zeros((findings.num_rows, arrays.total_states))
@@ -233,3 +239,48 @@ def log_likelihoods(arrays: FactorArrays, findings: Findings) -> np.ndarray:
             start, stop = arrays.state_starts[node : node + 2]
             logs[:, start:stop] = findings.log_likelihood(variable.name)
     return logs
+
+
+def bound_log_evidence(model: Any, arrays: FactorArrays, likelihoods: np.ndarray) -> np.ndarray:
+    """(row,): an upper bound of log p(evidence); `likelihoods` (row, state of all nodes) are logarithms."""
+    starts = arrays.state_starts[:-1]
+    sums = np.logaddexp.reduceat(likelihoods + arrays.single_logs, starts, axis=1).sum(axis=1)
+    bound = sums + sum_of_maxima(arrays)
+    if isinstance(model, BayesianNetwork):  # whose probabilities sum to 1
+        bound = np.minimum(bound, np.maximum.reduceat(likelihoods, starts, axis=1).sum(axis=1))
+    return np.asarray(bound)
+
+
+def bound_log_joint(arrays: FactorArrays, likelihoods: np.ndarray) -> np.ndarray:
+    """(row,): an upper bound of the log of the product of all factors and likelihoods at the best states."""
+    best = np.maximum.reduceat(likelihoods + arrays.single_logs, arrays.state_starts[:-1], axis=1)
+    return np.asarray(best.sum(axis=1) + sum_of_maxima(arrays))
+
+
+def least_log_joint(arrays: FactorArrays, likelihoods: np.ndarray) -> np.ndarray:
+    """(row,): no states that are possible have a smaller log of the product of all factors and likelihoods.
+
+    So log p(evidence) is not smaller either, unless it is -inf.
+    """
+    positive = np.minimum.reduceat(without_zeros(likelihoods + arrays.single_logs), arrays.state_starts[:-1], axis=1)
+    least = sum_of_tables(arrays, without_zeros(arrays.log_values), np.minimum)
+    return np.asarray(positive.sum(axis=1) + least)
+
+
+def without_zeros(logs: np.ndarray) -> np.ndarray:
+    """Logarithms in which those of zeros are larger than any."""
+    return np.where(np.isneginf(logs), np.inf, logs)
+
+
+def sum_of_maxima(arrays: FactorArrays) -> float:
+    """The sum of the largest logarithms of the tables of all factors, but for those of a single node."""
+    return sum_of_tables(arrays, arrays.log_values, np.maximum)
+
+
+def sum_of_tables(arrays: FactorArrays, log_values: np.ndarray, choose: np.ufunc) -> float:
+    """The sum of the extreme logarithms of the tables of all factors, but for those of a single node."""
+    starts = arrays.table_starts[np.diff(arrays.scope_starts) != 1]
+    if not starts.size:
+        return 0.0
+    tables = np.unique(arrays.table_starts)
+    return float(choose.reduceat(log_values, tables)[np.searchsorted(tables, starts)].sum())

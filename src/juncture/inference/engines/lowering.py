@@ -3,7 +3,14 @@
 A noisy maximum of n causes is Y = max(leak, Z1, …, Zn). With hidden variables A1 = max(leak, Z1), A2 = max(A1, Z2), …,
 Y = max(An-1, Zn), every factor has two or three variables: the cost grows with the number of causes, not with the
 product of their states. A finding that Y is in its lowest state needs no chain: every cause was absent, each alone.
-A function of many parents is a chain of classes (`function_chains`) where that is smaller than its table.
+
+A function y = f(x1, …, xn) is an ordered decision diagram, read from left to right, where that is smaller than its
+table. Two beginnings (x1, …, xk) are in the same class if f goes on from both in the same way; the class after k
+variables follows from that after k - 1 and from xk (Bryant 1986). Sums, parities, maxima and constraints like "all
+equal" have few classes, whatever the number of variables; a function without any regularity has as many as there are
+beginnings.
+
+Models with real-valued variables have no tables: `is_gaussian` and `has_real_variables` send them to other engines.
 """
 
 from __future__ import annotations
@@ -11,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,11 +28,12 @@ from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.deterministic import Deterministic
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.inference.engines.function_chains import chain_of, chain_size, step_tables
 from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.factor_product import FactorProduct
+from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, State, Variable
 
 SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out, unless its child is observed
@@ -117,8 +126,6 @@ def lower_network(model: BayesianNetwork, observed: Mapping[str, State] | None) 
 
 HIDDEN = "\0hidden "  # what the names of auxiliary variables start with; no name that a user gives does
 MAXIMUM, CLASS = f"{HIDDEN}maximum ", f"{HIDDEN}class "  # ... those of noisy conditionals and of functions
-
-
 Places: TypeAlias = Mapping[str, int] | None
 """Name → where the variable stands among all, to link causes in this order; None: in the order of the parents."""
 
@@ -214,3 +221,98 @@ def max_step(table: np.ndarray) -> np.ndarray:
         step[before, :, before] = cumulative[:, before]
         step[before, :, before + 1 :] = table[:, before + 1 :]
     return step
+
+
+def chain_of(codes: np.ndarray) -> list[np.ndarray]:
+    """Steps (class before, state of a variable) → class after; the last gives the values of the function.
+
+    `codes` has an axis for each variable, at least one. There is one class before the first step.
+
+    >>> [step.tolist() for step in chain_of(np.indices((2, 2, 2)).sum(axis=0) % 2)]
+    [[[0, 1]], [[0, 1], [1, 0]], [[0, 1], [1, 0]]]
+    """
+    steps = []
+    numbers = np.asarray(codes, np.int64)
+    for num_states in reversed(codes.shape):
+        rows = numbers.reshape(-1, num_states)
+        numbers, first = number_rows(rows, [int(rows.max()) + 1] * num_states)
+        steps.append(rows[first])
+    return steps[::-1]
+
+
+def chain_size(steps: list[np.ndarray], num_values: int) -> int:
+    """The entries of all steps as tables over the class before, the variable and the class after."""
+    counts = [*(len(step) for step in steps), num_values]
+    return sum(step.size * after for step, (_, after) in zip(steps, pairwise(counts), strict=True))
+
+
+def step_tables(steps: list[np.ndarray], num_values: int) -> list[np.ndarray]:
+    """Each step as a table of zeros and ones: (class before, state, class after), the first without a class before."""
+    counts = [*(len(step) for step in steps[1:]), num_values]
+    tables = [np.eye(count)[step] for step, count in zip(steps, counts, strict=True)]
+    return [tables[0][0], *tables[1:]]
+
+
+MOST_UNUSED = 4  # so many times as many possible keys as keys are marked in an array, not sorted
+
+
+def number_rows(rows: np.ndarray, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(the number of each row among the different ones, where each of these comes first), in this order.
+
+    `rows` (row, column) hold numbers from 0 to the column's size less 1.
+
+    >>> [part.tolist() for part in number_rows(np.array([[1, 2], [0, 2], [1, 2]]), [2, 3])]
+    [[0, 1, 0], [0, 1]]
+    """
+    numbers, count = np.zeros(len(rows), np.int64), min(len(rows), 1)
+    for column, size in zip(rows.T, sizes, strict=True):
+        numbers, count = number_keys(numbers * size + column, count * size)
+    first = np.empty(count, np.int64)
+    first[numbers[::-1]] = np.arange(len(rows))[::-1]
+    order = np.argsort(first)
+    ranks = np.empty(count, np.int64)
+    ranks[order] = np.arange(count)
+    return ranks[numbers], first[order]
+
+
+def number_keys(keys: np.ndarray, size: int) -> tuple[np.ndarray, int]:
+    """Keys below `size` numbered without gaps, and how many different ones there are."""
+    if size > MOST_UNUSED * len(keys):
+        found, numbers = np.unique(keys, return_inverse=True)
+        return numbers.reshape(-1), len(found)
+    is_used = np.zeros(size, np.bool_)
+    is_used[keys] = True
+    numbers = np.cumsum(is_used) - 1
+    return numbers[keys], int(is_used.sum())
+
+
+def is_linear(part: AnyConditional) -> bool:
+    """Whether a conditional is linear and Gaussian in real numbers only."""
+    if isinstance(part, LinearGaussian):
+        return all(parent.is_real for parent in part.parents)
+    return isinstance(part, Constant) and part.child.dimension == 1
+
+
+def is_gaussian(model: Any) -> bool:
+    """Whether a model is a Bayesian network of linear conditionals, or has Gaussian factors; found once."""
+    known = model.derived.get("is gaussian")
+    if known is None:
+        if isinstance(model, PairwiseNetwork):  # whose factors are not made for this
+            known = False
+        elif isinstance(model, BayesianNetwork):
+            known = bool(model.conditionals) and all(map(is_linear, model.conditionals))
+        else:
+            known = any(isinstance(part, GaussianFactor) for part in getattr(model, "factors", ()))
+        model.derived["is gaussian"] = known
+    return bool(known)
+
+
+def has_real_variables(model: Any) -> bool:
+    """Whether a model of factors has real-valued variables; found once and kept with it."""
+    derived = getattr(model, "derived", None)
+    if type(derived) is not dict:  # a class, or no value
+        return False
+    if "has real variables" not in derived:
+        variables = () if isinstance(model, PairwiseNetwork) else getattr(model, "variables", ())
+        derived["has real variables"] = any(variable.is_real for variable in variables)
+    return bool(derived["has real variables"])

@@ -52,7 +52,7 @@ class RowFactors:
 
     def to_diagram(self) -> ShareDiagram:
         """The distributions of all steps, or of the first rows."""
-        from juncture.inference.engines.pictures import rows_diagram, steps_diagram, table_shares
+        from juncture.inference.engines.display import rows_diagram, steps_diagram, table_shares
 
         shares = table_shares(self.scope, self.values)
         return steps_diagram(shares) if self.unit == "step" else rows_diagram([shares], len(self))

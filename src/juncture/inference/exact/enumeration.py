@@ -31,8 +31,8 @@ from juncture.inference.engines.contract import (
     Question,
     Request,
     check_budget,
+    expected_from_marginals,
 )
-from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.lowering import check_factors, check_tables
 from juncture.inference.engines.relevance import relevant_part
 from juncture.networks.factor_product import FactorProduct

@@ -21,10 +21,10 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Answers, Cost, Diagnostics, EnginePlan, Query, Question, Request
-from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
+from juncture.inference.engines.posterior_gaussians import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.engine import patterns, system_for
-from juncture.inference.exact.gaussian.precisions import PrecisionSystem, multiply
-from juncture.inference.exact.gaussian.systems import LinearSystem
+from juncture.inference.exact.gaussian.linear_system import LinearSystem
+from juncture.inference.exact.gaussian.precision_system import PrecisionSystem, multiply
 from juncture.inference.messages.diagnosis import diagnose
 from juncture.numerics.stable import LOG_TWO_PI
 

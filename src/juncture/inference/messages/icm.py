@@ -20,8 +20,8 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count
 from juncture.base.options import as_generator
 from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
+from juncture.inference.engines.factor_answers import BestCodes, check_no_hidden
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
 from juncture.kernels.coordinate_ascent import visit_nodes
 from juncture.runtime.memory import check_memory
 

@@ -25,8 +25,7 @@ from juncture.errors import Unsupported
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import factor_arrays, log_likelihoods
-from juncture.inference.engines.lowering import check_factors
-from juncture.inference.engines.real_variables import is_gaussian
+from juncture.inference.engines.lowering import check_factors, is_gaussian
 from juncture.inference.messages.diagnosis import diagnose
 from juncture.inference.messages.gaussian_loopy import GaussianLoopyPlan, pair_system
 from juncture.inference.messages.message_layout import LOG_LEAST, MessageGraph, MessageState, scale_likelihoods

@@ -17,8 +17,8 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
+from juncture.inference.engines.factor_answers import BestCodes, check_no_hidden
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.engines.most_probable_codes import BestCodes, check_no_hidden
 from juncture.numerics.iteration import ROUNDING
 from juncture.runtime.memory import check_memory
 from juncture.variables import Scope

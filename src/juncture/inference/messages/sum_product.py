@@ -15,8 +15,8 @@ import numpy as np
 from juncture.factors.factor import Factor
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import Query
-from juncture.inference.exact.elimination.semiring import Semiring, as_semiring
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.semiring import Semiring, as_semiring
 from juncture.inference.messages.tree_messages import (
     Edge,
     Parents,

@@ -32,8 +32,8 @@ from juncture.inference.engines.contract import (
     Question,
     Request,
 )
-from juncture.inference.engines.draws import DRAWS
 from juncture.inference.engines.lowering import check_factors, lower
+from juncture.inference.engines.verb_options import DRAWS
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.sampling.draws import Draws

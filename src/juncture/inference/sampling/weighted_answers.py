@@ -70,7 +70,7 @@ class WeightedAnswers(Answers):
 
     def distribution(self, names: tuple[str, ...], is_single: bool) -> Any:
         """The marginal of a real variable: the draws as points, each with its weight."""
-        from juncture.inference.engines.real_marginal import RealMarginal
+        from juncture.inference.engines.posterior_mixtures import RealMarginal
 
         if len(names) > 1:
             raise Unsupported(

@@ -17,10 +17,10 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Answers, Cost, Diagnostics, EnginePlan, Query, Question, Request
-from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
+from juncture.inference.engines.posterior_gaussians import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.answers import GaussianAnswers
 from juncture.inference.exact.gaussian.engine import GaussianElimination, GaussianPlan, system_for
-from juncture.inference.exact.gaussian.systems import LinearSystem
+from juncture.inference.exact.gaussian.linear_system import LinearSystem
 from juncture.numerics.stable import LOG_TWO_PI
 
 

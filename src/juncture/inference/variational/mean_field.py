@@ -23,7 +23,7 @@ from juncture.data.findings import Findings
 from juncture.inference.engines.contract import Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers, outer_product
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.engines.real_variables import is_gaussian
+from juncture.inference.engines.lowering import is_gaussian
 from juncture.inference.variational.ascent import CoordinateAscent, Course, warn_of_early_end
 from juncture.inference.variational.gaussian import GaussianMeanFieldPlan
 from juncture.inference.variational.layout import Layout, lay_out

@@ -12,8 +12,16 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import Answers, Cost, Diagnostics, EnginePlan, Query, Question, Request
-from juncture.inference.engines.expected import expected_from_marginals
+from juncture.inference.engines.contract import (
+    Answers,
+    Cost,
+    Diagnostics,
+    EnginePlan,
+    Query,
+    Question,
+    Request,
+    expected_from_marginals,
+)
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.lowering import Lowered, lower
 from juncture.inference.variational.ascent import warn_of_early_end

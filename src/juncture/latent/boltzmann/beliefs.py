@@ -12,8 +12,7 @@ import numpy as np
 from juncture.base.values import number_of
 from juncture.errors import UnknownVariable, Unsupported
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.variables import Scope, State

@@ -11,8 +11,7 @@ from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.options import check_policy
+from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
 from juncture.latent.boltzmann.enumeration import is_quick, with_holes
 from juncture.latent.boltzmann.gibbs import chain_means, gibbs_step, start

@@ -14,7 +14,7 @@ import numpy as np
 from juncture.base.checks import check_choice
 from juncture.base.options import as_generator
 from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.options import check_policy
+from juncture.inference.engines.verb_options import check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.boltzmann.enumeration import ROWS, hidden_states, is_quick
 from juncture.latent.boltzmann.infer import answers

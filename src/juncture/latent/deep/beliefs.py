@@ -12,8 +12,7 @@ import numpy as np
 from juncture.base.values import number_of
 from juncture.errors import UnknownVariable
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.contract import Diagnosed, Diagnostics
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.latent.deep.parameters import DeepParameters
 from juncture.variables import Scope, State, Variable

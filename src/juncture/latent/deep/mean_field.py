@@ -12,8 +12,7 @@ from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.options import check_policy
+from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.latent.boltzmann.rows import as_dataset, complete_rows
 from juncture.latent.deep.beliefs import DeepBeliefs
 from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine, draw_parity, log_sums

@@ -12,8 +12,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.options import check_policy
+from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.latent.boltzmann.enumeration import is_quick
 from juncture.latent.boltzmann.fit import fit_machine
 from juncture.latent.boltzmann.gibbs import gibbs_step, start

@@ -14,10 +14,9 @@ from juncture.drawing.courses import Course, Panel
 from juncture.errors import Unsupported
 from juncture.factors.scope_tables import import_pandas
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.contract import EXACT, Diagnostics, OneVariable
 from juncture.inference.engines.display import intervals_html
-from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.factor_analysis.model import LinearFactors
 from juncture.latent.factor_analysis.posterior import Posterior
 from juncture.runtime.memory import check_table_fits

@@ -13,10 +13,14 @@ from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
 from juncture.data.rows import as_dataset, rows_of
 from juncture.errors import InvalidData
-from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
-from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
+from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
+from juncture.inference.engines.verb_options import (
+    check_limits,
+    check_num_rows,
+    check_policy,
+    register_methods,
+    resolve_method,
+)
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.latent.factor_analysis.model import LinearFactors
 from juncture.latent.factor_analysis.posterior import BLOCK, Patterns, Posterior, posterior_of

@@ -22,13 +22,10 @@ from juncture.drawing.shares import ShareDiagram
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.vectors.block_matrices import block
-from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.diagnosed import OneVariable
-from juncture.inference.engines.display import steps_html
-from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.options import impossible_indices
-from juncture.inference.engines.pictures import rows_diagram, table_shares
+from juncture.inference.engines.contract import EXACT, Diagnostics, OneVariable
+from juncture.inference.engines.display import rows_diagram, steps_html, table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
+from juncture.inference.engines.verb_options import check_num_rows, impossible_indices
 from juncture.numerics import stable
 from juncture.variables import Scope, State, Variable
 

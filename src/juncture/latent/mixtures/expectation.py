@@ -20,7 +20,7 @@ from juncture.data.rows import SourceRows
 from juncture.data.sequences import as_one_sequence
 from juncture.data.sources.contract import Origin, is_elsewhere
 from juncture.families.statistics.statistics import Moments
-from juncture.inference.engines.options import check_data
+from juncture.inference.engines.verb_options import check_data
 from juncture.latent.mixtures import binary_pass, code_pass, gaussian_pass
 from juncture.latent.mixtures.gaussian_pass import PatternRows, group_rows
 from juncture.learning.em.contract import Expected

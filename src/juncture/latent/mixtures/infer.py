@@ -21,10 +21,10 @@ from juncture.data.sources.contract import is_source
 from juncture.data.sources.entries import find_query
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
-from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.options import (
+from juncture.inference.engines.verb_options import (
     check_evidence,
     check_limits,
+    check_num_rows,
     check_policy,
     register_methods,
     resolve_method,

@@ -14,9 +14,8 @@ from juncture.data.feature_names import keep_names
 from juncture.data.rows import as_dataset
 from juncture.errors import Unsupported
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.contract import Diagnosed, Diagnostics
+from juncture.inference.engines.verb_options import check_num_rows
 from juncture.inference.variational.jax_families import import_jax
 from juncture.latent.neural.training import TrainingOptions, train
 from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder, check_rows, ratios

@@ -12,7 +12,7 @@ from juncture.base.values import number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel, TooLarge, Unsupported
-from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.boltzmann.rows import as_dataset, complete_rows
 from juncture.latent.boltzmann.units import BernoulliUnits
 from juncture.latent.deep.layer_sums import all_binary

@@ -12,10 +12,9 @@ from juncture.base.values import number_of
 from juncture.errors import Unsupported
 from juncture.factors.scope_tables import import_pandas
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.contract import Diagnostics, OneVariable
 from juncture.inference.engines.display import steps_html
-from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.numerics.iteration import Trace
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.options import check_evidence, check_policy, impossible_indices
+from juncture.inference.engines.verb_options import check_evidence, check_policy, impossible_indices
 from juncture.latent.topics.beliefs import TopicBeliefs
 from juncture.latent.topics.documents import counts_of, missing_word
 from juncture.latent.topics.model import LatentDirichletAllocation

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.base.checks import check_counts
 from juncture.base.options import as_generator
 from juncture.errors import InvalidData
-from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.topics.documents import as_dataset
 from juncture.latent.topics.infer import check_method, infer_topics
 from juncture.latent.topics.model import LatentDirichletAllocation

@@ -20,7 +20,7 @@ from juncture.data.sources.groups import groups_rows
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Query, Question
-from juncture.inference.engines.options import check_data
+from juncture.inference.engines.verb_options import check_data
 from juncture.inference.infer import SAMPLING_METHODS, engine_for
 from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected

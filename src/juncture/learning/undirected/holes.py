@@ -17,7 +17,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.factors.factor import Factor
-from juncture.inference.engines.options import check_data
+from juncture.inference.engines.verb_options import check_data
 from juncture.learning.networks.expectation import RowBlock, explain_impossible
 from juncture.learning.networks.statistics import datasets_of
 from juncture.learning.undirected.expectation import CellExpectation

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.inference.engines.options import register_methods, resolve_method
+from juncture.inference.engines.verb_options import register_methods, resolve_method
 from juncture.sequences.conditional_random_field.beliefs import LabelBeliefs
 from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField

@@ -21,7 +21,7 @@ from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import SequenceParts
-from juncture.inference.engines.options import check_data
+from juncture.inference.engines.verb_options import check_data
 from juncture.learning.conditionals.table import weighted_logs
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables

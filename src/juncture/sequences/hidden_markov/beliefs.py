@@ -16,10 +16,8 @@ from juncture.data.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.shares import ShareDiagram, Shares
 from juncture.errors import ImpossibleEvidence
-from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.diagnosed import OneVariable
-from juncture.inference.engines.display import steps_html
-from juncture.inference.engines.pictures import table_shares
+from juncture.inference.engines.contract import EXACT, Diagnostics, OneVariable
+from juncture.inference.engines.display import steps_html, table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
 from juncture.kernels.chains.forward_backward import DISCARD, draw_paths, smooth_with_lag
 from juncture.numerics import stable

@@ -16,7 +16,7 @@ from juncture.base.values import number_of
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_parts, read_sequences
 from juncture.inference.engines.contract import Cost
-from juncture.inference.engines.options import (
+from juncture.inference.engines.verb_options import (
     as_budget,
     check_evidence,
     check_limits,

@@ -21,11 +21,9 @@ from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.drawing.shares import ShareDiagram
-from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.display import states_html
-from juncture.inference.engines.options import register_methods
-from juncture.inference.engines.pictures import path_shares
+from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics
+from juncture.inference.engines.display import path_shares, states_html
+from juncture.inference.engines.verb_options import register_methods
 from juncture.kernels.chains.viterbi import (
     TIE,
     best_paths,

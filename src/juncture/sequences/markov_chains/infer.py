@@ -18,7 +18,7 @@ from juncture.data.sequences import Sequence, Sequences
 from juncture.data.sources.sequence_source import read_parts, read_sequences
 from juncture.data.tables.labels import label_array
 from juncture.errors import Unsupported
-from juncture.inference.engines.options import register_methods, resolve_method
+from juncture.inference.engines.verb_options import register_methods, resolve_method
 from juncture.numerics.stable import log
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences

@@ -15,8 +15,7 @@ from juncture.data.sequences import Sequences
 from juncture.drawing.courses import Course
 from juncture.factors.scope_tables import import_pandas
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.contract import EXACT, Diagnostics, OneVariable
 from juncture.inference.engines.display import intervals_html
 from juncture.kernels.state_space import covariances, draw_backward
 from juncture.runtime.memory import check_table_fits

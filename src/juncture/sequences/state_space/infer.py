@@ -18,9 +18,8 @@ from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_parts, read_sequences
 from juncture.drawing.courses import Course, Panel
 from juncture.drawing.notebook import diagram_html
-from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
-from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
+from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
+from juncture.inference.engines.verb_options import check_limits, check_policy, register_methods, resolve_method
 from juncture.numerics.stable import LOG_TWO_PI, log
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
 from juncture.sequences.state_space.forecast import name_part

@@ -19,7 +19,7 @@ import numpy as np
 from juncture.components.contract import Emissions, named
 from juncture.components.gaussian import GaussianEmissions
 from juncture.errors import RegularizedWarning, warn_user
-from juncture.inference.engines.options import check_data
+from juncture.inference.engines.verb_options import check_data
 from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner

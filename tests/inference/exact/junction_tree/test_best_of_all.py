@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.exact.junction_tree.assignments import best_assignments
+from juncture.inference.exact.junction_tree import best_assignments
 from support.builders import random_evidence, random_field, random_network
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.elimination.buckets import Elimination
+from juncture.inference.exact.elimination import Elimination
 from support.builders import random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)

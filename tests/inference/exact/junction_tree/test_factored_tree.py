@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree import plan
-from juncture.inference.exact.junction_tree.assignments import best_assignments
-from juncture.inference.exact.junction_tree.assignments.best_assignments import max_product_solver
+from juncture.inference.exact.junction_tree import best_assignments, plan
+from juncture.inference.exact.junction_tree import factored_tree as factored_plan
+from juncture.inference.exact.junction_tree.best_assignments import max_product_solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.expected_sums import expected_sums
-from juncture.inference.exact.junction_tree.factored import plan as factored_plan
-from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
-from juncture.inference.exact.junction_tree.factored.tree import FactoredTree, pack_factored
+from juncture.inference.exact.junction_tree.expected_counts import expected_sums
+from juncture.inference.exact.junction_tree.factored_tree import FactoredTree, lay_out_factored, pack_factored
 from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import find_structure, lay_out_plan
 from juncture.variables import Variable

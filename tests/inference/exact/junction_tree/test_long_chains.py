@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.exact.elimination.buckets import multiply
-from juncture.inference.exact.junction_tree import message_tree
+from juncture.inference.exact.elimination import multiply
+from juncture.inference.exact.junction_tree import sensitivity as message_tree
 from juncture.inference.exact.junction_tree.sensitivity import table_sensitivity
 from support.processor_time import time_of
 

@@ -15,8 +15,8 @@ from juncture.inference.engines.contract import Query, Question
 from juncture.inference.engines.lowering import lower
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
-from juncture.inference.exact.junction_tree.sparse.tree import SparseTree
+from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse_tree import SparseTree
 from juncture.kernels.junction_tree.layout import CONSTANT, GATHER, MOVE, PARENT, STRIP
 from support.builders import joint_table
 from support.zeros import PossibleCells, any_evidence, field_with_zeros, model_with_zeros, network_with_zeros

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.junction_tree.assignments import tied_states
+from juncture.inference.exact.junction_tree import best_assignments as tied_states
 
 
 def best_by_loop(model, evidence):

@@ -13,7 +13,7 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Request
-from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
+from juncture.inference.engines.posterior_gaussians import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution
 from juncture.numerics.stable import LOG_TWO_PI
 from juncture.runtime.memory import check_memory

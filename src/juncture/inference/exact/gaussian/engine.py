@@ -5,15 +5,20 @@ relation. Variables are eliminated one after the other in an order that keeps th
 regression on variables that go later. The regressions give all means, variances, covariances and draws. Nothing is
 inverted, so zero variances are ordinary. Cost: the sum of the squares of the numbers of neighbours at elimination.
 Cowell, JMLR 6 (2005) has the same potentials; Lauritzen and Jensen, Statistics and Computing 11 (2001).
+
+One row of numbers after the other, in the same columns and for the same targets, is a `RowQuery`: the means are linear
+in the numbers, and the variances do not depend on them. Both are found once, so that the mean of a variable is one sum;
+all else is eliminated when it is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from typing import Any, ClassVar, TypeAlias
+from operator import mul
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -31,20 +36,19 @@ from juncture.inference.engines.contract import (
     EnginePlan,
     Query,
     Question,
+    RowAnswers,
     check_budget,
+    recall,
 )
-from juncture.inference.engines.lowering import check_factors
-from juncture.inference.engines.memos import recall
-from juncture.inference.engines.real_variables import is_gaussian
+from juncture.inference.engines.lowering import check_factors, is_gaussian
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
-from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
-from juncture.inference.exact.gaussian.row_plan import RowPlan, log_free_density
-from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
-from juncture.inference.exact.gaussian.scattered_rows import DenseRows, DensityAnswers, are_few, is_dense
-from juncture.inference.exact.gaussian.systems import LinearSystem
+from juncture.inference.exact.gaussian.least_squares import DenseRows, DensityAnswers, are_few, is_dense
+from juncture.inference.exact.gaussian.linear_system import LinearSystem, RowNumbers, RowPlan, log_free_density
+from juncture.inference.exact.gaussian.precision_system import PrecisionPlan, PrecisionSystem
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.runtime.memory import advise_fewer, check_memory
+from juncture.variables import Scope, Variable
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
@@ -270,3 +274,142 @@ def patterns(findings: Findings) -> list[tuple[tuple[str, ...], np.ndarray]]:
         (tuple(name for name, seen in zip(names, pattern, strict=True) if seen), rows)
         for pattern, rows in group_by_pattern(known)
     ]
+
+
+ONLY_ROW = np.zeros(1, np.int64)
+NUMBERS = frozenset({float, int, np.float64})
+LARGE = 1e150  # deviations in the units inside, whose squares may be too large for a double
+MANY_NUMBERS, MANY_SLOPES = 2**8, 2**15  # of a sum, and of all sums
+STEEP = 2.0**10  # in the units inside, slopes beside the deviation of a target: rounding of sums then costs digits
+
+
+class Lines(NamedTuple):
+    """E(target | evidence) = center + slopes · (evidence - its prior means), with a variance that does not vary."""
+
+    centers: list[float]  # (target,)
+    slopes: list[list[float]]  # (target, evidence)
+    variances: list[float]
+
+
+@dataclass(frozen=True, eq=False)
+class RowQuery:
+    """All that rows share: the elimination, the numbers of the model in its order, and where the evidence goes.
+
+    There are no deterministic relations, so that every row of finite numbers is possible.
+    """
+
+    variables: tuple[Variable, ...]
+    targets: tuple[str, ...]
+    layout: RowPlan
+    numbers: RowNumbers
+    places: np.ndarray  # of the evidence, in its order, among the observed variables
+    hidden: Mapping[str, int]  # the targets that are not observed, by their position in `steps`
+    steps: np.ndarray  # of these targets
+
+    @classmethod
+    def of(
+        cls, variables: tuple[Variable, ...], names: tuple[str, ...], targets: tuple[str, ...], layout: RowPlan,
+        numbers: RowNumbers,
+    ) -> RowQuery:  # fmt: skip
+        known, positions = numbers.system.numbers, layout.plan.positions
+        places = -1 - positions[[known[name] for name in names]]
+        asked = {name: int(step) for name in targets if (step := positions[known[name]]) >= 0}
+        steps = np.unique(np.array(list(asked.values()), np.int64))
+        hidden = dict(zip(asked, np.searchsorted(steps, list(asked.values())).tolist(), strict=True))
+        return cls(variables, targets, layout, numbers, places, hidden, steps)
+
+    @cached_property
+    def limits(self) -> list[tuple[float, float]]:
+        """(evidence,): the prior means of the observed variables, and how far numbers may be from them."""
+        means, scales = self.numbers.means[self.places, 0], self.numbers.scales[self.places, 0]
+        return list(zip(means.tolist(), (LARGE * scales).tolist(), strict=True))
+
+    @cached_property
+    def lines(self) -> Lines | None:
+        """The targets as functions of the evidence, by an elimination for a unit of each number.
+
+        None for many, and where terms of a sum are large and cancel: an elimination of the numbers is more accurate.
+        """
+        size, system, nodes = len(self.places), self.numbers.system, self.layout.plan.order[self.steps]
+        if size > MANY_NUMBERS or size * len(self.layout.plan.order) > MANY_SLOPES:
+            return None
+        units = np.eye(size, max(1, size))  # one row without evidence
+        solution, scales = self.layout.eliminate(self.numbers, units, units, 0.0), system.scales[nodes]
+        inner, variances = solution.means[self.steps, :size], solution.variances[self.steps]
+        if (np.abs(inner).sum(axis=1) > STEEP * np.sqrt(variances)).any():
+            return None
+        slopes = (inner * scales[:, None] / self.numbers.scales[:, 0])[:, self.places]
+        return Lines(system.means[nodes].tolist(), slopes.tolist(), (variances * scales**2).tolist())
+
+    def run(self, evidence: Mapping[str, float], tolerance: float) -> GaussianRowAnswers | None:
+        """The answers; None for values that are not finite, or too large."""
+        try:
+            values = [float(value) for value in evidence.values()]
+        except OverflowError:  # an integer that no float holds
+            return None
+        deviations = []
+        for value, (mean, largest) in zip(values, self.limits, strict=True):
+            if not -largest <= value - mean <= largest:  # NaN is not
+                return None
+            deviations.append(value - mean)
+        return GaussianRowAnswers(self, tuple(evidence), values, deviations, tolerance)
+
+
+NO_TABLES = np.empty((1, 0))
+
+
+class GaussianRowAnswers(GaussianAnswers, RowAnswers):
+    """The answers for one row; they have no tables."""
+
+    query: RowQuery
+    observed: tuple[str, ...]
+    row: list[float]  # (evidence,)
+    deviations: list[float]  # (evidence,): from the prior means
+    tolerance: float
+
+    def __init__(
+        self, query: RowQuery, observed: tuple[str, ...], row: list[float], deviations: list[float], tolerance: float
+    ) -> None:
+        system = query.numbers.system
+        self.__dict__.update(
+            query=query, observed=observed, row=row, deviations=deviations, tolerance=tolerance, targets=query.targets,
+            names=system.names, numbers=system.numbers, centers=system.means, scales=system.scales,
+        )  # fmt: skip
+
+    @property
+    def checks_itself(self) -> bool:
+        """Always: every row is possible."""
+        return True
+
+    @property
+    def views(self) -> Mapping[str, tuple[Scope, slice]]:
+        return {}
+
+    @property
+    def marginals(self) -> np.ndarray:
+        return NO_TABLES
+
+    @cached_property
+    def findings(self) -> Findings:
+        return Findings(
+            self.query.variables, None, {name: np.array([x]) for name, x in zip(self.observed, self.row, strict=True)}
+        )
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The elimination given these numbers."""
+        query, values = self.query, np.empty((len(self.row), 1))
+        values[query.places, 0] = self.row
+        solution = query.layout.run(query.numbers.system, values, self.tolerance, query.numbers)
+        logs = solution.log_values if len(self.row) else np.zeros(1)
+        return (Group(ONLY_ROW, values, solution, solution.means[query.steps], query.steps, logs),)
+
+    def moments(self, name: str) -> tuple[float, float]:
+        lines, at = self.query.lines, self.query.hidden.get(name)
+        if lines is None or at is None:
+            return super().moments(name)
+        return lines.centers[at] + sum(map(mul, lines.slopes[at], self.deviations)), lines.variances[at]
+
+
+def are_numbers(evidence: Mapping[Any, Any]) -> bool:
+    return NUMBERS.issuperset(map(type, evidence.values()))

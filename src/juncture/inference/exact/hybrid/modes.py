@@ -14,7 +14,7 @@ from juncture.inference.exact.hybrid.clique_tables import Table
 from juncture.inference.exact.hybrid.run import Run, tree_of_row
 
 if TYPE_CHECKING:
-    from juncture.inference.exact.hybrid.answers import Pattern
+    from juncture.inference.exact.hybrid.engine import Pattern
 
 
 def best_states(

@@ -14,11 +14,11 @@ from juncture.data.findings import Findings
 from juncture.data.tables.distinct import MANY, distinct_rows
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
+from juncture.inference.engines.contract import recall
 from juncture.inference.engines.lowering import HIDDEN, Lowered
-from juncture.inference.engines.memos import recall
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
-from juncture.inference.exact.hybrid.groups import SolvedGroup
-from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
+from juncture.inference.exact.hybrid.equations import SolvedGroup
+from juncture.inference.exact.hybrid.plan import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.answers import TreeAnswers
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.numerics import stable

@@ -15,8 +15,8 @@ import numpy as np
 from juncture.data.findings import Findings, is_hole
 from juncture.data.missingness import number_patterns
 from juncture.factors.gaussian import LinearGaussian
-from juncture.inference.engines.memos import recall
-from juncture.inference.exact.gaussian.scattered_rows import STIFF, DenseRows, are_few
+from juncture.inference.engines.contract import recall
+from juncture.inference.exact.gaussian.least_squares import STIFF, DenseRows, are_few
 from juncture.numerics import stable
 
 MAX_CONFIGURATIONS = 2**10

@@ -19,7 +19,7 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
-    from juncture.inference.exact.junction_tree.factored.tree import AnyTree
+    from juncture.inference.exact.junction_tree.factored_tree import AnyTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +171,7 @@ class TreeAnswers(RowAnswers):
         return table.reshape(num_rows, *scope.shape)
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
-        from juncture.inference.exact.junction_tree.assignments.best_assignments import (
-            best_assignments,
-            best_of_marginal,
-        )
+        from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
 
         if count == 1 and len(targets) == 1:
             return best_of_marginal(self.marginal(targets), self.log_evidence)
@@ -201,7 +198,7 @@ def expected_tables(
     packed: PackedModel, rows: CodedFindings, requests: Sequence[Request], weights: np.ndarray
 ) -> tuple[list[list[np.ndarray]], np.ndarray]:
     """The expected counts of the factors of each request, and log p(evidence) of each row."""
-    from juncture.inference.exact.junction_tree.expected_sums import expected_sums
+    from juncture.inference.exact.junction_tree.expected_counts import expected_sums
 
     sums, log_evidence = expected_sums(packed.tree, rows, weights)
     return [[sums(number) for number in packed.factors_of(request)] for request in requests], log_evidence

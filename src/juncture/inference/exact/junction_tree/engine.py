@@ -3,12 +3,15 @@
 The default engine. Cost: exponential in the width of the best elimination order found, linear in the number of cliques;
 `cost` gives it before a run, and a model that needs more memory than the limit raises `TooLarge` with the size. The
 first query compiles a model's plan and packs its numbers; later queries share both (Lauritzen and Spiegelhalter 1988).
+
+The tree keeps all cells of its cliques, or only those that can be non-zero, which the zeros of the factors decide
+(`find_sparse_plan`); or no cliques at all where they are too large (`factored_tree`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,12 +35,12 @@ from juncture.inference.engines.contract import (
     Question,
     Request,
     check_budget,
+    expected_from_marginals,
+    recall,
 )
-from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.lowering import Lowered, check_factors, lower, noisy_children
-from juncture.inference.engines.memos import recall
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.clique_search import CliqueTree, PlanningTooLong
+from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, PlanningTooLong
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
@@ -52,13 +55,11 @@ from juncture.inference.exact.junction_tree.plan import (
     lay_out_plan,
     search_structure,
 )
-from juncture.inference.exact.junction_tree.sparse.choice import find_sparse_plan, plan_sparsely, share_kept
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.inference.exact.junction_tree.sparse.plan import SparsePlan
-
+    from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
 
 PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other engines
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -198,13 +199,12 @@ class JunctionTree(Engine):
     def pack(self, model: Any, lowered: Lowered, sparse: SparsePlan | None = None) -> PackedModel:
         if sparse is not None:
             check_cost(sparse.cost, self.memory_limit)
-            from juncture.inference.exact.junction_tree.sparse.tree import pack_possible
+            from juncture.inference.exact.junction_tree.sparse_tree import pack_possible
 
             return PackedModel.of(pack_possible(sparse, lowered.factors), lowered)
         structure = self.structure(model, lowered)
         if structure.is_factored:
-            from juncture.inference.exact.junction_tree.factored.plan import lay_out_factored
-            from juncture.inference.exact.junction_tree.factored.tree import pack_factored
+            from juncture.inference.exact.junction_tree.factored_tree import lay_out_factored, pack_factored
 
             plan = lay_out_factored(structure, self.memory_limit)
             return PackedModel.of(pack_factored(plan, lowered.factors), lowered)
@@ -386,3 +386,61 @@ class SlicedAnswers(Answers):
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
         return expected_from_marginals(self, requests, weights)
+
+
+LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
+LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
+MOST_KEPT = 0.55  # of all cells: up to here a run on those that can be non-zero is faster
+MANY_CELLS, MOST_KEPT_OF_MANY = 5e7, 0.25  # of so many, less: it takes seconds to search for the others
+MOST_KEPT_ONCE = 0.06  # ... also if they are searched for one run
+LARGE = 2**32  # bytes of all cells: from here on the others are left out at any rate
+MOST_CELLS = 2**24  # that are listed, which takes seconds
+FindTree = Callable[[list[list[int]], tuple[int, ...]], CliqueTree]  # from scopes and numbers of states
+
+
+def find_sparse_plan(
+    lowered: Lowered, scopes: list[list[int]], find_tree: FindTree, most_kept: float, deadline: float | None = None
+) -> SparsePlan | None:
+    """The plan for possible cells if these are at most this part of all cells, else None.
+
+    Of small models and those with few zeros only the sizes, then the zeros, are looked at.
+    """
+    all_cells = cells_of(find_tree(scopes, lowered.scope.shape))
+    if all_cells < LEAST_CELLS:
+        return None
+    from juncture.inference.exact.junction_tree.sparse_plan import has_zeros
+
+    if not has_zeros(lowered.factors, LEAST_ZEROS):
+        return None
+    return plan_sparsely(lowered, scopes, find_tree, min(MOST_CELLS, most_kept * all_cells), deadline)
+
+
+def plan_sparsely(
+    lowered: Lowered,
+    scopes: list[list[int]],
+    find_tree: FindTree,
+    most_cells: float = MOST_CELLS,
+    deadline: float | None = None,
+) -> SparsePlan | None:
+    """The plan for possible cells if there are at most so many, else None."""
+    from juncture.inference.exact.junction_tree.sparse_plan import find_supports, plan_possible_cells
+
+    supports = find_supports(lowered.factors, scopes, lowered.scope.shape)
+    tree = find_tree(supports.scopes, tuple(np.maximum(supports.counts, 1).tolist()))
+    if cells_of(tree) > most_cells and not supports.restrictive.any():  # then all of these are possible
+        return None
+    all_cells = cells_of(find_tree(scopes, lowered.scope.shape))
+    return plan_possible_cells(supports, scopes, tree, all_cells, most_cells, deadline)
+
+
+def share_kept(all_cells: Cost, *, once: bool = False) -> float:
+    """The part of all cells up to which those that can be non-zero are kept alone; of a plan that runs once, less."""
+    if all_cells.bytes > LARGE:
+        return 1.0
+    if once:
+        return MOST_KEPT_ONCE
+    return MOST_KEPT if all_cells.operations < MANY_CELLS * OPERATIONS_PER_CELL else MOST_KEPT_OF_MANY
+
+
+def cells_of(tree: CliqueTree) -> float:
+    return tree.cost.operations / OPERATIONS_PER_CELL

@@ -14,8 +14,7 @@ from juncture.base.values import few
 from juncture.data.findings import Findings
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Request
-from juncture.inference.engines.expected import names_of, sum_rows
+from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Request, names_of, sum_rows
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, split_chains
 from juncture.variables import Scope

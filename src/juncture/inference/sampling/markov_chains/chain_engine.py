@@ -17,7 +17,7 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.engines.options import as_budget
+from juncture.inference.engines.verb_options import as_budget
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.markov_chains.blocks import BlockTransition
 from juncture.inference.sampling.markov_chains.chain_answers import (

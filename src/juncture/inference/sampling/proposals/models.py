@@ -12,7 +12,7 @@ from juncture.base.checks import shown
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
 from juncture.inference.engines.contract import Answers, Query
-from juncture.inference.engines.draws import DRAWS
+from juncture.inference.engines.verb_options import DRAWS
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.sampling.network_draws import count_relations
 from juncture.inference.sampling.table_draws import Batch, as_batch

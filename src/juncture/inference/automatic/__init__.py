@@ -1,1 +1,0 @@
-"""What runs when exact inference is too large: approximations in turn, within a budget."""

@@ -1,1 +1,0 @@
-"""Variable elimination, and what else sums out one variable after another."""

@@ -1,1 +1,0 @@
-"""The most probable assignments, from a junction tree."""

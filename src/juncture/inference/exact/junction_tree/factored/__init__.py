@@ -1,1 +1,0 @@
-"""Junction trees whose large cliques stay products of factors and messages."""

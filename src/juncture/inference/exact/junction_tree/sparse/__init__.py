@@ -1,1 +1,0 @@
-"""Junction trees that keep only the cells that can be non-zero."""

@@ -1,1 +1,0 @@
-"""What findings and edges tell."""

@@ -1,1 +1,0 @@
-"""Answers to many rows: of sources, block by block, and predictions as columns."""
