@@ -233,7 +233,7 @@ _MODULES = {
     "ChainRun": "inference.sampling.markov_chains.chain_engine",
     "transition_matrix": "inference.sampling.markov_chains.transition_matrix",
     "TransitionMatrix": "inference.sampling.markov_chains.transition_matrix",
-    "random_walk": "inference.sampling.markov_chains.random_walk",
+    "random_walk": "inference.sampling.log_density",
     "elbo": "inference.variational.elbo",
     "black_box_variational": "inference.variational.black_box",
     "amortized_variational": "inference.variational.amortized",
@@ -327,10 +327,10 @@ _MODULES = {
     "examples": "formats.bundled",
     # draws
     "Draws": "inference.sampling.draws",
-    "StateSpace": "inference.sampling.particles.state_space",
-    "Proposal": "inference.sampling.particles.state_space",
-    "particle_filter": "inference.sampling.particles.particle_filter",
-    "ParticleBeliefs": "inference.sampling.particles.beliefs",
+    "StateSpace": "inference.sampling.particle_model",
+    "Proposal": "inference.sampling.particle_model",
+    "particle_filter": "inference.sampling.particle_filter",
+    "ParticleBeliefs": "inference.sampling.particle_filter",
     "sample_log_density": "inference.sampling.log_density",
     # threads and compiled loops
     "set_num_threads": "runtime.parallel",

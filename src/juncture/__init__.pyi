@@ -162,6 +162,7 @@ from juncture.inference.sampling.cutset import CutsetSampling as CutsetSampling
 from juncture.inference.sampling.draws import Draws as Draws
 from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
 from juncture.inference.sampling.likelihood_weighting import LikelihoodWeighting as LikelihoodWeighting
+from juncture.inference.sampling.log_density import random_walk as random_walk
 from juncture.inference.sampling.log_density import sample_log_density as sample_log_density
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate as AnnealedEstimate
 from juncture.inference.sampling.markov_chains.annealed import (
@@ -170,7 +171,6 @@ from juncture.inference.sampling.markov_chains.annealed import (
 from juncture.inference.sampling.markov_chains.chain_engine import ChainRun as ChainRun
 from juncture.inference.sampling.markov_chains.gibbs import Gibbs as Gibbs
 from juncture.inference.sampling.markov_chains.metropolis import Metropolis as Metropolis
-from juncture.inference.sampling.markov_chains.random_walk import random_walk as random_walk
 from juncture.inference.sampling.markov_chains.start_chains import start_chains as start_chains
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang as SwendsenWang
 from juncture.inference.sampling.markov_chains.tempering import ParallelTempering as ParallelTempering
@@ -181,10 +181,10 @@ from juncture.inference.sampling.monte_carlo import monte_carlo as monte_carlo
 from juncture.inference.sampling.one_dimension import inverse_transform as inverse_transform
 from juncture.inference.sampling.one_dimension import rejection_sample as rejection_sample
 from juncture.inference.sampling.one_dimension import slice_sample as slice_sample
-from juncture.inference.sampling.particles.beliefs import ParticleBeliefs as ParticleBeliefs
-from juncture.inference.sampling.particles.particle_filter import particle_filter as particle_filter
-from juncture.inference.sampling.particles.state_space import Proposal as Proposal
-from juncture.inference.sampling.particles.state_space import StateSpace as StateSpace
+from juncture.inference.sampling.particle_filter import ParticleBeliefs as ParticleBeliefs
+from juncture.inference.sampling.particle_filter import particle_filter as particle_filter
+from juncture.inference.sampling.particle_model import Proposal as Proposal
+from juncture.inference.sampling.particle_model import StateSpace as StateSpace
 from juncture.inference.sampling.rejection import RejectionSampling as RejectionSampling
 from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.inference.variational.amortized import amortized_variational as amortized_variational

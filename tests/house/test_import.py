@@ -99,7 +99,7 @@ FIRST_CALLS = {  # call → folders and modules that it does without
     f'juncture.most_probable({ASIA}, {{"xray": "yes"}})': QUESTION | ENGINES,
     f"juncture.sample({ASIA}, 5, rng=0)": QUESTION | ENGINES - {"inference.sampling"},
     f'juncture.infer({ASIA}, method="gibbs", rng=0)': QUESTION
-    | {"inference.exact.hybrid", "inference.sampling.particles"},
+    | {"inference.exact.hybrid", "inference.sampling.particle_filter", "inference.sampling.particle_model"},
     f"juncture.draw({ASIA})": NETWORK | REST | SOURCES | ENGINES | TREES | {"inference.exact"},
     'juncture.fit(juncture.DirectedGraph([("a", "b")]), {"a": [0, 1], "b": [1, 0]}, prior=1.0)': (
         (NETWORK | REST | ENGINES | {"drawing.layout.arrange", "learning.structure"}) - {"learning"}

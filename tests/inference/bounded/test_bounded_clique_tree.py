@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.bounded.clique_tree import CliqueTree, calibrate
-from juncture.inference.bounded.thinning import thin
+from juncture.inference.bounded.clique_tree import CliqueTree, calibrate, thin
 from juncture.inference.exact.elimination import LogFactor, multiply
 from juncture.numerics import stable
 from support.builders import dense_field, random_evidence, random_network

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.bounded.weighted import power_sum
+from juncture.inference.bounded.weighted_mini_buckets import power_sum
 from support.builders import dense_field, random_evidence, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)

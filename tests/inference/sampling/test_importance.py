@@ -13,9 +13,8 @@ import juncture as jt
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_arrays import factor_arrays
-from juncture.inference.sampling.proposals.adaptive import adapt
-from juncture.inference.sampling.proposals.loopy import loopy_proposals
-from juncture.inference.sampling.weighted_run import Streams
+from juncture.inference.sampling.table_proposals import adapt, loopy_proposals
+from juncture.inference.sampling.weighted_draws import Streams
 from support.approximate_engines import MODELS
 
 SMALL = ("tree", "chain_with_zeros", "triangle", "wide_factors", "asia")

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student_t
 
 import juncture as jt
-from juncture.inference.sampling.particles.particle_filter import systematic_resample
+from juncture.inference.sampling.particle_filter import systematic_resample
 
 LOG_ROOT = 0.5 * math.log(2 * math.pi)
 NOISE = 0.8  # standard deviation of the observations

@@ -297,7 +297,7 @@ def test_what_is_refused_and_what_is_impossible():
 
 def test_no_start_that_is_possible_and_a_tree_that_is_too_large(monkeypatch):
     """A clear refusal, not an answer of NaN."""
-    monkeypatch.setattr("juncture.inference.variational.starts.SEARCH_SECONDS", 0.0)
+    monkeypatch.setattr("juncture.inference.variational.coordinate_ascent.SEARCH_SECONDS", 0.0)
     names = [jt.Variable(name, 3) for name in "abcd"]
     different = 1.0 - np.eye(3)
     pairs = [(i, j) for i in range(4) for j in range(i)]  # four variables of three states, all different: impossible

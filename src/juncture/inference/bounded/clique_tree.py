@@ -1,14 +1,27 @@
-"""`CliqueTree`: cliques with their beliefs, as a forest; built from factors and calibrated.
+"""`CliqueTree`: cliques with their beliefs, as a forest; built from factors, calibrated, and thinned.
 
 Tables hold logarithms, and their axes are the nodes of a clique in increasing order, so that a table over some nodes is
 widened to more nodes by axes of length 1. Beliefs are normalised; the log of what they summed to is kept apart.
+
+`thin` makes the cliques of a calibrated tree smaller. Nodes that nothing later needs are summed out where the clique
+that this makes is not much too large: exact. Then, in every clique that is too large, one of two removals is made until
+all fit, the one that loses the least information:
+
+- two nodes that share no other clique become independent given the rest of the clique, which splits it in two;
+  the loss is their conditional mutual information (Kjærulff 1994),
+- a node that the clique shares with a neighbour is left to that side of the tree; the loss is its mutual information
+  with the nodes that only the clique has, given what else it shares, and the same of other cliques on its side.
+
+Both leave the marginals of all cliques that remain as they are: the result is the nearest distribution, by
+Kullback–Leibler divergence, that has the new cliques.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -20,68 +33,8 @@ from juncture.numerics import stable
 
 Nodes = tuple[int, ...]
 FEW_COLUMNS = 8
-
-
-def widen(table: np.ndarray, nodes: Sequence[int], wide: Sequence[int]) -> np.ndarray:
-    """The table with an axis of length 1 for each node of `wide` that it does not have; both in increasing order."""
-    if len(nodes) == len(wide):
-        return table
-    sizes = dict(zip(nodes, table.shape, strict=True))
-    return table.reshape([sizes.get(node, 1) for node in wide])
-
-
-def reduce_axes(operation: np.ufunc, table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-    """`operation` over some axes, in increasing order, one after the other from the last.
-
-    A table of many short axes is seen as one of three, so that loops in NumPy run over what follows the axis.
-    """
-    for axis in reversed(axes):
-        shape = table.shape
-        three = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
-        table = operation.reduce(three, axis=1) if three.shape[2] > 1 else reduce_last(operation, three[..., 0])
-        table = table.reshape(shape[:axis] + shape[axis + 1 :])
-    return table
-
-
-def reduce_last(operation: np.ufunc, table: np.ndarray) -> np.ndarray:
-    """`operation` over the last of two axes, column by column where there are few."""
-    if table.shape[1] > FEW_COLUMNS:
-        return np.asarray(operation.reduce(table, axis=1))
-    total = table[:, 0]
-    for column in range(1, table.shape[1]):
-        total = operation(total, table[:, column])
-    return total
-
-
-def axes_without(nodes: Sequence[int], kept: Iterable[int]) -> list[int]:
-    """The axes of the nodes that are not kept."""
-    inside = set(kept)
-    return [axis for axis, node in enumerate(nodes) if node not in inside]
-
-
-def sum_onto(table: np.ndarray, nodes: Sequence[int], kept: Iterable[int]) -> np.ndarray:
-    """The logs summed over all nodes that are not kept."""
-    axes = axes_without(nodes, kept)
-    if not axes:
-        return table
-    tops = reduce_axes(np.maximum, table, axes)
-    shifts = np.where(tops > -np.inf, tops, 0.0)
-    shape = [1 if axis in axes else size for axis, size in enumerate(table.shape)]
-    return stable.log(reduce_axes(np.add, np.exp(table - shifts.reshape(shape)), axes)) + shifts
-
-
-def subtract(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """above - below for logs, where both are -inf: 0 of a distribution that is 0 there."""
-    return np.subtract(
-        above, below, out=np.full(np.broadcast_shapes(above.shape, below.shape), -np.inf), where=above > -np.inf
-    )
-
-
-def plan_cliques(scopes: Sequence[Nodes], num_states: np.ndarray) -> tuple[np.ndarray, Cliques]:
-    """The nodes of some scopes, and cliques over their positions, that hold every scope."""
-    nodes = np.unique(np.concatenate([np.array(scope, dtype=np.int64) for scope in scopes]))
-    inside = np.searchsorted(nodes, np.concatenate([np.array(scope, dtype=np.int64) for scope in scopes]))
-    return nodes, best_tree(num_states[nodes], offsets([len(scope) for scope in scopes]), inside, effort=0.0)
+GROWTH = 4.0  # how much larger than the size a clique may be before it is thinned
+TINY = np.finfo(float).tiny  # in place of zeros, whose part in an entropy is 0
 
 
 @dataclass(eq=False)
@@ -176,6 +129,13 @@ def calibrate(factors: Sequence[LogFactor], num_states: np.ndarray) -> CliqueTre
     return tree
 
 
+def plan_cliques(scopes: Sequence[Nodes], num_states: np.ndarray) -> tuple[np.ndarray, Cliques]:
+    """The nodes of some scopes, and cliques over their positions, that hold every scope."""
+    nodes = np.unique(np.concatenate([np.array(scope, dtype=np.int64) for scope in scopes]))
+    inside = np.searchsorted(nodes, np.concatenate([np.array(scope, dtype=np.int64) for scope in scopes]))
+    return nodes, best_tree(num_states[nodes], offsets([len(scope) for scope in scopes]), inside, effort=0.0)
+
+
 def sort_axes(factor: LogFactor) -> tuple[np.ndarray, Nodes]:
     order = np.argsort(factor.nodes)
     return factor.logs.transpose(order), tuple(sorted(factor.nodes))
@@ -200,3 +160,261 @@ def pass_messages(tree: CliqueTree) -> None:
             shared = tree.separator(clique, parent)
             back = subtract(tree.marginal(parent, shared), sent[clique])
             tree.beliefs[clique] = tree.beliefs[clique] + widen(back, shared, tree.nodes[clique])
+
+
+def widen(table: np.ndarray, nodes: Sequence[int], wide: Sequence[int]) -> np.ndarray:
+    """The table with an axis of length 1 for each node of `wide` that it does not have; both in increasing order."""
+    if len(nodes) == len(wide):
+        return table
+    sizes = dict(zip(nodes, table.shape, strict=True))
+    return table.reshape([sizes.get(node, 1) for node in wide])
+
+
+def sum_onto(table: np.ndarray, nodes: Sequence[int], kept: Iterable[int]) -> np.ndarray:
+    """The logs summed over all nodes that are not kept."""
+    axes = axes_without(nodes, kept)
+    if not axes:
+        return table
+    tops = reduce_axes(np.maximum, table, axes)
+    shifts = np.where(tops > -np.inf, tops, 0.0)
+    shape = [1 if axis in axes else size for axis, size in enumerate(table.shape)]
+    return stable.log(reduce_axes(np.add, np.exp(table - shifts.reshape(shape)), axes)) + shifts
+
+
+def axes_without(nodes: Sequence[int], kept: Iterable[int]) -> list[int]:
+    """The axes of the nodes that are not kept."""
+    inside = set(kept)
+    return [axis for axis, node in enumerate(nodes) if node not in inside]
+
+
+def reduce_axes(operation: np.ufunc, table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    """`operation` over some axes, in increasing order, one after the other from the last.
+
+    A table of many short axes is seen as one of three, so that loops in NumPy run over what follows the axis.
+    """
+    for axis in reversed(axes):
+        shape = table.shape
+        three = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
+        table = operation.reduce(three, axis=1) if three.shape[2] > 1 else reduce_last(operation, three[..., 0])
+        table = table.reshape(shape[:axis] + shape[axis + 1 :])
+    return table
+
+
+def reduce_last(operation: np.ufunc, table: np.ndarray) -> np.ndarray:
+    """`operation` over the last of two axes, column by column where there are few."""
+    if table.shape[1] > FEW_COLUMNS:
+        return np.asarray(operation.reduce(table, axis=1))
+    total = table[:, 0]
+    for column in range(1, table.shape[1]):
+        total = operation(total, table[:, column])
+    return total
+
+
+def subtract(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """above - below for logs, where both are -inf: 0 of a distribution that is 0 there."""
+    return np.subtract(
+        above, below, out=np.full(np.broadcast_shapes(above.shape, below.shape), -np.inf), where=above > -np.inf
+    )
+
+
+def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
+    """Reduce the tree, in place, to cliques of at most `size` cells; the nodes that are `needed` stay.
+
+    Returns the loss of each removal. Their sum bounds the Kullback–Leibler divergence between the distributions before
+    and after; without a removal the reduction is exact.
+    """
+    kept, losses = set(needed), []
+    sum_out_all(tree, kept, GROWTH * size)
+    while large := [clique for clique, nodes in tree.nodes.items() if tree.cells(clique) > size and len(nodes) > 1]:
+        losses.append(remove_weakest(tree, max(large, key=lambda clique: (tree.cells(clique), -clique))))
+    sum_out_all(tree, kept, size)
+    return losses
+
+
+# --- exact: nodes are summed out -----------------------------------------------------------------------------------
+
+
+def sum_out_all(tree: CliqueTree, kept: set[int], size: float) -> None:
+    """Sum out the nodes that are not kept, those of the smallest joint table first, while tables fit."""
+    holders: dict[int, set[int]] = {}
+    for clique, nodes in tree.nodes.items():
+        for node in nodes:
+            holders.setdefault(node, set()).add(clique)
+    for node in sorted(holders.keys() - kept, key=lambda node: (len(holders[node]), node)):
+        cliques = sorted(clique for clique, nodes in tree.nodes.items() if node in nodes)
+        union = tuple(sorted({other for clique in cliques for other in tree.nodes[clique]}))
+        if len(cliques) == 1 or np.prod(tree.num_states[list(union)] + 0.0) <= size * tree.num_states[node]:
+            clique = join(tree, cliques, union) if len(cliques) > 1 else cliques[0]
+            drop_node(tree, clique, node)
+            absorb_into_neighbour(tree, clique)
+
+
+def join(tree: CliqueTree, cliques: list[int], union: Nodes) -> int:
+    """One clique in place of connected ones: their product, divided by the separators between them."""
+    first = cliques[0]
+    table = widen(tree.beliefs[first], tree.nodes[first], union)
+    done, waiting = {first}, [first]
+    while waiting:
+        clique = waiting.pop()
+        for other in sorted(tree.neighbours[clique] & (set(cliques) - done)):
+            shared = tree.separator(clique, other)
+            ratio = subtract(tree.beliefs[other], widen(tree.marginal(other, shared), shared, tree.nodes[other]))
+            table = table + widen(ratio, tree.nodes[other], union)
+            done.add(other)
+            waiting.append(other)
+    outside = {other for clique in cliques for other in tree.neighbours[clique]} - set(cliques)
+    for clique in cliques:
+        remove_clique(tree, clique)
+    return add_clique(tree, union, table, outside)
+
+
+def drop_node(tree: CliqueTree, clique: int, node: int) -> None:
+    nodes = tuple(other for other in tree.nodes[clique] if other != node)
+    tree.beliefs[clique] = tree.marginal(clique, nodes)
+    tree.nodes[clique] = nodes
+    for other in sorted(tree.neighbours[clique]):
+        if not tree.separator(clique, other):
+            tree.neighbours[clique].discard(other)
+            tree.neighbours[other].discard(clique)
+
+
+def absorb_into_neighbour(tree: CliqueTree, clique: int) -> None:
+    """Remove a clique whose nodes all lie in a neighbour, which takes its other neighbours; or that has no node."""
+    inside = set(tree.nodes[clique])
+    for other in sorted(tree.neighbours[clique]):
+        if inside <= set(tree.nodes[other]):
+            around = tree.neighbours[clique] - {other}
+            remove_clique(tree, clique)
+            for third in around:
+                tree.neighbours[third].add(other)
+                tree.neighbours[other].add(third)
+            return
+    if not inside:
+        remove_clique(tree, clique)
+
+
+def remove_clique(tree: CliqueTree, clique: int) -> None:
+    for other in tree.neighbours.pop(clique):
+        tree.neighbours.get(other, set()).discard(clique)
+    del tree.nodes[clique], tree.beliefs[clique]
+
+
+def add_clique(tree: CliqueTree, nodes: Nodes, belief: np.ndarray, neighbours: Iterable[int]) -> int:
+    clique = tree.next_number()
+    tree.nodes[clique], tree.beliefs[clique], tree.neighbours[clique] = nodes, belief, set(neighbours)
+    for other in tree.neighbours[clique]:
+        tree.neighbours[other].add(clique)
+    return clique
+
+
+# --- approximate: dependences are removed ----------------------------------------------------------------------------
+
+
+def remove_weakest(tree: CliqueTree, clique: int) -> float:
+    """Make the removal of the least loss in a clique, and return the loss."""
+    separators = {other: tree.separator(clique, other) for other in sorted(tree.neighbours[clique])}
+    pairs = pair_losses(tree, clique, separators.values())
+    pair = min(pairs, key=lambda pair: (pairs[pair], pair), default=None)
+    found = weakest_shared(tree, clique, separators, np.inf if pair is None else pairs[pair])
+    if found is not None:
+        neighbour, node, loss = found
+        leave_node(tree, clique, neighbour, node)
+        return loss
+    if pair is None:
+        raise ValueError(f"the clique {clique} has a single node")
+    split(tree, clique, pair, separators)
+    return pairs[pair]
+
+
+def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
+    """For each two nodes that no separator has together, their mutual information given the rest of the clique."""
+    nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
+    together = {pair for separator in separators for pair in combinations(separator, 2)}
+    free = [pair for pair in combinations(nodes, 2) if pair not in together]
+    if not free:
+        return {}
+    without = {
+        node: reduce_axes(np.add, belief, [nodes.index(node)]) for node in {node for pair in free for node in pair}
+    }
+    entropies = {node: entropy(table) for node, table in without.items()}
+    whole, losses = entropy(belief), {}
+    for one, other in free:
+        rest = reduce_axes(np.add, without[one], [nodes.index(other) - 1])
+        losses[one, other] = entropies[one] + entropies[other] - whole - entropy(rest)
+    return losses
+
+
+def weakest_shared(
+    tree: CliqueTree, clique: int, separators: Mapping[int, Nodes], limit: float
+) -> tuple[int, int, float] | None:
+    """(neighbour, node, loss): the node whose leaving to a neighbour's side loses least; None where all lose more.
+
+    The loss is that of the clique and of all others on its side that have the node. No part of it is negative, so those
+    whose part in the clique is too large already are passed over.
+    """
+    best, best_loss = None, limit
+    own = [
+        (loss, other, node)
+        for other, separator in separators.items()
+        for node, loss in node_losses(tree, clique, separator, separator).items()
+    ]
+    for part, other, node in sorted(own):
+        side = iter(side_of(tree, clique, other, node)[1:])
+        loss = part
+        while loss <= best_loss and (beyond := next(side, None)) is not None:
+            loss += node_losses(tree, *beyond, [node])[node]
+        if loss <= best_loss:
+            best, best_loss = (other, node), loss
+    return None if best is None else (*best, best_loss)
+
+
+def side_of(tree: CliqueTree, clique: int, barrier: int, node: int) -> list[tuple[int, Nodes]]:
+    """The cliques with a node on the side of a clique, without a neighbour's side, each with its separator to there."""
+    found, waiting = [], [(clique, barrier)]
+    while waiting:
+        here, before = waiting.pop()
+        found.append((here, tree.separator(here, before)))
+        around = sorted(tree.neighbours[here] - {before})
+        waiting += [(other, here) for other in around if node in tree.nodes[other]]
+    return found
+
+
+def leave_node(tree: CliqueTree, clique: int, neighbour: int, node: int) -> None:
+    """Sum a node out of all cliques on the side of a clique; the side of the neighbour keeps it."""
+    side = [here for here, _ in side_of(tree, clique, neighbour, node)]
+    for here in side:
+        drop_node(tree, here, node)
+    for here in side:
+        absorb_into_neighbour(tree, here)
+
+
+def node_losses(tree: CliqueTree, clique: int, separator: Nodes, left: Sequence[int]) -> dict[int, float]:
+    """The mutual information of nodes of a separator with those that only the clique has, given the other nodes."""
+    nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
+    shared = reduce_axes(np.add, belief, axes_without(nodes, separator))
+    gap = entropy(shared) - entropy(belief)
+    return {
+        node: gap
+        + entropy(reduce_axes(np.add, belief, [nodes.index(node)]))
+        - entropy(reduce_axes(np.add, shared, [separator.index(node)]))
+        for node in left
+    }
+
+
+def entropy(table: np.ndarray) -> float:
+    return -float(np.vdot(table, np.log(np.maximum(table, TINY))))
+
+
+def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict[int, Nodes]) -> None:
+    """Two cliques in place of one, each without one node of the pair."""
+    one, other = pair
+    halves = [tuple(node for node in tree.nodes[clique] if node != gone) for gone in (other, one)]
+    tables = [tree.marginal(clique, half) for half in halves]
+    sides = {neighbour: 1 if other in shared else 0 for neighbour, shared in separators.items()}
+    remove_clique(tree, clique)
+    first = add_clique(tree, halves[0], tables[0], [n for n, side in sides.items() if side == 0])
+    is_joined = len(halves[0]) > 1
+    around = [n for n, side in sides.items() if side == 1]
+    second = add_clique(tree, halves[1], tables[1], [first, *around] if is_joined else around)
+    for half in (first, second):
+        absorb_into_neighbour(tree, half)

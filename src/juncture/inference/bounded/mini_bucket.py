@@ -5,10 +5,16 @@ lower bound for factors of any size. Variables are eliminated as in variable eli
 `bound` + 1 variables: larger buckets are split, and Hölder's inequality bounds what that changes. The cost is that of
 the tables, times the steps; the bracket closes as the bound grows, and the answer is exact once it reaches the width
 (Liu and Ihler 2011, weighted mini-buckets).
+
+A second lower bound fixes some nodes, so that exact elimination of the others needs small tables only. Z is a sum over
+the states of the fixed nodes, and no term is negative, so each term is a lower bound (conditioning on a cutset: Pearl
+1988, Dechter 1990). The states are the most probable ones by approximate beliefs, one node after the other; states that
+zeros rule out are skipped. Unlike a bound by Hölder's inequality it stands zeros.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -17,15 +23,26 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from juncture.base.checks import check_count, check_number
-from juncture.inference.bounded.buckets import MiniBuckets, split_buckets
-from juncture.inference.bounded.conditioned import conditioned_bound
-from juncture.inference.bounded.reduced_factors import ReducedFactors
-from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
-from juncture.inference.bounded.weighted import LOWER, UPPER, Tightening, WeightedPass
+from juncture.inference.bounded.row_answers import (
+    ReducedFactors,
+    RowAnswer,
+    StepLimit,
+    answer_rows,
+    free_scopes,
+    possible_states,
+)
+from juncture.inference.bounded.weighted_mini_buckets import (
+    LOWER,
+    UPPER,
+    MiniBuckets,
+    Tightening,
+    WeightedPass,
+    split_buckets,
+)
 from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question, recall
 from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.elimination import good_order
+from juncture.inference.exact.elimination import good_order, plan_elimination, plan_steps, reduce_factor
 from juncture.runtime.memory import check_memory
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
@@ -169,3 +186,51 @@ def joint_belief(found: WeightedPass, nodes: Sequence[int]) -> np.ndarray:
     """The belief over some nodes of one cluster, in their order."""
     index = found.buckets.find(nodes)
     return sum_to(found.beliefs[index][np.newaxis], found.buckets.clusters[index].nodes, nodes)[0]
+
+
+def conditioned_bound(
+    reduced: ReducedFactors, order: Sequence[int], bound: int, beliefs: Sequence[np.ndarray]
+) -> float:
+    """The log of the sum over all nodes but a cutset, which is fixed; -inf where no possible states were found."""
+    cutset = find_cutset(reduced.scopes, reduced.num_states, order, bound)
+    codes = fix_states(reduced, cutset, beliefs)
+    if codes is None:
+        return -np.inf
+    factors = [reduce_factor(factor, codes) for factor in reduced.factors]
+    free = [node for node in order if node not in codes]
+    scopes = [factor.nodes for factor in factors]
+    elimination = plan_elimination(scopes, reduced.num_states, keep=frozenset(codes), order=free)
+    left, _ = elimination.run(factors)
+    return reduced.log_scale + float(left.logs)
+
+
+def find_cutset(scopes: Sequence[Sequence[int]], num_states: np.ndarray, order: Sequence[int], bound: int) -> list[int]:
+    """Nodes without which no step of an elimination has more than bound + 1 nodes, unless a single factor has.
+
+    While a step has more, the nodes of the largest one that occur in most of those too large are taken out.
+    """
+    cutset: set[int] = set()
+    while True:
+        inside = [[node for node in scope if node not in cutset] for scope in scopes]
+        steps, _ = plan_steps(inside, num_states, [node for node in order if node not in cutset])
+        large = [(*step.nodes, step.node) for step in steps if len(step.nodes) > bound]
+        if not large:
+            return [node for node in order if node in cutset]
+        counts = Counter(node for nodes in large for node in nodes)
+        largest = max(large, key=len)
+        frequent = sorted(largest, key=lambda node: (-counts[node], node))
+        cutset.update(frequent[: len(largest) - bound - 1])
+
+
+def fix_states(reduced: ReducedFactors, cutset: Sequence[int], beliefs: Sequence[np.ndarray]) -> dict[int, int] | None:
+    """For each node of the cutset its most probable state that is possible, the most certain nodes first."""
+    with_zeros = [factor for factor in reduced.factors if np.isneginf(factor.logs).any()]
+    masks = [np.ones(count, dtype=bool) for count in reduced.num_states]
+    codes: dict[int, int] = {}
+    for node in sorted(cutset, key=lambda node: -float(beliefs[node].max())):
+        if not masks[node].any():
+            return None
+        codes[node] = int(np.where(masks[node], beliefs[node], -1.0).argmax())
+        masks[node] = np.arange(len(masks[node])) == codes[node]
+        masks = possible_states(with_zeros, masks, [node])
+    return codes

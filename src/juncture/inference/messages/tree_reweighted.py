@@ -19,8 +19,7 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_number
 from juncture.errors import Unsupported
-from juncture.inference.bounded.reduced_factors import ReducedFactors
-from juncture.inference.bounded.rows import RowAnswer, StepLimit, answer_rows, free_scopes
+from juncture.inference.bounded.row_answers import ReducedFactors, RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import node_scope

@@ -38,10 +38,9 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
-from juncture.inference.sampling.proposals.loopy import loopy_proposals
-from juncture.inference.sampling.table_draws import Batch
+from juncture.inference.sampling.table_proposals import loopy_proposals
 from juncture.inference.sampling.weighted_answers import check_weights
-from juncture.inference.sampling.weighted_run import Streams, Tally
+from juncture.inference.sampling.weighted_draws import Batch, Streams, Tally
 
 ROUNDING = 1e-14  # of probabilities that no draw changes
 

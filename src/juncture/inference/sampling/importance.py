@@ -3,11 +3,14 @@
 The mean weight is p(evidence), without bias; marginals are self-normalised. The nearer q is to the posterior, the more
 the draws count: n draws are worth n / (1 + χ²(posterior ‖ q)). It takes any network and factor graph. Choose it for
 models that are too wide for exact inference, and for rare evidence (Koller and Friedman 2009, 12.2).
+
+The engine makes its own proposals from tables (`table_proposals`). Users may give one: a simpler model, whose exact
+posterior is drawn from (`ModelDraws`), or a function (`FunctionDraws`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -15,26 +18,33 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_flag, shown
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, Unsupported
-from juncture.inference.engines.contract import Cost, Engine, EnginePlan, Query, Question
+from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel, Unsupported
+from juncture.inference.engines.contract import Answers, Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.engines.factor_arrays import node_scope
 from juncture.inference.engines.lowering import check_factors
+from juncture.inference.engines.verb_options import DRAWS
+from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import smooth_weights
-from juncture.inference.sampling.likelihood_weighting import ANSWERS, check_directed, check_rows, scope_starts
-from juncture.inference.sampling.network_draws import network_sources
-from juncture.inference.sampling.proposals.adaptive import adapt
-from juncture.inference.sampling.proposals.loopy import MESSAGES, loopy_proposals
-from juncture.inference.sampling.proposals.models import Function, FunctionDraws, ModelDraws
-from juncture.inference.sampling.table_draws import Source, TableDraws
+from juncture.inference.sampling.likelihood_weighting import (
+    ANSWERS,
+    check_directed,
+    check_rows,
+    count_relations,
+    network_sources,
+    scope_starts,
+)
+from juncture.inference.sampling.table_proposals import MESSAGES, adapt, loopy_proposals
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
-from juncture.inference.sampling.weighted_run import BLOCK, Streams, WeightedRun
+from juncture.inference.sampling.weighted_draws import BLOCK, Batch, Source, Streams, TableDraws, WeightedRun, as_batch
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
+from juncture.numerics import stable
 from juncture.variables import Scope
 
 NAMES = ("auto", "loopy", "adaptive", "prior")
+Function = Callable[[Mapping[str, Any], int, np.random.Generator], tuple[Mapping[str, Any], Any]]
 Proposal: TypeAlias = (
     Literal["auto", "loopy", "adaptive", "prior"] | LoopyBP | BayesianNetwork | FactorProduct | Function
 )
@@ -144,3 +154,84 @@ class ImportancePlan(EnginePlan):
             tallies, _ = run.tallies()
         repeat = replace(engine, draws=done) if done < engine.draws else None
         return make_answers(run, tallies, scope, findings, engine, repeat)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDraws:
+    """A `Source`: exact draws of a simpler model given the evidence, weighted by the ratio of both models."""
+
+    model: Any
+    simpler: Any
+    row: Findings  # a single row
+    answers: Answers  # of the simpler model
+    log_largest: ClassVar[None] = None
+
+    @classmethod
+    def of(cls, model: Any, simpler: Any, row: Findings) -> ModelDraws:
+        if set(simpler.variables) != set(model.variables):
+            raise InvalidModel("a model as proposal= has the variables of the model, with the same states")
+        own = Findings(tuple(simpler.variables), row.codes, row.reals, row.likelihoods)
+        answers = JunctionTree().compile(simpler, row.names).run(simpler, Query(own, questions=DRAWS))
+        if np.isneginf(answers.log_evidence[0]):
+            raise ImpossibleEvidence("the model that was given as proposal= gives the evidence probability zero")
+        return cls(model, simpler, row, answers)
+
+    def draw(self, num_draws: int, rng: np.random.Generator) -> Batch:
+        columns = self.answers.sample(num_draws, rng)
+        log_ratio = self.model.log_joint_of(columns) - self.simpler.log_joint_of(columns)
+        return as_batch(self.model, columns, log_ratio + self.answers.log_evidence[0])
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionDraws:
+    """A `Source`: draws and log q of a user's function, weighted by p(x, evidence) / q(x)."""
+
+    model: Any
+    function: Function
+    row: Findings  # a single row
+    log_largest: ClassVar[None] = None
+
+    def draw(self, num_draws: int, rng: np.random.Generator) -> Batch:
+        given = {name: values[0] for name, values in (self.row.codes | self.row.reals).items()}
+        columns, log_q = check_pair(self.function(given, num_draws, rng))
+        full = {name: np.full(num_draws, value) for name, value in given.items()}
+        for variable in self.model.variables:
+            if variable.name not in full:
+                full[variable.name] = check_column(variable, columns, num_draws)
+        log_density = np.asarray(log_q, float)
+        if log_density.shape != (num_draws,) or not np.isfinite(log_density).all():
+            raise InvalidData(
+                f"a proposal gives log q of each of its {num_draws} draws, a finite number; got {shown(log_q)}"
+            )
+        log_joint = self.model.log_joint_of(full) + log_likelihood_of(self.row, full)
+        relations = count_relations(self.model, full, given)
+        return as_batch(self.model, full, log_joint - log_density, relations.counts)
+
+
+def log_likelihood_of(row: Findings, columns: Mapping[str, np.ndarray]) -> Any:
+    """(draw,): the logarithm of the soft evidence of one row; 0 without any."""
+    parts = (stable.log(values[0])[columns[name]] for name, values in row.likelihoods.items())
+    return sum(parts, start=np.zeros(1))
+
+
+def check_pair(drawn: Any) -> tuple[Mapping[str, Any], Any]:
+    if not (isinstance(drawn, tuple) and len(drawn) == 2 and isinstance(drawn[0], Mapping)):
+        raise InvalidData(f"a proposal gives (columns by name, log q of each draw); got {shown(drawn)}")
+    return drawn
+
+
+def check_column(variable: Any, columns: Mapping[str, Any], num_draws: int) -> np.ndarray:
+    """The draws of one variable: state codes, or numbers."""
+    if variable.name not in columns:
+        raise InvalidData(f"the proposal gives no column for {variable.name!r}, which is not observed")
+    column = np.asarray(columns[variable.name])
+    kinds = "f" if variable.is_real else "iu"
+    is_right = column.shape == (num_draws,) and column.dtype.kind in kinds + ("iu" if variable.is_real else "")
+    if is_right and not variable.is_real:
+        is_right = bool(((column >= 0) & (column < variable.num_states)).all())
+    if not is_right:
+        what = "a number" if variable.is_real else f"a code from 0 to {variable.num_states - 1}"
+        raise InvalidData(
+            f"the column of {variable.name!r} has {what} for each of {num_draws} draws; got {shown(column)}"
+        )
+    return column if variable.is_real else column.astype(np.int64)

@@ -21,11 +21,17 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.inference.engines.contract import Cost, Engine, EnginePlan, Query, Question
 from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.likelihood_weighting import ANSWERS, check_directed, network_cost, scope_starts
-from juncture.inference.sampling.network_draws import NetworkDraws, network_sources, states_of
-from juncture.inference.sampling.table_draws import Batch, Source, join_batches
+from juncture.inference.sampling.likelihood_weighting import (
+    ANSWERS,
+    NetworkDraws,
+    check_directed,
+    network_cost,
+    network_sources,
+    scope_starts,
+    states_of,
+)
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
-from juncture.inference.sampling.weighted_run import BLOCK, WAVE, Streams, tally
+from juncture.inference.sampling.weighted_draws import BLOCK, WAVE, Batch, Source, Streams, join_batches, tally
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
 

@@ -20,8 +20,7 @@ from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, NotCo
 from juncture.inference.engines.contract import Answers, Diagnostics, Engine, Request
 from juncture.inference.sampling.draws import Draws
 from juncture.inference.sampling.importance_weights import chi_square, has_reliable_errors, pareto_k
-from juncture.inference.sampling.table_draws import join_batches
-from juncture.inference.sampling.weighted_run import Tally, WeightedRun
+from juncture.inference.sampling.weighted_draws import Tally, WeightedRun, join_batches
 from juncture.variables import Scope
 
 

@@ -19,7 +19,7 @@ from juncture.errors import InvalidModel, Unsupported
 from juncture.evidence import as_findings
 from juncture.families.discrete.categorical import Categorical
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
-from juncture.inference.variational.bounds import EstimatedBound
+from juncture.inference.variational.elbo import EstimatedBound
 from juncture.inference.variational.jax_families import Approximation, as_approximation, import_jax
 
 GRADIENTS = ("auto", "reparametrization", "score")

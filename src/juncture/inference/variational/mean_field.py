@@ -24,12 +24,19 @@ from juncture.inference.engines.contract import Cost, Diagnostics, Engine, Engin
 from juncture.inference.engines.factor_answers import FactorAnswers, outer_product
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.lowering import is_gaussian
-from juncture.inference.variational.ascent import CoordinateAscent, Course, warn_of_early_end
-from juncture.inference.variational.gaussian import GaussianMeanFieldPlan
-from juncture.inference.variational.layout import Layout, lay_out
-from juncture.inference.variational.starts import feasible_start, possible_rows, random_start, start_of
-from juncture.inference.variational.structured import as_clusters, complete_clusters
-from juncture.inference.variational.structured_plan import StructuredPlan
+from juncture.inference.variational.coordinate_ascent import (
+    CoordinateAscent,
+    Course,
+    Layout,
+    feasible_start,
+    lay_out,
+    possible_rows,
+    random_start,
+    start_of,
+    warn_of_early_end,
+)
+from juncture.inference.variational.gaussian_mean_field import GaussianMeanFieldPlan
+from juncture.inference.variational.structured_mean_field import StructuredPlan, as_clusters, complete_clusters
 from juncture.numerics.iteration import check_stopping_rule
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope

@@ -14,7 +14,7 @@ from juncture.base.checks import check_kind
 from juncture.data.rows import rows_of
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.inference.variational.bounds import RowBounds
+from juncture.inference.variational.elbo import RowBounds
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.latent.factor_analysis.infer import infer_factors
 from juncture.latent.factor_analysis.model import LinearFactors

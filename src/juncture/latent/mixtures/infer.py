@@ -30,7 +30,7 @@ from juncture.inference.engines.verb_options import (
     resolve_method,
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
-from juncture.inference.variational.bounds import DiscreteRowBounds
+from juncture.inference.variational.elbo import DiscreteRowBounds
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.numerics import stable
 from juncture.numerics.stable import as_probabilities

@@ -1,6 +1,11 @@
-"""`BlockTransition`: a sweep that draws blocks of nodes one after the other, given all others.
+"""`BlockTransition`: a sweep that draws blocks of nodes one after the other, given all others; and the blocks to take.
 
 The blocks lie in flat arrays (`BlockLayout`), for the kernel that draws each block given all other nodes.
+
+A Gibbs sampler of single nodes stays for ever where every change of one node meets a zero. Blocks help: two states
+that differ in a block only are reached from each other. Whether they reach every state is decided on the support of the
+target, where it is small enough to be listed. A component of nodes that share factors with zeros is checked by itself:
+its possible joint states are listed, and those that agree outside a block are joined.
 """
 
 from __future__ import annotations
@@ -21,6 +26,11 @@ from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 
 SCANS = ("cyclic", "random", "chromatic")
 UNIFORMS = 2**16  # drawn at once
+MAX_CELLS = 2**18  # joint states of the nodes of a block, of which those are kept that are possible
+MAX_STATES = 2**13  # possible joint states of a block
+TABLE_CELLS = 2**12  # of a table of conditional probabilities for all codes of the other nodes
+UNREACHABLE = 2.0  # above every uniform
+MAX_FACTOR_STATES = 2**11  # possible states of a block that is the scope of a factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +144,49 @@ def colour_blocks(blocks: Sequence[Block]) -> np.ndarray:
     return colours
 
 
-MAX_CELLS = 2**18  # joint states of the nodes of a block, of which those are kept that are possible
-MAX_STATES = 2**13  # possible joint states of a block
-TABLE_CELLS = 2**12  # of a table of conditional probabilities for all codes of the other nodes
-UNREACHABLE = 2.0  # above every uniform
+@dataclass(frozen=True, eq=False)
+class BlockLayout:
+    """All blocks one after the other, as the kernel takes them."""
+
+    blocks: tuple[Block, ...]
+
+    @cached_property
+    def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]:
+        """Of the blocks, of their entries, and the running sums of those that are tables."""
+        parts, entries = self.blocks, [entry for block in self.blocks for entry in block.entries]
+        sums = [np.empty(0) if block.cumulative is None else block.cumulative.ravel() for block in parts]
+        starts = offsets([len(one) for one in sums])
+        firsts = [starts[index] if block.cumulative is not None else 0 for index, block in enumerate(parts)]
+        shifts = np.repeat(np.array(firsts, np.int64), [len(block.entries) for block in parts])
+        of_blocks = (
+            offsets([len(block.nodes) for block in parts]),
+            join([block.nodes for block in parts]),
+            offsets([len(block.digits) for block in parts]),
+            offsets([block.digits.size for block in parts]),
+            join([block.digits.ravel() for block in parts]),
+            np.concatenate([np.empty(0), *(block.local_logs for block in parts)]),
+            offsets([len(block.entries) for block in parts]),
+            np.array([block.cumulative is not None for block in parts], np.bool_),
+        )
+        of_entries = (
+            np.array([start for start, _, _, _ in entries], np.int64) + shifts,
+            offsets([len(scope) for _, scope, _, _ in entries]),
+            join([scope for _, scope, _, _ in entries]),
+            join([strides for _, _, strides, _ in entries]),
+            offsets([len(steps) for _, _, _, steps in entries])[:-1],
+            join([steps for _, _, _, steps in entries]),
+        )
+        return of_blocks, of_entries, np.concatenate([np.empty(0), *sums])
+
+    @property
+    def work(self) -> float:
+        """Roughly the operations of a visit to each block."""
+        return float(sum(10 + len(block.digits) * (1 + len(block.entries)) for block in self.blocks))
+
+
+def join(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays of integers, one after the other."""
+    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +274,11 @@ def tabulate(target: Target, block: Block, power: float = 1.0) -> Block:
     return Block(block.nodes, block.digits, block.local_logs, [entry], sums)
 
 
+def offsets_of(shape: Sequence[int]) -> np.ndarray:
+    """The strides of the axes of a table in C order."""
+    return np.array([prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
+
+
 def factor_cells(target: Target, block: Block, factor: int) -> np.ndarray:
     """(codes of the other nodes, state): the logs of a factor that holds a node of a tabulated block, by its cells."""
     others, nodes = block.entries[0][1].tolist(), block.nodes.tolist()
@@ -239,51 +293,104 @@ def factor_cells(target: Target, block: Block, factor: int) -> np.ndarray:
     return np.asarray(target.arrays.log_values[places])
 
 
-def offsets_of(shape: Sequence[int]) -> np.ndarray:
-    """The strides of the axes of a table in C order."""
-    return np.array([prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
+@dataclass(frozen=True)
+class Cover:
+    """Blocks that hold every free node, and whether a chain that draws them reaches every state: None if unknown."""
+
+    blocks: tuple[tuple[int, ...], ...]
+    is_irreducible: bool | None
 
 
-@dataclass(frozen=True, eq=False)
-class BlockLayout:
-    """All blocks one after the other, as the kernel takes them."""
-
-    blocks: tuple[Block, ...]
-
-    @cached_property
-    def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]:
-        """Of the blocks, of their entries, and the running sums of those that are tables."""
-        parts, entries = self.blocks, [entry for block in self.blocks for entry in block.entries]
-        sums = [np.empty(0) if block.cumulative is None else block.cumulative.ravel() for block in parts]
-        starts = offsets([len(one) for one in sums])
-        firsts = [starts[index] if block.cumulative is not None else 0 for index, block in enumerate(parts)]
-        shifts = np.repeat(np.array(firsts, np.int64), [len(block.entries) for block in parts])
-        of_blocks = (
-            offsets([len(block.nodes) for block in parts]),
-            join([block.nodes for block in parts]),
-            offsets([len(block.digits) for block in parts]),
-            offsets([block.digits.size for block in parts]),
-            join([block.digits.ravel() for block in parts]),
-            np.concatenate([np.empty(0), *(block.local_logs for block in parts)]),
-            offsets([len(block.entries) for block in parts]),
-            np.array([block.cumulative is not None for block in parts], np.bool_),
-        )
-        of_entries = (
-            np.array([start for start, _, _, _ in entries], np.int64) + shifts,
-            offsets([len(scope) for _, scope, _, _ in entries]),
-            join([scope for _, scope, _, _ in entries]),
-            join([strides for _, _, strides, _ in entries]),
-            offsets([len(steps) for _, _, _, steps in entries])[:-1],
-            join([steps for _, _, _, steps in entries]),
-        )
-        return of_blocks, of_entries, np.concatenate([np.empty(0), *sums])
-
-    @property
-    def work(self) -> float:
-        """Roughly the operations of a visit to each block."""
-        return float(sum(10 + len(block.digits) * (1 + len(block.entries)) for block in self.blocks))
+def single_blocks(target: Target) -> Cover:
+    """Each free node is a block."""
+    blocks = tuple((int(node),) for node in target.free)
+    return Cover(blocks, check_blocks(target, blocks))
 
 
-def join(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays of integers, one after the other."""
-    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+def connecting_blocks(target: Target) -> Cover:
+    """Single nodes where they suffice; else the scopes of factors with zeros, or a whole component."""
+    joined: dict[tuple[int, ...], None] = {}
+    verdicts: list[bool | None] = [True]
+    for component in target.components:
+        nodes = component_nodes(target, component)
+        singles = [(node,) for node in nodes]
+        verdict = is_connected(target, component, singles)
+        if verdict is not True:
+            scopes = [scope for scope in map(tuple, scopes_of(target, component)) if is_small(target, scope)]
+            verdict = is_connected(target, component, [*scopes, *singles])
+            if verdict is False and prod(int(target.num_allowed[node]) for node in nodes) <= MAX_STATES:
+                scopes, verdict = [tuple(nodes)], True
+            joined.update(dict.fromkeys(scope for scope in maximal(scopes) if len(scope) > 1))
+        verdicts.append(verdict)
+    covered = {node for block in joined for node in block}
+    blocks = (*joined, *((int(node),) for node in target.free if node not in covered))
+    return Cover(blocks, combine(verdicts))
+
+
+def check_blocks(target: Target, blocks: Sequence[tuple[int, ...]]) -> bool | None:
+    """Whether blocks that hold all free nodes connect the support; None if that is too large to be listed."""
+    return combine([is_connected(target, component, blocks) for component in target.components])
+
+
+def combine(verdicts: Sequence[bool | None]) -> bool | None:
+    """False if one is, else None if one is, else True."""
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def is_connected(target: Target, component: Sequence[int], blocks: Sequence[tuple[int, ...]]) -> bool | None:
+    """Whether changes within blocks lead from each possible state of a component to every other."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes = component_nodes(target, component)
+    if prod(int(target.num_allowed[node]) for node in nodes) > MAX_CELLS:
+        return None
+    states = support_of(target, component, nodes)
+    if len(states) < 2:
+        return True
+    rows, columns, num_groups = [], [], 0
+    for block in {tuple(nodes.index(node) for node in block if node in nodes) for block in blocks}:
+        if not block:
+            continue
+        others = np.delete(states, block, axis=1)
+        groups = np.unique(others, axis=0, return_inverse=True)[1].ravel() if others.shape[1] else np.zeros(len(states))
+        rows.append(np.arange(len(states)))
+        columns.append(len(states) + num_groups + groups.astype(np.int64))
+        num_groups += int(groups.max()) + 1
+    size = len(states) + num_groups
+    pairs = (np.concatenate(rows), np.concatenate(columns))
+    count, _ = connected_components(coo_array((np.ones(len(pairs[0])), pairs), shape=(size, size)), directed=False)
+    return bool(count == 1)
+
+
+def support_of(target: Target, component: Sequence[int], nodes: list[int]) -> np.ndarray:
+    """(state, node): the joint states of a component at which none of its factors is zero."""
+    states = joint_states(target, nodes)
+    is_possible = np.ones(len(states), np.bool_)
+    for factor in component:
+        scope, strides = target.free_scope(factor)
+        place = target.bases[factor] + states[:, [nodes.index(int(node)) for node in scope]] @ strides
+        is_possible &= target.arrays.log_values[place] > -np.inf
+    return states[is_possible]
+
+
+def component_nodes(target: Target, component: Sequence[int]) -> list[int]:
+    return sorted({int(node) for factor in component for node in target.free_scope(factor)[0]})
+
+
+def scopes_of(target: Target, component: Sequence[int]) -> list[list[int]]:
+    return [sorted(target.free_scope(factor)[0].tolist()) for factor in component]
+
+
+def is_small(target: Target, scope: Sequence[int]) -> bool:
+    return prod(int(target.num_allowed[node]) for node in scope) <= MAX_FACTOR_STATES
+
+
+def maximal(scopes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The scopes that are part of no other scope."""
+    distinct = sorted(set(scopes), key=len, reverse=True)
+    kept: list[tuple[int, ...]] = []
+    for scope in distinct:
+        if not any(set(scope) <= set(other) for other in kept):
+            kept.append(scope)
+    return kept

@@ -19,7 +19,7 @@ from juncture.inference.engines.contract import BELIEFS, Cost, Diagnostics, Engi
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.engines.verb_options import as_budget
 from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.markov_chains.blocks import BlockTransition
+from juncture.inference.sampling.markov_chains.blocks import BlockTransition, connecting_blocks
 from juncture.inference.sampling.markov_chains.chain_answers import (
     ChainAnswers,
     diagnose,
@@ -27,9 +27,8 @@ from juncture.inference.sampling.markov_chains.chain_answers import (
     without_stuck,
 )
 from juncture.inference.sampling.markov_chains.chains import Chain, ChainSet, Spread, Transition
-from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target, importance_starts, is_refuted
-from juncture.inference.sampling.weighted_run import Streams
+from juncture.inference.sampling.weighted_draws import Streams
 from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.variables import Scope
 

@@ -20,7 +20,14 @@ import numpy as np
 from juncture.base.checks import check_choice, is_iterable, shown
 from juncture.errors import InvalidData
 from juncture.inference.engines.factor_arrays import node_scope, offsets
-from juncture.inference.sampling.markov_chains.blocks import SCANS, UNIFORMS, BlockTransition
+from juncture.inference.sampling.markov_chains.blocks import (
+    SCANS,
+    UNIFORMS,
+    BlockTransition,
+    check_blocks,
+    connecting_blocks,
+    single_blocks,
+)
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.pairs import (
@@ -31,7 +38,6 @@ from juncture.inference.sampling.markov_chains.pairs import (
     lay_out_pairs,
     takes_pairs,
 )
-from juncture.inference.sampling.markov_chains.support import check_blocks, connecting_blocks, single_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.pairwise import sweep_trees
 from juncture.runtime.parallel import num_threads

@@ -19,10 +19,9 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
 from juncture.inference.engines.contract import Answers, Query, Question
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.sampling.markov_chains.blocks import BlockTransition
+from juncture.inference.sampling.markov_chains.blocks import BlockTransition, connecting_blocks
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
-from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.variables import State

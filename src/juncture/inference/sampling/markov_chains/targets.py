@@ -17,7 +17,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.errors import JunctureError, Unsupported
 from juncture.inference.engines.factor_arrays import FactorArrays, node_scope
-from juncture.inference.variational.starts import find_assignment
+from juncture.inference.variational.coordinate_ascent import find_assignment
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 
 

@@ -16,7 +16,13 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_number
 from juncture.inference.engines.factor_arrays import offsets
-from juncture.inference.sampling.markov_chains.blocks import UNIFORMS, BlockTransition, factor_cells, join
+from juncture.inference.sampling.markov_chains.blocks import (
+    UNIFORMS,
+    BlockTransition,
+    connecting_blocks,
+    factor_cells,
+    join,
+)
 from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.pairs import (
@@ -25,7 +31,6 @@ from juncture.inference.sampling.markov_chains.pairs import (
     lay_out_pairs,
     takes_pairs,
 )
-from juncture.inference.sampling.markov_chains.support import connecting_blocks
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import temper_blocks
 from juncture.kernels.sampling.pairwise import temper_pairs

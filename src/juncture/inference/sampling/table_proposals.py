@@ -1,10 +1,15 @@
-"""A proposal from loopy belief propagation, as in EPIS: each node given nodes before it, by the beliefs of factors.
+"""Proposals of importance sampling as tables q(x) = Π q(xᵢ | earlier nodes): by loopy messages, and adaptive.
 
-q(xᵢ | earlier nodes) ∝ b(xᵢ) Π b_f(xᵢ | earlier nodes of f) / b(xᵢ), over the factors f of the node. On a tree this is
-the posterior itself, and all weights are equal. In a Bayesian network, in topological order, the family of the node
-gives p(xᵢ | parents) λ(xᵢ), the proposal of Yuan and Druzdzel (2003); factors of its observed children add how parents
-explain each other away. A state that messages exclude is impossible, and never drawn; all other states keep some
-probability, since beliefs with cycles are approximate.
+From loopy belief propagation, as in EPIS: q(xᵢ | earlier nodes) ∝ b(xᵢ) Π b_f(xᵢ | earlier nodes of f) / b(xᵢ), over
+the factors f of the node. On a tree this is the posterior itself, and all weights are equal. In a Bayesian network, in
+topological order, the family of the node gives p(xᵢ | parents) λ(xᵢ), the proposal of Yuan and Druzdzel (2003); factors
+of its observed children add how parents explain each other away. A state that messages exclude is impossible, and never
+drawn; all other states keep some probability, since beliefs with cycles are approximate.
+
+Adaptive, as in AIS-BN: the tables of a proposal learn from the weights of their own draws. In each stage
+q ← (1 - η) q + η q̂, where q̂ are the weighted counts of the stage's draws, with the table itself as some pseudo-counts;
+η falls from 0.4 to 0.14. The draws of the answer come after all stages, so that their weights are those of a fixed
+proposal, without bias (Cheng and Druzdzel 2000).
 """
 
 from __future__ import annotations
@@ -12,8 +17,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -24,13 +29,23 @@ from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays
 from juncture.inference.messages.loopy import LoopyBP
-from juncture.inference.sampling.proposals.tables import TableProposal, TargetTables, align
+from juncture.inference.sampling.forward import ForwardSampler
+from juncture.inference.sampling.importance_weights import effective_sample_size
+from juncture.inference.sampling.weighted_draws import BLOCK, Batch, LogTables, Streams, TableDraws
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.numerics import stable
 
 LARGEST_TABLE = 2**12  # entries of the table of a node
 LEAST_INFORMATION = 1e-4  # nats: what a factor must say about a node to be part of its table
 SHARE_OF_BELIEF = 0.01  # of the node's own belief in its table, where beliefs are approximate
 MESSAGES = LoopyBP(tolerance=1e-4, max_steps=30)
+STAGES = 10
+DRAWS_OF_STAGE = 2 * BLOCK
+FIRST_RATE, LAST_RATE = 0.4, 0.14
+PSEUDO_COUNT = 10.0  # effective draws that the old table counts as, in each state of the nodes before
+LEARNING = 2**31  # the key of generators for stages, apart from those of blocks of draws
+LogTable = tuple[tuple[int, ...], np.ndarray]  # a scope, and logarithms with an axis for each node of it
+Ratio = tuple[float, tuple[int, ...], np.ndarray]  # information, scope, b_f(x | earlier) / b(x)
 
 
 def loopy_proposals(
@@ -119,9 +134,6 @@ class RowProposal:
         return scope, np.ascontiguousarray(scaled(mixed))
 
 
-Ratio = tuple[float, tuple[int, ...], np.ndarray]  # information, scope, b_f(x | earlier) / b(x)
-
-
 def ratio_to(belief: np.ndarray, node: int, scope: Sequence[int], table: np.ndarray, drawn: set[int]) -> Ratio | None:
     """What a factor adds about a node given earlier ones; None where that is next to nothing."""
     later = tuple(axis for axis, other in enumerate(scope) if other != node and other not in drawn)
@@ -151,3 +163,103 @@ def choose(node: int, num_states: int, ratios: Sequence[Ratio]) -> tuple[tuple[i
 def scaled(values: np.ndarray) -> np.ndarray:
     """Divided by the sums over the last axis."""
     return np.asarray(values / values.sum(axis=-1, keepdims=True))
+
+
+def adapt(proposal: TableProposal, streams: Streams, row: int) -> TableProposal:
+    """The proposal after all stages."""
+    for stage in range(STAGES):
+        batch = proposal.source().draw(DRAWS_OF_STAGE, streams.generator(row, LEARNING, stage))
+        rate = FIRST_RATE * (LAST_RATE / FIRST_RATE) ** (stage / (STAGES - 1))
+        if np.isneginf(batch.log_weights).all():
+            return proposal
+        proposal = replace(proposal, tables=learn_tables(proposal, batch, rate))
+    return proposal
+
+
+def learn_tables(proposal: TableProposal, batch: Batch, rate: float) -> dict[int, np.ndarray]:
+    """The tables moved towards the weighted counts."""
+    weights = np.exp(batch.log_weights - batch.log_weights.max())
+    weights *= effective_sample_size(batch.log_weights) / weights.sum()  # so that they sum to what they count as
+    tables = {}
+    for node, table in proposal.tables.items():
+        cells = np.ravel_multi_index(tuple(batch.codes[list(proposal.scopes[node])]), table.shape)
+        counts = np.bincount(cells, weights, minlength=table.size).reshape(table.shape) + PSEUDO_COUNT * table
+        tables[node] = (1.0 - rate) * table + rate * counts / counts.sum(axis=-1, keepdims=True)
+    return tables
+
+
+@dataclass(frozen=True, eq=False)
+class TableProposal:
+    """Tables to draw each free node from, given nodes before it in the order."""
+
+    target: TargetTables
+    order: Sequence[int]
+    scopes: Mapping[int, tuple[int, ...]]  # node → the nodes that it is drawn given, then itself
+    tables: Mapping[int, np.ndarray]  # probabilities, which sum to 1 over the last axis
+
+    def source(self) -> TableDraws:
+        """What draws from the tables, with the log weight log p(x, evidence) - log q(x)."""
+        shape = self.target.num_states
+        scopes = [self.scopes.get(node, ()) for node in range(len(shape))]
+        tables = [self.tables.get(node, np.empty(0)) for node in range(len(shape))]
+        sampler = ForwardSampler.from_tables(shape.tolist(), self.order, scopes, tables)
+        return TableDraws(sampler, LogTables.of(self.log_ratios()), self.target.fixed, self.target.log_constant)
+
+    def log_ratios(self) -> list[LogTable]:
+        """Log tables whose sum is the log weight: -log q of each node, with the factors that lie in its scope."""
+        ratios = {node: negative_log(table) for node, table in self.tables.items()}
+        turns = {node: turn for turn, node in enumerate(self.order)}
+        others: list[LogTable] = []
+        for scope, log_table in self.target.factors:
+            last = max(scope, key=turns.__getitem__)
+            if set(scope) <= set(self.scopes[last]):
+                ratios[last] = ratios[last] + align(scope, log_table, self.scopes[last])
+            else:
+                others.append((scope, log_table))
+        own = [(self.scopes[node], table) for node, table in ratios.items() if (table != 0.0).any()]
+        return [*own, *others]
+
+
+def negative_log(table: np.ndarray) -> np.ndarray:
+    """-log q; 0 where q is 0, which is never drawn."""
+    return np.where(table > 0.0, -stable.log(np.where(table > 0.0, table, 1.0)), 0.0)
+
+
+def align(scope: Sequence[int], table: np.ndarray, wider: Sequence[int]) -> np.ndarray:
+    """A table with an axis for each node of a wider scope, of length 1 for those that it does not have."""
+    kept = [node for node in wider if node in scope]
+    moved = np.transpose(table, [scope.index(node) for node in kept])
+    sizes = iter(moved.shape)
+    return moved.reshape([next(sizes) if node in scope else 1 for node in wider])
+
+
+@dataclass(frozen=True, eq=False)
+class TargetTables:
+    """p(x, evidence) as a product of factors over the nodes that are not observed."""
+
+    num_states: np.ndarray  # (node,)
+    factors: Sequence[LogTable]
+    fixed: Mapping[int, int]  # node → state
+    log_constant: float
+
+    @classmethod
+    def of(cls, arrays: FactorArrays, row: Findings) -> TargetTables:
+        """The factors of a model reduced by one row of evidence; likelihoods are factors of one node."""
+        nodes = {variable.name: node for node, variable in enumerate(row.variables)}
+        fixed = {nodes[name]: int(codes[0]) for name, codes in row.codes.items()}
+        parts = [(tuple(arrays.scope(f).tolist()), arrays.log_table(f)) for f in range(arrays.num_factors)]
+        parts += [((nodes[name],), stable.log(values[0])) for name, values in row.likelihoods.items()]
+        reduced = [reduce_table(scope, table, fixed) for scope, table in parts]
+        constant = float(sum(table for scope, table in reduced if not scope))
+        return cls(arrays.num_states, [part for part in reduced if part[0]], fixed, constant)
+
+    @property
+    def free(self) -> list[int]:
+        """The nodes that are to be drawn."""
+        return [node for node in range(len(self.num_states)) if node not in self.fixed]
+
+
+def reduce_table(scope: Sequence[int], table: np.ndarray, fixed: Mapping[int, int]) -> LogTable:
+    """A table at the states of some nodes, which leave its scope."""
+    index = tuple(fixed.get(node, slice(None)) for node in scope)
+    return tuple(node for node in scope if node not in fixed), np.asarray(table[index])

@@ -1,1 +1,0 @@
-"""Sequential Monte Carlo for state spaces that are given by functions."""

@@ -1,1 +1,0 @@
-"""Proposals of importance sampling: where draws come from."""
