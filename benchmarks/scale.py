@@ -29,8 +29,7 @@ import numpy as np
 import juncture as jt
 from juncture.data.sources import as_source
 from juncture.data.sources.contract import map_blocks
-from juncture.learning.networks.complete_rows import count_blocks, count_or_refuse
-from juncture.learning.networks.statistics import count_families
+from juncture.learning.networks.statistics import count_blocks, count_families, count_or_refuse
 from juncture.learning.structure import data as structure_data
 from juncture.runtime.parallel import num_threads
 from juncture.variables import Scope

@@ -27,7 +27,7 @@ import numpy as np
 import juncture as jt
 from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.learning.conditionals.table import BDeu
-from juncture.learning.structure.comparison import compare_graphs
+from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score
 

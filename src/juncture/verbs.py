@@ -289,7 +289,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
         `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
         have are documented in `juncture.learning.undirected.fit`,
-        `juncture.learning.undirected.gaussian.gaussian_graphs`, `juncture.sequences.hidden_markov.fit`,
+        `juncture.learning.undirected.gaussian`, `juncture.sequences.hidden_markov.fit`,
         `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit`,
         `juncture.sequences.conditional_random_field.fit` and `juncture.latent.mixtures.fit`; for an `EnergyModel`
         `juncture.latent.energy.fit`, for a `FactorAnalysis` or `ProbabilisticPCA`

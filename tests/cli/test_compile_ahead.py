@@ -48,7 +48,7 @@ for module, names in {(CALLED | OF_SEQUENCES | OF_TREES | OF_TOPICS | OF_MESSAGE
 WIDE = f"""
 import numpy as np
 from juncture.data.dataset import Dataset
-from juncture.learning.structure.independence.tests import PermutationTest
+from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.variables import Variable
 

@@ -14,7 +14,7 @@ from juncture.cli.printing.progress import PassBar, show_passes
 from juncture.cli.training_rows import Training, WatchedPasses
 from juncture.data.sources import as_source
 from juncture.learning.structure import data as structure_data
-from juncture.learning.structure.streamed import rows as streamed_rows
+from juncture.learning.structure.streamed import streamed_rows
 from support.command_line import juncture
 
 ASIA = jt.example("asia")

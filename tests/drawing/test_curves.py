@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import juncture as jt
-from juncture.networks.densities import STEPS, density_heights
+from juncture.networks.picture import STEPS, density_heights
 
 K, X, Y = jt.Variable("k", ["a", "b"]), jt.Variable("x"), jt.Variable("y")
 MODEL = jt.BayesianNetwork(

@@ -40,17 +40,16 @@ ORDERS = {
         "fit", "em", "conditionals", "networks", "undirected", "structure", "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "scope_groups", "complete_rows", "saved_counts", "estimation",
-        "posterior", "uncertain_beliefs", "expectation", "seen_rows", "line_starts", "line_vectors", "problem",
-        "free_tables", "gradient", "standard_errors", "fit",
+        "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "expectation", "problem",
+        "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
-        "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
-        "proportional_fitting", "pseudo_likelihood", "holes", "fit", "gaussian",
+        "penalties", "statistics", "log_tables", "likelihood", "ascent", "margins", "pseudo_likelihood", "fit",
+        "gaussian",
     ],
     "learning.structure": [
-        "sets", "constraints", "streamed", "data", "scores", "independence", "comparison", "searches", "learn",
-        "strength", "order_chain", "edge_posteriors",
+        "sets", "constraints", "streamed", "data", "scores", "independence", "graph_comparison", "searches", "learn",
+        "strength", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "log_factorial", "matching", "gamma_divergence", "cumulative", "incomplete",

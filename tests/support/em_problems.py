@@ -15,12 +15,11 @@ from juncture.latent.factor_analysis.em import CompleteFactors, IncompleteFactor
 from juncture.latent.factor_analysis.posterior import Patterns
 from juncture.latent.mixtures.expectation import Block
 from juncture.latent.mixtures.fit import MixtureProblem
-from juncture.learning.conditionals.causes import causes_of
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
-from juncture.learning.conditionals.noisy import CauseProblem
+from juncture.learning.conditionals.noisy import CauseProblem, causes_of
 from juncture.learning.networks.expectation import RowBlock
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.undirected.gaussian.incomplete_numbers import IncompleteNumbers
+from juncture.learning.undirected.gaussian import IncompleteNumbers
 from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, SequenceBlock
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts

@@ -24,10 +24,10 @@ from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, a
 from juncture.cli.training_rows import Training, read_blocks, read_training_rows
 from juncture.errors import IdentifierWarning, hint
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.edges import Edge
+from juncture.graphs.graph import Edge
 from juncture.graphs.text import parse_chains, quote_name
 from juncture.learning.structure.data import Rows, names_of
-from juncture.learning.structure.independence.tests import TESTS
+from juncture.learning.structure.independence import TESTS
 from juncture.learning.structure.learn import SEARCHES, resolve_method
 from juncture.learning.structure.scores.scores import SCORES
 from juncture.learning.structure.strength import EdgeStrengths, edge_strengths

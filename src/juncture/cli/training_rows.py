@@ -25,7 +25,7 @@ from juncture.learning.structure.data import Rows, as_rows, total_weight
 from juncture.learning.structure.learn import search_structure
 from juncture.learning.structure.searches.combined import SearchResult
 from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 from juncture.variables import Variable
 from juncture.verbs import fit
 

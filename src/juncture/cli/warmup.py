@@ -56,13 +56,13 @@ from juncture.kernels.messages.schedules import FLOODING
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.data import settle
-from juncture.learning.structure.independence.tests import PermutationTest
+from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.discrete import discrete_scores
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.trees import ChowLiu
 from juncture.learning.structure.sets import find_paths
-from juncture.learning.structure.streamed.gathering import gather_rows
+from juncture.learning.structure.streamed.streamed_rows import gather_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.networks.pairwise.ising import ising, potts

@@ -46,8 +46,7 @@ from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.decision_network import DecisionNetwork
-from juncture.networks.decision_nodes import Decision, Utility
+from juncture.networks.decision_network import Decision, DecisionNetwork, Utility
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.variables import Scope, Variable
 

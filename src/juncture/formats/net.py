@@ -70,8 +70,7 @@ from juncture.formats.linear import parse_linear
 from juncture.formats.losses import find_losses, state_texts, to_table
 from juncture.formats.row_repair import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.decision_network import DecisionNetwork, node_name
-from juncture.networks.decision_nodes import Decision, Utility
+from juncture.networks.decision_network import Decision, DecisionNetwork, Utility, node_name
 from juncture.variables import Scope, Variable
 
 TO_LINE_END = re.compile(r"[^\n]*+")

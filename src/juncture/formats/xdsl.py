@@ -58,8 +58,7 @@ from juncture.formats.xml import (
     words,
 )
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.decision_network import DecisionNetwork, node_variable
-from juncture.networks.decision_nodes import Decision, Utility
+from juncture.networks.decision_network import Decision, DecisionNetwork, Utility, node_variable
 from juncture.variables import Scope, Variable
 
 MAX_EXPANDED = 2**24  # entries of all noisy tables of a file, written out

@@ -12,7 +12,7 @@ from operator import index
 from juncture.base.values import Value
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.errors import InvalidModel
-from juncture.graphs.edges import as_nodes
+from juncture.graphs.graph import as_nodes
 from juncture.graphs.text import SHOWN, quote_name
 
 MAX_DRAWN_CLIQUES = 150  # in a notebook

@@ -1,19 +1,23 @@
-"""What all kinds of graphs share: nodes, edges, text, DOT, networkx."""
+"""What all kinds of graphs share: nodes, edges, text, DOT, networkx; and the checks of nodes and edges.
+
+Nodes are names, edges are pairs of different names; `as_nodes` and `as_edges` check what users give.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 from juncture.base.checks import check_iterable
 from juncture.base.values import Value
 from juncture.drawing.diagram import Diagram, Node
 from juncture.drawing.diagram import Edge as Line
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
-from juncture.graphs.edges import Edge, as_edges, as_nodes
 from juncture.graphs.text import SHOWN, Link, clauses, dot_text, parse_chains
+
+Edge: TypeAlias = tuple[str, str]
 
 
 class Graph(Value):
@@ -126,3 +130,43 @@ def adjacency(nodes: Iterable[str], pairs: Iterable[Edge]) -> dict[str, tuple[st
     for first, second in pairs:
         lists[first].append(second)
     return {node: tuple(others) for node, others in lists.items()}
+
+
+def as_nodes(nodes: Iterable[object]) -> tuple[str, ...]:
+    """Distinct names, in the order given."""
+    if isinstance(nodes, str):
+        raise InvalidModel(f"nodes must be a list of names, not the text {nodes!r}")
+    names: dict[str, None] = {}
+    for node in check_iterable(nodes, "nodes", error=InvalidModel):
+        name = as_name(node)
+        if name in names:
+            raise InvalidModel(f"the node {name!r} is listed twice; list each node once")
+        names[name] = None
+    return tuple(names)
+
+
+def as_edges(edges: Iterable[object], arrow: str) -> tuple[Edge, ...]:
+    """Pairs of different names, in the order given."""
+    if isinstance(edges, str):
+        raise InvalidModel(f"edges must be a list of pairs of names, not the text {edges!r}; for text there is parse")
+    return tuple(as_edge(edge, arrow) for edge in check_iterable(edges, "edges", error=InvalidModel))
+
+
+def as_edge(edge: Any, arrow: str) -> Edge:
+    """A pair of different names; a set raises, since it has no first and second."""
+    if type(edge) is not tuple and isinstance(edge, str | Set | Mapping):  # the quick check first
+        raise InvalidModel(f"an edge must be a pair of names such as ('a', 'b'); got {edge!r}")
+    try:
+        first, second = edge
+    except (TypeError, ValueError):
+        raise InvalidModel(f"an edge must be a pair of names such as ('a', 'b'); got {edge!r}") from None
+    tail, head = as_name(first), as_name(second)
+    if tail == head:
+        raise InvalidModel(f"the edge {tail!r} {arrow} {head!r} joins a node to itself; an edge needs two nodes")
+    return tail, head
+
+
+def as_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidModel(f"a node's name must be a non-empty string; got {name!r}")
+    return str(name)  # NumPy's strings as Python's own

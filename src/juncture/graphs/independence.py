@@ -1,21 +1,27 @@
-"""`Independence`: the statement a ⫫ b | given; all statements about some names; I-maps.
+"""Conditional independence: the statement a ⫫ b | given, and the graphs whose missing edges state it.
 
-An oracle answers whether a ⫫ b | given. It may be a function of three sets of names, a graph, or a joint table.
+`Independence` is one statement. `IndependenceGraph` is what directed and undirected graphs share: separation, trails,
+separators, all statements, and I-maps. An oracle answers whether a ⫫ b | given. It may be a function of three sets of
+names, a graph, or a joint table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 from typing import Any
 
 from juncture.base.checks import check_count
 from juncture.base.values import Value
 from juncture.errors import InvalidModel, TooLarge
-from juncture.graphs.edges import as_nodes
+from juncture.graphs.graph import Graph, as_nodes
+from juncture.graphs.separation import Moves, minimal_separator, minimum_separator, path_to, search
 from juncture.graphs.text import quote_name
+from juncture.graphs.trails import Passage, Trail, passages, simple_paths
+from juncture.graphs.traversal import Steps
 
+Names = str | Iterable[str]
 Oracle = Callable[..., bool]
 MAX_STATEMENTS = 2**20
 
@@ -70,6 +76,130 @@ def check_disjoint(a: set[str], b: set[str], given: set[str]) -> None:
     for one, other, where in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
         if one & other:
             raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence must be disjoint")
+
+
+class IndependenceGraph(Graph):
+    """A graph whose missing edges state conditional independencies."""
+
+    def is_separated(self, a: Names, b: Names, given: Names = ()) -> bool:
+        """Whether no active trail leads from a to b: then the graph implies a ⫫ b | given.
+
+        In a directed graph this is d-separation; in an undirected graph every path contains a given node. It takes
+        time linear in nodes and edges.
+        """
+        starts, targets, observed = self._sides(a, b, given)
+        return search(starts, self._moves(observed), targets)[1] is None
+
+    def active_trail(self, a: Names, b: Names, given: Names = ()) -> Trail | None:
+        """A shortest open trail from a to b, which explains why they are not separated; None if they are."""
+        starts, targets, observed = self._sides(a, b, given)
+        origins, end = search(starts, self._moves(observed), targets)
+        # a shortest path of the ball visits no node twice: it could have gone on at the first visit
+        return None if end is None else self._trail([node for node, _ in path_to(end, origins)], observed)
+
+    def trails(self, a: str, b: str, given: Names = ()) -> Iterator[Trail]:
+        """Every trail between two nodes, open or blocked, one by one; a large graph has very many."""
+        (start,), (target,), observed = self._sides([a], [b], given)
+        return (self._trail(path, observed) for path in simple_paths(start, target, self._adjacent))
+
+    def separated_from(self, names: Names, given: Names = ()) -> set[str]:
+        """All nodes that are separated from these ones; neither these nor what is given are among them."""
+        starts, _, observed = self._sides(names, (), given)
+        reached, _ = search(starts, self._moves(observed))
+        return set(self.nodes).difference((node for node, _ in reached), observed)
+
+    def minimal_separator(self, a: Names, b: Names, *, within: Names | None = None) -> set[str] | None:
+        """A minimal set of nodes that separates a from b; None where no set does.
+
+        `within` limits the choice to some nodes. There may be smaller sets of others: see `minimum_separator`.
+        """
+        starts, targets, _ = self._sides(a, b, ())
+        neighbors = self._moral_neighbors(starts | targets)
+        return minimal_separator(neighbors, starts, targets, self._allowed(neighbors, starts | targets, within))
+
+    def minimum_separator(self, a: Names, b: Names, *, within: Names | None = None) -> set[str] | None:
+        """As few nodes as can separate a from b; None where none do. `within` limits the choice."""
+        starts, targets, _ = self._sides(a, b, ())
+        neighbors = self._moral_neighbors(starts | targets)
+        return minimum_separator(neighbors, starts, targets, self._allowed(neighbors, starts | targets, within))
+
+    def local_independencies(self) -> tuple[Independence, ...]:
+        """The local Markov property: an independence for each node."""
+        raise NotImplementedError
+
+    def pairwise_independencies(self) -> tuple[Independence, ...]:
+        """The pairwise Markov property: an independence for every two nodes that are not adjacent."""
+        raise NotImplementedError
+
+    def independencies(self, max_given: int | None = None) -> tuple[Independence, ...]:
+        """Every a ⫫ b | given that the graph states about two single nodes, few given nodes first.
+
+        Sets are separated exactly when all pairs between them are, so that these are all independencies. Their
+        number doubles with each node; `max_given` limits how many nodes are given.
+        """
+        return tuple(self._pair_independencies(max_given))
+
+    def _pair_independencies(self, max_given: int | None) -> Iterator[Independence]:
+        for size in given_sizes(len(self.nodes), max_given):
+            for given in combinations(self.nodes, size):
+                others = [node for node in self.nodes if node not in given]
+                separated = {node: self.separated_from(node, given) for node in others}
+                yield from (Independence(a, b, given) for a, b in combinations(others, 2) if b in separated[a])
+
+    # --- beside an oracle: a graph, a joint table, or a function of a, b and given -----------------------------------
+
+    def is_map(self, oracle: Any) -> bool:
+        """Whether every independency of the graph holds: the graph is an I-map."""
+        return all_hold(self._basis(), as_oracle(oracle))
+
+    def is_minimal_map(self, oracle: Any) -> bool:
+        """Whether the graph is an I-map, and is none without one of its edges."""
+        fewer = (type(self)((e for e in self.edges if e != edge), self.nodes) for edge in self.edges)
+        return self.is_map(oracle) and not any(graph.is_map(oracle) for graph in fewer)
+
+    def is_perfect_map(self, oracle: Any) -> bool:
+        """Whether exactly the independencies of the graph hold."""
+        return self.is_map(oracle) and pairs_match(self, as_oracle(oracle))
+
+    # --- what a kind of graph implements -----------------------------------------------------------------------------
+
+    def _moves(self, given: set[str]) -> Moves:
+        """The moves of a Bayes ball."""
+        raise NotImplementedError
+
+    def _adjacent(self, node: str) -> tuple[str, ...]:
+        """All nodes that an edge joins to this one."""
+        raise NotImplementedError
+
+    def _arrow_between(self, one: str, other: str) -> str:
+        raise NotImplementedError
+
+    def _judge_passage(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+        """Whether and why a node on a trail is open."""
+        raise NotImplementedError
+
+    def _moral_neighbors(self, names: set[str]) -> Steps:
+        """The undirected graph in which separators of these nodes are sought."""
+        raise NotImplementedError
+
+    def _basis(self) -> tuple[Independence, ...]:
+        """Statements from which all others follow, in any distribution."""
+        raise NotImplementedError
+
+    def _trail(self, nodes: list[str], given: set[str]) -> Trail:
+        arrows = [self._arrow_between(one, other) for one, other in pairwise(nodes)]
+        return Trail(
+            nodes, arrows, passages(nodes, lambda before, node, after: self._judge_passage(before, node, after, given))
+        )
+
+    def _sides(self, a: Names, b: Names, given: Names) -> tuple[set[str], set[str], set[str]]:
+        """Three sets of nodes that share none."""
+        sides = self._check_names(a), self._check_names(b), self._check_names(given)
+        check_disjoint(*sides)
+        return sides
+
+    def _allowed(self, neighbors: Steps, ends: set[str], within: Names | None) -> set[str]:
+        return (set(neighbors) if within is None else self._check_names(within) & set(neighbors)) - ends
 
 
 def pair_statements(names: Sequence[str], max_given: int | None = None) -> Iterator[Independence]:

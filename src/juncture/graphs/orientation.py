@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
-from juncture.graphs.edges import Edge
+from juncture.graphs.graph import Edge
 
 
 class Marks:

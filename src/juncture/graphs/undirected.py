@@ -11,11 +11,9 @@ from juncture.base.options import as_generator
 from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.clique_forest import CliqueForest
 from juncture.graphs.cliques import all_cliques, clique_tree, maximal_cliques, perfect_order
-from juncture.graphs.edges import Edge, as_nodes
 from juncture.graphs.elimination import best_order, check_search, eliminate, induced_width, log_weights
-from juncture.graphs.graph import adjacency
-from juncture.graphs.independence import Independence, as_oracle
-from juncture.graphs.independence_graph import IndependenceGraph
+from juncture.graphs.graph import Edge, adjacency, as_nodes
+from juncture.graphs.independence import Independence, IndependenceGraph, as_oracle
 from juncture.graphs.separation import Moves, undirected_moves
 from juncture.graphs.trails import Passage, plain_passage
 from juncture.graphs.traversal import Steps, components

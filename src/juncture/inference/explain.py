@@ -6,7 +6,7 @@ from typing import Any
 
 from juncture.base.checks import check_flag
 from juncture.errors import Unsupported
-from juncture.graphs.edges import Edge
+from juncture.graphs.graph import Edge
 from juncture.information.entropies import mutual_information
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork

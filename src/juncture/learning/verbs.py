@@ -6,11 +6,11 @@ from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.learning.networks.complete_rows import network_statistics
 from juncture.learning.networks.estimation import estimate_network
 from juncture.learning.networks.fit import fit_network
+from juncture.learning.networks.statistics import network_statistics
 from juncture.learning.undirected.fit import estimate_factors, fit_factors
-from juncture.learning.undirected.gaussian.gaussian_graphs import fit_undirected
+from juncture.learning.undirected.gaussian import fit_undirected
 from juncture.learning.undirected.statistics import factor_statistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork

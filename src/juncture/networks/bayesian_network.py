@@ -17,11 +17,14 @@ from juncture.factors.conditional import AnyConditional, Columns, Conditional, p
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian import LinearGaussian
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.edges import as_nodes
-from juncture.networks.complete_rows import check_complete_row, num_rows
-from juncture.networks.elimination_order import check_elimination_order
-from juncture.networks.factor_product import FactorGraph, MarkovNetwork
-from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
+from juncture.graphs.graph import as_nodes
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork, check_complete_row, num_rows
+from juncture.networks.marginalization import (
+    check_elimination_order,
+    find_removable_leaves,
+    sum_out_variables,
+    warn_undirected,
+)
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
 from juncture.variables import Scope, State, Variable, distinct_variables
 

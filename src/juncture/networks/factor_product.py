@@ -14,22 +14,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.base.checks import check_kind, check_number, check_tuples
+from juncture.base.checks import check_kind, check_mapping, check_number, check_tuples
 from juncture.base.values import Value, number_of
+from juncture.data.dataset import Dataset
+from juncture.data.findings import is_hole
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.conditional import Columns
 from juncture.factors.factor import TOLERANCE, Factor, product_of
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.scope_tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.networks.canonical_potentials import canonical_potentials
-from juncture.networks.complete_rows import check_complete_row, num_rows
-from juncture.networks.elimination_order import check_elimination_order
-from juncture.networks.log_linear import boltzmann, log_linear_factor
-from juncture.networks.marginalization import sum_out_variables
-from juncture.networks.minimal_potentials import MinimalPotentials, minimal_potentials
+from juncture.networks.marginalization import check_elimination_order, sum_out_variables
 from juncture.networks.plates import Plates, check_plates, flatten
+from juncture.networks.potentials import (
+    MinimalPotentials,
+    boltzmann,
+    canonical_potentials,
+    log_linear_factor,
+    minimal_potentials,
+)
 from juncture.variables import Scope, State, Variable, distinct_variables
 
 
@@ -288,3 +292,17 @@ def check_one_kind(parts: Sequence[Factor | GaussianFactor], scope: Scope) -> No
 def constant_factor(variables: Sequence[Variable]) -> Factor:
     scope = check_table_size(Scope(variables), f"the clique of {len(variables)} variables")
     return Factor(scope, np.ones(scope.shape))
+
+
+def num_rows(columns: Columns) -> int:
+    """The number of rows of some columns; no columns are one row, the empty assignment."""
+    return len(next(iter(columns.values()), ("",)))
+
+
+def check_complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
+    """Coded columns of one row that gives every variable a state."""
+    columns = Dataset([dict(check_mapping(assignment, "an assignment"))], variables=variables).columns
+    for name in variables.names:
+        if name not in columns or is_hole(columns[name]).any():
+            raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")
+    return columns

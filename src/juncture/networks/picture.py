@@ -1,4 +1,7 @@
-"""`draw`: a model as a picture, with beliefs in its nodes where they are given."""
+"""`draw`: a model as a picture, with beliefs in its nodes where they are given.
+
+The belief of a variable with states is a bar for each state, that of a real variable a small curve.
+"""
 
 from __future__ import annotations
 
@@ -7,52 +10,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from juncture.base.checks import check_mapping, check_number, check_path
 from juncture.drawing.diagram import Diagram, Drawing, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.rasters import Rasters
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
-from juncture.networks.densities import density_heights, moments_text
 from juncture.runtime.files import write_bytes
 
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
 KINDS = (".svg", ".png", ".pdf")  # of files of pictures
 MAX_ARROWS = 10_000  # between states on a circle
+STEPS = 48
+TAIL = 0.002  # of the probability, left out at each end
+MARGIN = 0.08  # of the range, added at each end
 
 
 class Drawable(Protocol):
     """A model that knows its own diagram."""
 
     def to_diagram(self) -> Drawing: ...
-
-
-@dataclass(frozen=True, repr=False)
-class Picture:
-    """A drawing as SVG text; notebooks show it."""
-
-    svg: str
-
-    def save(self, path: str | Path) -> None:
-        """Write the picture to a file whose name ends in .svg, .png or .pdf; the last two need the extra `plot`."""
-        from juncture.drawing.images import render
-
-        kind = check_kind(path)
-        write_bytes(path, self.svg.encode() if kind == ".svg" else render(self.svg, kind[1:]))
-
-    def _repr_html_(self) -> str:
-        return self.svg
-
-    def __repr__(self) -> str:
-        return f"Picture({len(self.svg):,} characters of SVG)"
-
-
-def check_kind(path: str | Path) -> str:
-    """The ending of the name of a file for a picture."""
-    kind = check_path(path).suffix.lower()
-    if kind not in KINDS:
-        raise FormatError("pictures are SVG, PNG or PDF; end the file's name in .svg, .png or .pdf", file=str(path))
-    return kind
 
 
 def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, str], float] | None = None) -> Picture:
@@ -102,6 +81,34 @@ def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, 
     return Picture(to_svg(diagram))
 
 
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A drawing as SVG text; notebooks show it."""
+
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file whose name ends in .svg, .png or .pdf; the last two need the extra `plot`."""
+        from juncture.drawing.images import render
+
+        kind = check_kind(path)
+        write_bytes(path, self.svg.encode() if kind == ".svg" else render(self.svg, kind[1:]))
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Picture({len(self.svg):,} characters of SVG)"
+
+
+def check_kind(path: str | Path) -> str:
+    """The ending of the name of a file for a picture."""
+    kind = check_path(path).suffix.lower()
+    if kind not in KINDS:
+        raise FormatError("pictures are SVG, PNG or PDF; end the file's name in .svg, .png or .pdf", file=str(path))
+    return kind
+
+
 def find_diagram(model: Any) -> Drawing:
     """The diagram of a model, of an answer, or of the list of the k best answers."""
     if isinstance(model, list | tuple) and model and hasattr(model[0], "_diagram_of"):
@@ -149,6 +156,27 @@ def add_beliefs(node: Node, beliefs: Any) -> Node:
         return replace(node, note=moments_text(marginal), curve=density_heights(marginal), shaded=shaded)
     bars = tuple((str(label), float(p)) for label, p in marginal.to_dict().items())
     return replace(node, bars=bars, shaded=shaded)
+
+
+def density_heights(marginal: Any) -> tuple[float, ...]:
+    """The probability of equal steps along the line, over the largest; nothing for a variable that is known.
+
+    Steps of probability, not values of the density: a point that has a probability of its own has a height too.
+    """
+    low, high = (float(marginal.quantile(level)) for level in (TAIL, 1 - TAIL))
+    if not np.isfinite(high - low) or high <= low:
+        return ()
+    margin = MARGIN * (high - low)
+    ends = np.linspace(low - margin, high + margin, STEPS + 1)
+    masses = np.diff(np.asarray(marginal.cdf(ends), float))
+    return tuple((masses / masses.max()).tolist())
+
+
+def moments_text(marginal: Any) -> str:
+    """The mean and the standard deviation; of a variable that is known its value."""
+    if marginal.variance == 0:
+        return f"{marginal.mean:.4g}"
+    return f"{marginal.mean:.4g} ± {marginal.variance**0.5:.3g}"
 
 
 def add_strengths(diagram: Drawing, strengths: Mapping[tuple[str, str], float]) -> Diagram:

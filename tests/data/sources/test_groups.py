@@ -19,7 +19,7 @@ from juncture.data.sources.arrow import ArrowReader
 from juncture.data.sources.groups import QuerySource
 from juncture.data.sources.lazy_queries import LazyQuery
 from juncture.data.sources.polars import LazyFrameReader
-from juncture.learning.networks.scope_groups import MOST_GROUPS, group_scopes
+from juncture.learning.networks.statistics import MOST_GROUPS, group_scopes
 from support.row_sources import SOURCES
 
 ASIA = jt.example("asia")

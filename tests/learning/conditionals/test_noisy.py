@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import juncture as jt
-from juncture.learning.conditionals.causes import posterior_of_causes
-from juncture.learning.conditionals.noisy import NoisyOrLikelihood
+from juncture.learning.conditionals.noisy import NoisyOrLikelihood, posterior_of_causes
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.networks.estimation import network_log_prior
-from juncture.learning.networks.free_tables import FreeTables
+from juncture.learning.networks.gradient import FreeTables
 from support.learning_oracles import RowExpectation, quiet, random_tables, with_holes
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ import pytest
 
 import juncture as jt
 from juncture.learning.conditionals.contract import EstimationOptions
-from juncture.learning.networks.free_tables import FreeTables
+from juncture.learning.networks.gradient import FreeTables
 from support.learning_oracles import RowExpectation, random_tables, with_holes
 
 TO_THE_END = jt.ExpectationMaximization(tolerance=1e-13, max_steps=3000, acceleration="squarem")

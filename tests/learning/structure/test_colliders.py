@@ -13,13 +13,20 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.separation_sets import SeparationSets, bits
-from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.independence.single_test import independence_test
-from juncture.learning.structure.independence.tests import as_tester
+from juncture.graphs.separation import SeparationSets, bits
+from juncture.learning.structure.graph_comparison import compare_graphs
+from juncture.learning.structure.independence import as_tester, independence_test
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.searches.pc import PC, orient_skeleton
-from juncture.learning.structure.searches.skeleton import RULES, Verdicts, Vote, find_skeleton, is_collider, is_open
+from juncture.learning.structure.searches.pc import (
+    COLLIDER_RULES,
+    PC,
+    Verdicts,
+    Vote,
+    find_skeleton,
+    is_collider,
+    is_open,
+    orient_skeleton,
+)
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample
@@ -66,7 +73,7 @@ def test_separations_by_bits_are_those_of_the_graph(seed):
         assert separations.is_separated(first, second, bits(observed)) == expected
 
 
-@given(st.integers(0, 10**6), st.sampled_from(list(RULES)))
+@given(st.integers(0, 10**6), st.sampled_from(list(COLLIDER_RULES)))
 def test_an_oracle_gives_the_exact_class(seed, rule):
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, int(rng.integers(1, 13)), float(rng.uniform(1, 4)))
@@ -79,7 +86,7 @@ def test_an_oracle_gives_the_exact_class_of_large_graphs():
         assert learn_structure(graph, "pc") == graph.essential_graph()
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", COLLIDER_RULES)
 @pytest.mark.parametrize("rows_of", [line_rows, table_rows])
 def test_the_order_of_the_columns_does_not_matter(rows_of, rule):
     for seed in range(6):
@@ -113,7 +120,7 @@ def test_votes_are_nearer_to_the_truth_than_the_first_column(rows_of, num_rows):
         rng = np.random.default_rng(seed)
         graph = random_graph(rng, 8, 3.0)
         data = rows_of(rng, graph, num_rows)
-        found = {rule: learn_structure(data, "pc", level=0.01, colliders=rule) for rule in RULES}
+        found = {rule: learn_structure(data, "pc", level=0.01, colliders=rule) for rule in COLLIDER_RULES}
         for rule, learned in {**found, "first": first_stays(data, 0.01)}.items():
             distances[rule].append(compare_graphs(learned, graph.essential_graph()).distance)
     means = {rule: np.mean(values) for rule, values in distances.items()}

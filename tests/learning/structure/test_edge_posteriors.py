@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 import juncture as jt
-from juncture.learning.structure.order_chain import count_orders
+from juncture.learning.structure.edge_posteriors import count_orders
 from support.structure_examples import random_reals, random_rows
 
 

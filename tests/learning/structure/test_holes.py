@@ -9,7 +9,7 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.comparison import compare_graphs
+from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure, resolve_method
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score

@@ -9,8 +9,7 @@ from scipy.stats import chi2, chi2_contingency, kstest, norm, pearsonr
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.independence.single_test import independence_test
-from juncture.learning.structure.independence.tests import (
+from juncture.learning.structure.independence import (
     TESTS,
     ChiSquaredTest,
     FisherZTest,
@@ -18,6 +17,7 @@ from juncture.learning.structure.independence.tests import (
     OracleTester,
     PermutationTest,
     as_tester,
+    independence_test,
 )
 from support.structure_examples import random_reals, random_rows
 

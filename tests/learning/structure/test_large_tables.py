@@ -9,7 +9,7 @@ import pytest
 
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
-from juncture.learning.structure.independence.single_test import independence_test
+from juncture.learning.structure.independence import independence_test
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.discrete import MAX_CELLS, CodedRows
 from juncture.variables import Variable

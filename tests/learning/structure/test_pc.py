@@ -11,10 +11,9 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.independence.tests import GSquaredTest
+from juncture.learning.structure.independence import GSquaredTest
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.searches.pc import PC
-from juncture.learning.structure.searches.skeleton import find_skeleton
+from juncture.learning.structure.searches.pc import PC, find_skeleton
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample

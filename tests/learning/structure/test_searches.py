@@ -10,8 +10,8 @@ from juncture.data.tables.coding import Coding
 from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.independence.tests import PermutationTest, SeparationTester
+from juncture.learning.structure.graph_comparison import compare_graphs
+from juncture.learning.structure.independence import PermutationTest, SeparationTester
 from juncture.learning.structure.learn import SEARCHES, learn_structure
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.gaussian import BGe

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sources import as_source
 from juncture.learning.structure import data as structure_data
-from juncture.learning.structure.independence.tests import TESTS
+from juncture.learning.structure.independence import TESTS
 from juncture.learning.structure.learn import SEARCHES, search_structure
 from juncture.learning.structure.scores.scores import SCORES
 from juncture.learning.structure.sets import member_of
-from juncture.learning.structure.streamed import counting, gathering
+from juncture.learning.structure.streamed import counting, streamed_rows
 from juncture.learning.structure.streamed.coded_copy import ClusterRows
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
 from juncture.learning.structure.strength import count_rows, resample_rows
 from support.partitions import LocalPartitions
@@ -38,7 +38,7 @@ def _small_memory():
     """Few distinct rows fit in memory, and the sample has few rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(structure_data, "MAX_DISTINCT", 6)
-        patch.setattr(gathering, "SAMPLE", 16)
+        patch.setattr(streamed_rows, "SAMPLE", 16)
         yield
 
 
@@ -259,7 +259,7 @@ def test_what_needs_rows_in_memory_is_refused():
 
 def test_a_search_that_would_count_too_many_tables_is_refused(monkeypatch):
     _, source = draw_rows(0)
-    monkeypatch.setattr("juncture.learning.structure.scores.streamed.MAX_SETS", 10)
+    monkeypatch.setattr("juncture.learning.structure.scores.streamed_scores.MAX_SETS", 10)
     with pytest.raises(jt.TooLarge, match=r"'n0' has 16 possible sets of parents, .*: set max_parents"):
         jt.learn_structure(source, "exact")
     assert jt.learn_structure(source, "exact", max_parents=1).nodes
@@ -283,8 +283,8 @@ def test_a_full_disk_is_said(monkeypatch):
 
 def test_a_pass_that_is_full_counts_before_the_search_goes_on(monkeypatch):
     rows, source = draw_rows(3)
-    monkeypatch.setattr("juncture.learning.structure.streamed.rows.PASS_CELLS", 40)
-    monkeypatch.setattr("juncture.learning.structure.streamed.rows.KEPT_CELLS", 100)
+    monkeypatch.setattr("juncture.learning.structure.streamed.streamed_rows.PASS_CELLS", 40)
+    monkeypatch.setattr("juncture.learning.structure.streamed.streamed_rows.KEPT_CELLS", 100)
     for name in ("hill-climbing", "ges", "exact"):
         assert jt.learn_structure(source, name) == jt.learn_structure(rows, name), name
 

@@ -11,8 +11,8 @@ from juncture.errors import IdentifierWarning, InvalidData, Unsupported
 from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores.available_rows import available_gains
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score
+from juncture.learning.structure.searches.trees import available_gains
 
 NAMES = ["kind", "a", "b", "c", "d", "e"]
 

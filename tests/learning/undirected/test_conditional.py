@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 import juncture as jt
-from juncture.learning.undirected.holes import ConditionalLikelihood
+from juncture.learning.undirected.likelihood import ConditionalLikelihood
 from juncture.learning.undirected.log_tables import LogTables
 from support.undirected_examples import LOOP, joint_of, model_over, rows_of
 

@@ -10,9 +10,8 @@ from scipy.optimize import check_grad
 
 import juncture as jt
 from juncture.data.sources.entries import as_source
-from juncture.learning.undirected.expectation import CellExpectation
+from juncture.learning.undirected.likelihood import CellExpectation, Likelihood
 from juncture.learning.undirected.log_tables import LogTables
-from juncture.learning.undirected.objectives import Likelihood
 from support.undirected_examples import LOOP, gap, joint_of, log_likelihood, model_over, rows_of
 
 SCOPES = st.lists(

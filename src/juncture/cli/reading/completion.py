@@ -62,7 +62,7 @@ def complete_score(incomplete: str) -> list[str]:
 
 
 def complete_test(incomplete: str) -> list[str]:
-    from juncture.learning.structure.independence.tests import TESTS
+    from juncture.learning.structure.independence import TESTS
 
     return starting_with(incomplete, TESTS)
 

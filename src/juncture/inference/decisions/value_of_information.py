@@ -29,8 +29,7 @@ from juncture.inference.decisions.optimal_policy import absorb_decisions, optima
 from juncture.inference.engines.contract import Answers, Query
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.decision_network import DecisionNetwork
-from juncture.networks.decision_nodes import Decision
+from juncture.networks.decision_network import Decision, DecisionNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics import stable
 

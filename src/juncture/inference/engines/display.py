@@ -109,7 +109,7 @@ def variable_html(beliefs: Beliefs, name: str) -> str:
     marginal = summarize(found)
     if beliefs.model.variable(name).is_real:
         from juncture.drawing.curves import curve_svg
-        from juncture.networks.densities import density_heights
+        from juncture.networks.picture import density_heights
 
         moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"
         heights = density_heights(found)

@@ -167,7 +167,7 @@ class RealMarginal(Value):
     def _repr_html_(self) -> str:
         """The text, and for a single row the density."""
         from juncture.drawing.curves import curve_svg
-        from juncture.networks.densities import density_heights
+        from juncture.networks.picture import density_heights
 
         heights = density_heights(self) if self.is_single else ()
         return f"<p><code>{escape(repr(self))}</code></p>" + (curve_svg(heights) if heights else "")

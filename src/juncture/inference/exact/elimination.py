@@ -47,7 +47,7 @@ from juncture.inference.exact.clique_search import (
     order_by_scopes,
 )
 from juncture.kernels.elimination_orders.greedy_orders import moral_graph
-from juncture.networks.elimination_order import as_order
+from juncture.networks.marginalization import as_order
 from juncture.numerics import stable
 from juncture.runtime.memory import check_memory
 from juncture.variables import Scope

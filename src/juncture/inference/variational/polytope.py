@@ -20,7 +20,7 @@ from juncture.errors import InvalidData, TooLarge
 from juncture.factors.scope_tables import title_of
 from juncture.information.max_entropy import max_entropy
 from juncture.networks.factor_product import FactorProduct
-from juncture.networks.minimal_potentials import MinimalPotentials
+from juncture.networks.potentials import MinimalPotentials
 from juncture.numerics import stable
 from juncture.variables import Scope
 

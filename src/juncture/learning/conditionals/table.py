@@ -15,7 +15,6 @@ from juncture.data.tables.weights import check_prior_counts, check_total
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional, HasScope, as_parents
 from juncture.factors.deterministic import Deterministic
-from juncture.learning.conditionals.alignment import align_states, unite_scopes
 from juncture.learning.conditionals.contract import (
     EstimationOptions,
     estimate_conditional,
@@ -25,7 +24,7 @@ from juncture.learning.conditionals.contract import (
     summarise_expected,
     takes_prior,
 )
-from juncture.learning.conditionals.row_counts import RowCounts
+from juncture.learning.conditionals.row_counts import RowCounts, align_states, unite_scopes
 from juncture.numerics import stable
 from juncture.variables import Assignment, Scope, Variable
 

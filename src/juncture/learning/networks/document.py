@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.learning.conditionals.causes import CauseCounts
-from juncture.learning.conditionals.line_moments import LineMoments
+from juncture.learning.conditionals.linear_gaussian import LineMoments
+from juncture.learning.conditionals.noisy import CauseCounts
 from juncture.learning.conditionals.row_counts import RowCounts
 from juncture.learning.conditionals.table import TableCounts
 from juncture.variables import Scope, State, Variable, distinct_variables, first_repeated

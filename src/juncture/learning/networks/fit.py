@@ -20,7 +20,6 @@ from juncture.learning.em.expectation_maximization import (
     resolve_learner,
 )
 from juncture.learning.fit import Fit
-from juncture.learning.networks.complete_rows import count_if_complete
 from juncture.learning.networks.estimation import (
     estimate_conditionals,
     fixed_children,
@@ -31,7 +30,7 @@ from juncture.learning.networks.estimation import (
 from juncture.learning.networks.expectation import FEW_DISTINCT, MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress

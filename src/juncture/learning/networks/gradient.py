@@ -2,26 +2,34 @@
 
 Fisher's identity: ∇ log p(observed) = E[∇ log p(observed, hidden) | observed]. L-BFGS often takes fewer steps than EM
 near the optimum.
+
+`FreeTables` has the free tables of a network as one vector of numbers without constraints: logarithms, up to a constant
+a row.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
-from juncture.errors import NotConvergedWarning, warn_user
+from juncture.errors import NotConvergedWarning, Unsupported, warn_user
+from juncture.factors.conditional import Conditional, signature
+from juncture.factors.deterministic import Deterministic
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.conditionals.table import added_counts
 from juncture.learning.em.contract import EMState
 from juncture.learning.em.expectation_maximization import em_steps
 from juncture.learning.em.steps import EMSteps
-from juncture.learning.networks.free_tables import FreeTables
+from juncture.learning.networks.estimation import learned_groups, pool_statistics
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule
-
-NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
+from juncture.numerics.stable import softmax
 
 EM_STEPS = 8  # EM steps after L-BFGS: their gains estimate the remaining gain
 LEFT = 10.0  # times the tolerance may be left to gain
@@ -30,6 +38,8 @@ LIFT = 1e-9  # of each row of a table is shared out, so that no entry is zero
 SLOPE = 1e-4  # the largest slope, per unit of probability, of a row at the optimum
 SHARES = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5)  # of each row that is moved to its best entries
 OUT_OF_STEPS = 1  # the status in which L-BFGS ends by the number of its steps
+SMALLEST = 1e-13  # the start of a probability of zero: its logarithm must be finite
+NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
 
 
 @dataclass(frozen=True)
@@ -163,3 +173,70 @@ def steepest_corner(table: np.ndarray, slope: np.ndarray) -> np.ndarray:
     steepest = slope.max(axis=-1, keepdims=True)
     corner = (slope == steepest) / (slope == steepest).sum(axis=-1, keepdims=True)
     return np.where(steepest > SLOPE, corner, table)
+
+
+@dataclass(frozen=True, eq=False)
+class FreeTables:
+    """Which tables may change, tied ones once, and the way between them and a vector."""
+
+    template: BayesianNetwork
+    fixed: frozenset[str]
+    options: EstimationOptions
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The children of each free table: one, or all that are tied."""
+        free = tuple(
+            g for g in learned_groups(self.template, self.fixed) if not isinstance(self.template[g[0]], Deterministic)
+        )
+        for group in free:
+            if not isinstance(self.template[group[0]], Conditional):
+                raise Unsupported(
+                    f"gradients and standard errors are for tables; {signature(self.template[group[0]])} is none:"
+                    f" keep it with fixed=[{group[0]!r}], or learn by EM"
+                )
+        return free
+
+    def values(self, model: BayesianNetwork) -> list[np.ndarray]:
+        return [self._table(model, group[0]) for group in self.groups]
+
+    def _table(self, model: BayesianNetwork, name: str) -> np.ndarray:
+        part = model[name]
+        assert isinstance(part, Conditional)  # noqa: S101 (`groups` has looked)
+        return part.values
+
+    def logits(self, model: BayesianNetwork) -> np.ndarray:
+        parts = [np.log(np.maximum(table, SMALLEST)).reshape(-1) for table in self.values(model)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def model(self, logits: np.ndarray) -> BayesianNetwork:
+        """The network whose free tables are the softmax of the vector's parts."""
+        made, start = {}, 0
+        for group in self.groups:
+            shape = self._table(self.template, group[0]).shape
+            stop = start + int(np.prod(shape))
+            table, start = softmax(logits[start:stop].reshape(shape)), stop
+            parts = (self.template[name] for name in group)
+            made.update({part.child.name: Conditional(part.child, part.parents, table) for part in parts})
+        return with_conditionals(
+            self.template, (made.get(part.child.name, part) for part in self.template.conditionals)
+        )
+
+    def gradient(self, model: BayesianNetwork, statistics: NetworkStatistics) -> np.ndarray:
+        """The gradient in the logits: expected counts less the counts that the table predicts for as many rows."""
+        parts = [(counts - expected).reshape(-1) for counts, expected in self._counts(model, statistics)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def slopes(self, model: BayesianNetwork, statistics: NetworkStatistics) -> list[np.ndarray]:
+        """What the objective gains by the unit of probability moved to an entry from its row; no entry may be zero."""
+        counted = self._counts(model, statistics)
+        return [(c - e) / table for (c, e), table in zip(counted, self.values(model), strict=True)]
+
+    def _counts(self, model: BayesianNetwork, statistics: NetworkStatistics) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each table the expected counts, and the counts that the table itself predicts for as many rows."""
+        shared, found = pool_statistics(model, statistics), []
+        for group, table in zip(self.groups, self.values(model), strict=True):
+            part = shared[group[0]]
+            counts = part.counts + added_counts(self.options, part)
+            found.append((counts, counts.sum(axis=-1, keepdims=True) * table))
+        return found

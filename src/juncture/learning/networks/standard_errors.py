@@ -11,7 +11,7 @@ from juncture.errors import InvalidData, NotIdentifiedWarning, warn_user
 from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.networks.estimation import fixed_children
 from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
-from juncture.learning.networks.free_tables import FreeTables
+from juncture.learning.networks.gradient import FreeTables
 from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
 

@@ -1,13 +1,19 @@
 """`statistics`: the sufficient statistics of a network, one part for each family, counted from complete rows.
 
-All tables are counted in one pass over the rows, on all cores; other conditionals summarise their rows one by one.
+Rows are in memory, come in the blocks of a source, or in groups by the queries of its engine. All tables are counted in
+one pass over the rows, on all cores; other conditionals summarise their rows one by one.
+
+Where the engine of a source counts, one query groups the rows by the variables of several scopes, since the counts of a
+scope are sums of those of a larger one. Fewer queries read the rows fewer times, and each has few groups as long as the
+joint number of states is small.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +23,8 @@ from juncture.base.documents.json_text import parse_strictly
 from juncture.base.values import Value
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.data.sources.contract import RowSource, map_blocks
+from juncture.data.sources.contract import Block, Origin, RowSource, map_blocks
+from juncture.data.sources.groups import GroupingSource, groups_rows
 from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.data.tables.weights import check_total
 from juncture.errors import FormatError, InvalidData, UnknownVariable
@@ -26,9 +33,16 @@ from juncture.kernels.counting import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
+from juncture.learning.networks.templates import prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
-from juncture.variables import Assignment, Scope
+from juncture.variables import Assignment, Scope, Variable
+
+CHUNK = 2**18  # rows counted into one table: fixed, so that sums of weights do not depend on the number of cores
+BLOCK = 2**12  # rows whose codes fit a core's cache
+MANY_STATES = 2**12  # joint states of scopes that are counted by one query
+MOST_GROUPS = 2**20  # groups that a query may have: scopes with more joint states are counted block by block
+Parts: TypeAlias = Sequence[AnyConditional]
 
 
 class RareRow(NamedTuple):
@@ -121,8 +135,172 @@ class NetworkStatistics(Value):
         return f"NetworkStatistics({len(self.parts)} families, weight {self.weight:g})"
 
 
-CHUNK = 2**18  # rows counted into one table: fixed, so that sums of weights do not depend on the number of cores
-BLOCK = 2**12  # rows whose codes fit a core's cache
+def network_statistics(
+    structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> NetworkStatistics:
+    template, rows = prepare_rows(structure, data, variables, weights=weights)
+    return compute_statistics(template, rows)
+
+
+def compute_statistics(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics:
+    """The statistics of all families of complete rows."""
+    found = count_all(template.conditionals, data, count_or_refuse)
+    if found is None:
+        raise InvalidData("there are no rows to count: the source gave no block")
+    return found
+
+
+def count_if_complete(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics | None:
+    """The statistics of complete rows; None if a cell is missing, or a column."""
+    return count_all(template.conditionals, data, count_or_none)
+
+
+CountBlock: TypeAlias = Callable[[Parts, Block], NetworkStatistics | None]
+
+
+def count_or_refuse(parts: Parts, block: Block) -> NetworkStatistics:
+    check_complete(block.rows, names_of(parts), block.describe_row)
+    return count_parts(parts, block.rows)
+
+
+def check_complete(data: Dataset, names: Iterable[str], describe: DescribeRow = describe_row) -> None:
+    for name in names:
+        if name not in data.columns:
+            raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
+        holes = has_hole(data.columns[name])
+        if holes.any():
+            raise IncompleteRows(
+                f"the statistics of complete rows were asked for, but {name!r} is missing in"
+                f" {describe(int(holes.argmax()))}; jt.fit learns from rows with holes"
+            )
+
+
+class IncompleteRows(InvalidData):
+    """Rows with holes, where complete ones were asked for."""
+
+
+def count_or_none(parts: Parts, block: Block) -> NetworkStatistics | None:
+    columns = block.rows.columns
+    if any(name not in columns or has_hole(columns[name]).any() for name in names_of(parts)):
+        return None
+    return count_parts(parts, block.rows)
+
+
+def names_of(parts: Parts) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.name for part in parts for one in (*part.parents, part.child)))
+
+
+def count_all(parts: Parts, data: Dataset | RowSource, count: CountBlock) -> NetworkStatistics | None:
+    """The statistics of some families; None as soon as `count` gives None."""
+    if isinstance(data, Dataset):
+        return count(parts, Block(data, Origin()))
+    if groups_rows(data) and set(names_of(parts)) <= set(data.names):
+        return count_groups(parts, data, count)
+    return count_blocks(parts, data, count)  # a column that is not there is found in the first block
+
+
+def count_blocks(parts: Parts, source: RowSource, count: CountBlock) -> NetworkStatistics | None:
+    """The statistics of all blocks, added in order."""
+    total: NetworkStatistics | None = None
+    for part in map_blocks(partial(count, parts), source):
+        if part is None:
+            return None
+        total = part if total is None else total + part
+    return total
+
+
+def count_groups(parts: Parts, source: GroupingSource, count: CountBlock) -> NetworkStatistics | None:
+    """The statistics of the groups of rows that queries give; those of other families from the blocks."""
+    found: list[NetworkStatistics] = []
+    num_rows: set[int] = set()
+    left = set(range(len(parts)))
+    groups = group_scopes([Scope((*part.parents, part.child)) for part in parts])
+    blocks = source.group_rows([group.scope.names for group in groups], MOST_GROUPS)
+    for group, block in zip(groups, blocks, strict=True):
+        if block is None:
+            continue
+        counted = count([parts[position] for position in group.positions], block)
+        if counted is None:
+            return None
+        found.append(counted)
+        left.difference_update(group.positions)
+        num_rows.add(sum(block.origin.copies))
+    if len(num_rows) > 1:
+        raise InvalidData(f"the number of rows has changed between queries, from {min(num_rows)} to {max(num_rows)}")
+    if left or not found:
+        others = [parts[position] for position in sorted(left)]
+        counted = count_blocks(others, source.only(names_of(others)), count)
+        if counted is None:
+            return None
+        found.append(counted)
+    merged = {name: part for one in found for name, part in one.parts.items()}
+    return NetworkStatistics({part.child.name: merged[part.child.name] for part in parts}, found[0].weight)
+
+
+class ScopeGroup(NamedTuple):
+    """The variables of some scopes, and the positions of these scopes."""
+
+    scope: Scope
+    positions: tuple[int, ...]
+
+
+def group_scopes(scopes: Sequence[Scope], most: int = MANY_STATES) -> list[ScopeGroup]:
+    """Groups of scopes with at most so many joint states; scopes that no query counts are in none of them.
+
+    Each scope, the largest first, joins the group that grows least; one that has more states by itself starts a group.
+
+    >>> from juncture.variables import Variable
+    >>> a, b, c = (Variable(name, 2) for name in "abc")
+    >>> [group.positions for group in group_scopes([Scope([a, b]), Scope([b]), Scope([b, c])], most=4)]
+    [(0, 1), (2,)]
+    """
+    groups: list[ScopeGroup] = []
+    for position in sorted(
+        filter(lambda at: is_countable(scopes[at]), range(len(scopes))), key=lambda at: -scopes[at].size
+    ):
+        joined = [ScopeGroup(group.scope.union(scopes[position]), (*group.positions, position)) for group in groups]
+        fitting = [at for at, new in enumerate(joined) if new.scope.size <= max(most, groups[at].scope.size)]
+        if not fitting:
+            groups.append(ScopeGroup(scopes[position], (position,)))
+            continue
+        best = min(fitting, key=lambda at: joined[at].scope.size / groups[at].scope.size)
+        groups[best] = joined[best]
+    return groups
+
+
+def is_countable(scope: Scope) -> bool:
+    return not any(variable.is_real for variable in scope) and scope.size <= MOST_GROUPS
+
+
+def count_complete(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
+    return count_parts(template.conditionals, data)
+
+
+def count_parts(parts: Parts, data: Dataset) -> NetworkStatistics:
+    """All tables in one pass, each other conditional by itself."""
+    tables = [part for part in parts if isinstance(part, Conditional)]
+    counts = count_families(data, [part.scope for part in tables])
+    found: dict[str, Any] = {
+        part.child.name: TableCounts(part.child, part.parents, table)
+        for part, table in zip(tables, counts, strict=True)
+    }
+    for part in parts:
+        if part.child.name not in found:
+            found[part.child.name] = summarise(part, data)
+    return NetworkStatistics({part.child.name: found[part.child.name] for part in parts}, total_weight(data))
+
+
+def count_families(data: Dataset, scopes: Sequence[Scope]) -> list[np.ndarray]:
+    """The counts of each scope, whose columns must have no holes: in chunks of rows that are added in order."""
+    names = sorted({name for scope in scopes for name in scope.names})
+    layout = FamilyLayout.of(scopes, {name: index for index, name in enumerate(names)})
+    columns = [data.columns[name] for name in names]
+    chunks = [(start, min(start + CHUNK, len(data))) for start in range(0, len(data), CHUNK)]
+
+    def count(chunk: tuple[int, int]) -> np.ndarray:
+        return count_chunk(columns, data.weights, layout, *chunk)
+
+    return layout.tables(sum(parallel.map(count, chunks), np.zeros(layout.num_cells)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,19 +338,6 @@ def strides_of(shape: Sequence[int]) -> list[int]:
     return [int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape))]
 
 
-def count_families(data: Dataset, scopes: Sequence[Scope]) -> list[np.ndarray]:
-    """The counts of each scope, whose columns must have no holes: in chunks of rows that are added in order."""
-    names = sorted({name for scope in scopes for name in scope.names})
-    layout = FamilyLayout.of(scopes, {name: index for index, name in enumerate(names)})
-    columns = [data.columns[name] for name in names]
-    chunks = [(start, min(start + CHUNK, len(data))) for start in range(0, len(data), CHUNK)]
-
-    def count(chunk: tuple[int, int]) -> np.ndarray:
-        return count_chunk(columns, data.weights, layout, *chunk)
-
-    return layout.tables(sum(parallel.map(count, chunks), np.zeros(layout.num_cells)))
-
-
 def count_chunk(
     columns: Sequence[np.ndarray], weights: np.ndarray | None, layout: FamilyLayout, start: int, stop: int
 ) -> np.ndarray:
@@ -192,50 +357,13 @@ def count_chunk(
     return cells
 
 
+def total_weight(data: Dataset) -> float:
+    return float(len(data) if data.weights is None else np.sum(data.weights))
+
+
 def datasets_of(data: Dataset | RowSource) -> Iterator[Dataset]:
     """The data block by block: all in one, or the blocks of a source."""
     if isinstance(data, Dataset):
         yield data
     else:
         yield from map_blocks(lambda block: block.rows, data)
-
-
-Parts: TypeAlias = Sequence[AnyConditional]
-
-
-def count_complete(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
-    return count_parts(template.conditionals, data)
-
-
-def count_parts(parts: Parts, data: Dataset) -> NetworkStatistics:
-    """All tables in one pass, each other conditional by itself."""
-    tables = [part for part in parts if isinstance(part, Conditional)]
-    counts = count_families(data, [part.scope for part in tables])
-    found: dict[str, Any] = {
-        part.child.name: TableCounts(part.child, part.parents, table)
-        for part, table in zip(tables, counts, strict=True)
-    }
-    for part in parts:
-        if part.child.name not in found:
-            found[part.child.name] = summarise(part, data)
-    return NetworkStatistics({part.child.name: found[part.child.name] for part in parts}, total_weight(data))
-
-
-def total_weight(data: Dataset) -> float:
-    return float(len(data) if data.weights is None else np.sum(data.weights))
-
-
-class IncompleteRows(InvalidData):
-    """Rows with holes, where complete ones were asked for."""
-
-
-def check_complete(data: Dataset, names: Iterable[str], describe: DescribeRow = describe_row) -> None:
-    for name in names:
-        if name not in data.columns:
-            raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
-        holes = has_hole(data.columns[name])
-        if holes.any():
-            raise IncompleteRows(
-                f"the statistics of complete rows were asked for, but {name!r} is missing in"
-                f" {describe(int(holes.argmax()))}; jt.fit learns from rows with holes"
-            )

@@ -14,7 +14,7 @@ import numpy as np
 from juncture.base.checks import check_count, check_iterable, check_kind
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.edges import Edge, as_edges
+from juncture.graphs.graph import Edge, as_edges
 from juncture.learning.structure.sets import Positions, set_of
 
 

@@ -13,8 +13,7 @@ from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, TooLarge, UnknownVariable, Unsupported, hint
 from juncture.learning.networks.expectation import MAX_DISTINCT
 from juncture.learning.networks.templates import code_columns
-from juncture.learning.structure.streamed.gathering import gather_rows
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows, gather_rows
 from juncture.learning.structure.streamed.sums import SummedRows, sum_rows
 from juncture.variables import Scope, Variable
 

@@ -16,7 +16,7 @@ from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
 from juncture.learning.structure.data import Rows, as_rows
-from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
+from juncture.learning.structure.independence import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
 from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
 from juncture.learning.structure.searches.exact import ExactSearch
@@ -26,7 +26,7 @@ from juncture.learning.structure.searches.mmhc import MMHC
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import ChowLiu, TreeAugmented
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.variables import Scope, Variable
 

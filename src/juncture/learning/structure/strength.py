@@ -20,9 +20,9 @@ from juncture.drawing.diagram import Edge as Line
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import DeterministicRelationWarning
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.comparison import links
 from juncture.learning.structure.constraints import EdgeConstraints, check_whole
 from juncture.learning.structure.data import as_dataset, impossible_edges
+from juncture.learning.structure.graph_comparison import links
 from juncture.learning.structure.learn import resolve_method, resolve_search
 from juncture.learning.structure.searches.equivalence_classes import apply_constraints
 from juncture.learning.structure.sets import find_paths

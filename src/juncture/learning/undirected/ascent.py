@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.learning.undirected.likelihood import Objective
 from juncture.learning.undirected.log_tables import Coordinates
-from juncture.learning.undirected.objectives import Objective
 from juncture.learning.undirected.penalties import Penalty
 from juncture.numerics.iteration import INTERRUPTED, ProgressCallback, Trace
 from juncture.runtime.parallel import one_thread

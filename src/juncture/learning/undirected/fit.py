@@ -17,14 +17,20 @@ from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, Unsuppor
 from juncture.learning.fit import Fit
 from juncture.learning.networks.templates import prepare_rows
 from juncture.learning.undirected.ascent import Stopping, ascend
-from juncture.learning.undirected.coupling import coupled_cells
-from juncture.learning.undirected.decomposable import closed_form, log_partition
-from juncture.learning.undirected.expectation import CellExpectation
-from juncture.learning.undirected.holes import ConditionalLikelihood, MarginalLikelihood, break_symmetry, find_latent
-from juncture.learning.undirected.log_tables import Coordinates, FreeCells, LogTables
-from juncture.learning.undirected.objectives import Likelihood, Objective, check_counts_possible, dot_counts
+from juncture.learning.undirected.likelihood import (
+    CellExpectation,
+    ConditionalLikelihood,
+    Likelihood,
+    MarginalLikelihood,
+    Objective,
+    break_symmetry,
+    check_counts_possible,
+    dot_counts,
+    find_latent,
+)
+from juncture.learning.undirected.log_tables import Coordinates, FreeCells, LogTables, coupled_cells
+from juncture.learning.undirected.margins import closed_form, fit_proportionally, log_partition
 from juncture.learning.undirected.penalties import Penalty, check_penalty
-from juncture.learning.undirected.proportional_fitting import fit_proportionally
 from juncture.learning.undirected.pseudo_likelihood import PseudoLikelihood
 from juncture.learning.undirected.statistics import FactorStatistics, check_tables, count_if_complete
 from juncture.networks.factor_product import FactorProduct

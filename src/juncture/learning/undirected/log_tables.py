@@ -1,6 +1,8 @@
 """The logarithms of all tables of an undirected model as one vector, and the coordinates in which they are learned.
 
 θ is the vector of all cells of all factors, one after the other. A zero of a given factor stays zero: its θ is -inf.
+The coordinates are the free cells themselves, or the parameters η of a linear coupling, θ = Bη, with one row of B for
+each cell of each factor.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from juncture.base.checks import shown
 from juncture.base.values import read_only
+from juncture.errors import InvalidData
 from juncture.factors.factor import Factor
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics import stable
@@ -114,3 +118,37 @@ class FreeCells:
 
     def gradient(self, cells: np.ndarray) -> np.ndarray:
         return cells[self.is_free]
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledCells:
+    """θ = Bη where the template has no zero, from η = 0; the objective stays concave, with the gradient Bᵀ∇θ."""
+
+    matrix: Any  # (cell, parameter), an array or a sparse matrix
+    is_possible: np.ndarray
+
+    @property
+    def start(self) -> np.ndarray:
+        return np.zeros(self.matrix.shape[1])
+
+    def logs(self, vector: np.ndarray) -> np.ndarray:
+        return np.where(self.is_possible, np.asarray(self.matrix @ vector), -np.inf)
+
+    def gradient(self, cells: np.ndarray) -> np.ndarray:
+        return np.asarray(self.matrix.T @ np.where(self.is_possible, cells, 0.0))
+
+
+def coupled_cells(coupling: Any, tables: LogTables) -> CoupledCells:
+    """The matrix that users give, checked."""
+    from scipy.sparse import issparse
+
+    rule = f"a coupling is a matrix with {tables.num_cells:,} rows, one for each cell of each factor in their order"
+    try:
+        matrix = coupling.tocsr().astype(float) if issparse(coupling) else np.asarray(coupling, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidData(f"{rule}; got {shown(coupling)}") from None
+    if matrix.ndim != 2 or matrix.shape[0] != tables.num_cells or not matrix.shape[1]:
+        raise InvalidData(f"{rule}, and a column for each parameter; got the shape {matrix.shape}")
+    if not np.isfinite(matrix.data if issparse(matrix) else matrix).all():
+        raise InvalidData("a coupling has finite numbers only")
+    return CoupledCells(matrix, tables.is_possible)

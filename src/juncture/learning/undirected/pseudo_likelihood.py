@@ -16,8 +16,8 @@ from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import TooLarge
 from juncture.learning.networks.expectation import MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.statistics import strides_of, total_weight
+from juncture.learning.undirected.likelihood import dot_counts
 from juncture.learning.undirected.log_tables import LogTables
-from juncture.learning.undirected.objectives import dot_counts
 from juncture.learning.undirected.statistics import used_names
 from juncture.numerics import stable
 from juncture.variables import Scope

@@ -17,9 +17,8 @@ import numpy as np
 from juncture.base.documents.kinds import HEAD, register_kind
 from juncture.base.documents.node import SPARE, Node
 from juncture.data.document import encode_states, read_states
-from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.networks.pairwise.nodes import GridNames
+from juncture.networks.pairwise.nodes import GridNames, grid_edges
 
 ORDER = "elimination_order"
 MAX_AXES = 32

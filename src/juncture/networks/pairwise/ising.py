@@ -11,9 +11,8 @@ from juncture.base.checks import check_array, check_count, check_kind, check_num
 from juncture.base.values import read_only
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.networks.pairwise.checks import check_shape, grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
-from juncture.networks.pairwise.nodes import GridNames
+from juncture.networks.pairwise.nodes import GridNames, check_shape, grid_edges
 from juncture.numerics.stable import as_logs
 
 Values = tuple[int, int]

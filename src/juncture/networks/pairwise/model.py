@@ -16,11 +16,16 @@ from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.factors.conditional import Columns
 from juncture.factors.factor import Factor
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.networks.complete_rows import check_complete_row
-from juncture.networks.elimination_order import check_elimination_order
-from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
-from juncture.networks.pairwise.checks import check_edges, check_names, check_pairwise, check_shape, grid_edges
-from juncture.networks.pairwise.nodes import NodeScope
+from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork, check_complete_row
+from juncture.networks.marginalization import check_elimination_order
+from juncture.networks.pairwise.nodes import (
+    NodeScope,
+    check_edges,
+    check_names,
+    check_pairwise,
+    check_shape,
+    grid_edges,
+)
 from juncture.numerics.stable import as_logs
 from juncture.variables import Scope, State, Variable
 

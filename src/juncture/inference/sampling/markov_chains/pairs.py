@@ -21,8 +21,8 @@ from juncture.inference.engines.factor_arrays import offsets
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.pairwise import LIMIT, NUM_DIGITS, SCALE, sweep_pairs, sweep_spins
-from juncture.networks.pairwise.checks import grid_edges
 from juncture.networks.pairwise.model import PairwiseNetwork
+from juncture.networks.pairwise.nodes import grid_edges
 from juncture.runtime import parallel
 
 PIECE = 2**16  # nodes of a piece of work

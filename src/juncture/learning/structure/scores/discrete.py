@@ -18,7 +18,7 @@ from juncture.learning.structure.data import check_complete
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
 from juncture.learning.structure.scores.state_counts import MAX_CELLS as COUNTED_CELLS
 from juncture.learning.structure.scores.state_counts import MAX_STATES, StateCounts, cells_in_order, state_counts
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits

@@ -38,9 +38,9 @@ from juncture.learning.structure.scores.discrete import (
 from juncture.learning.structure.scores.gaussian import BGe, gaussian_scores
 from juncture.learning.structure.scores.local_scores import LocalScores, ScoreCache, with_edge_prior
 from juncture.learning.structure.scores.mixed import mixed_scores
-from juncture.learning.structure.scores.streamed import StreamedDiscreteScores, StreamedObservedScores
+from juncture.learning.structure.scores.streamed_scores import StreamedDiscreteScores, StreamedObservedScores
 from juncture.learning.structure.sets import member_of, parents_of
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
 from juncture.learning.structure.data import Rows
-from juncture.learning.structure.independence.functions import determined_by, warn_of_functions
-from juncture.learning.structure.independence.tests import Tester, as_tester
+from juncture.learning.structure.independence import Tester, as_tester, determined_by, warn_of_functions
 from juncture.learning.structure.scores.local_scores import map_tasks
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.hill_climbing import HillClimbing

@@ -1,94 +1,47 @@
-"""Trees: the best graph in which each variable has at most one parent (Chow and Liu 1968), or one besides a class."""
+"""Trees: the best graph in which each variable has at most one parent (Chow and Liu 1968), or one besides a class.
+
+The gain of each edge does not depend on the other edges, so the best tree is a maximum branching. Where cells are
+missing, each gain is computed from the rows in which its family is observed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.base.options import resolve
+from juncture.data.dataset import Dataset
+from juncture.data.missingness import has_hole
+from juncture.errors import InvalidData, TooLarge, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import Rows, impossible_edges, names_of
-from juncture.learning.structure.scores.available_rows import (
-    AvailableGains,
-    AvailableMixedGains,
-    StreamedGains,
-    available_gains,
+from juncture.learning.structure.data import Rows, advise, impossible_edges, names_of, total_weight
+from juncture.learning.structure.scores.discrete import (
+    KINDS,
+    CodedRows,
+    DiscreteScores,
+    OverCodedRows,
+    check_some_observed,
 )
-from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks, rounding
-from juncture.learning.structure.scores.scores import scores_and_bounds, takes_holes
-from juncture.learning.structure.sets import Positions, graph_of, members
+from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache, edge_cost, map_tasks, rounding
+from juncture.learning.structure.scores.scores import (
+    SCORES,
+    EdgePrior,
+    as_local_scores,
+    counting_rule,
+    scores_and_bounds,
+    takes_holes,
+)
+from juncture.learning.structure.scores.streamed_scores import score_cells
+from juncture.learning.structure.sets import Positions, graph_of, members, set_of
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
+from juncture.learning.structure.streamed.sums import SummedRows
 from juncture.numerics.iteration import ProgressCallback
 
 OUTSIDE = -1
-Available = AvailableGains | AvailableMixedGains | StreamedGains
-
-
-def maximum_branching(weights: np.ndarray) -> list[int]:
-    """The parent of each node, `OUTSIDE` for roots, with the largest sum of `weights` (parent, child).
-
-    An edge of weight -inf cannot be; one of weight 0 is as good as none, and is taken. Chu and Liu's way (1965):
-    every node takes its best parent; a cycle is contracted to one node, whose edges have the cost of leaving it.
-    """
-    size = len(weights)
-    with_root = np.full((size + 1, size + 1), -np.inf)
-    with_root[:size, :size] = weights
-    with_root[size, :size] = -penalty(weights)  # an outside root, a possible parent of every node, at a cost
-    np.fill_diagonal(with_root, -np.inf)
-    parents = arborescence(with_root, list(range(size)), size)
-    return [OUTSIDE if parents[child] == size else parents[child] for child in range(size)]
-
-
-def penalty(weights: np.ndarray) -> float:
-    """What a root costs: nothing is added that would lower the sum, so that it only decides ties."""
-    finite = weights[np.isfinite(weights)]
-    return 1e-12 * max(1.0, float(np.abs(finite).max(initial=0.0)))
-
-
-def arborescence(weights: np.ndarray, nodes: list[int], root: int) -> dict[int, int]:
-    """The parent of each of the nodes, all of which the root reaches."""
-    parents = {node: int(np.argmax(weights[:, node])) for node in nodes}
-    cycle = find_cycle(parents, root)
-    if not cycle:
-        return parents
-    whole = len(weights)
-    merged, entry, leaving = contract(weights, np.array(cycle), parents)
-    found = arborescence(merged, [*(node for node in nodes if node not in set(cycle)), whole], root)
-    outside = {child: int(leaving[child]) if parent == whole else parent for child, parent in found.items()}
-    broken = int(entry[outside.pop(whole)])
-    return outside | {node: parents[node] for node in cycle} | {broken: found[whole]}
-
-
-def contract(weights: np.ndarray, inside: np.ndarray, parents: dict[int, int]) -> tuple[np.ndarray, ...]:
-    """The cycle as one more node: (weights, where an edge from each node enters it, where one to each leaves it)."""
-    size = len(weights)
-    kept = np.array([weights[parents[int(node)], node] for node in inside])
-    into = weights[:, inside] - kept
-    merged = np.full((size + 1, size + 1), -np.inf)
-    merged[:size, :size] = weights
-    merged[:size, size] = into.max(axis=1)
-    merged[size, :size] = weights[inside].max(axis=0)
-    merged[inside] = merged[:, inside] = -np.inf
-    return merged, inside[into.argmax(axis=1)], inside[weights[inside].argmax(axis=0)]
-
-
-def find_cycle(parents: dict[int, int], root: int) -> list[int]:
-    """The nodes of one cycle, or none."""
-    finished = {root}
-    for start in parents:
-        path: dict[int, None] = {}
-        node = start
-        while node not in finished and node not in path:
-            path[node] = None
-            node = parents[node]
-        if node in path:
-            nodes = list(path)
-            return nodes[nodes.index(node) :]
-        finished.update(path)
-    return []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,3 +201,184 @@ def index_named(name: str, names: Sequence[str]) -> int:
     if name not in names:
         raise UnknownVariable.among(name, names, where="the data")
     return names.index(name)
+
+
+def maximum_branching(weights: np.ndarray) -> list[int]:
+    """The parent of each node, `OUTSIDE` for roots, with the largest sum of `weights` (parent, child).
+
+    An edge of weight -inf cannot be; one of weight 0 is as good as none, and is taken. Chu and Liu's way (1965):
+    every node takes its best parent; a cycle is contracted to one node, whose edges have the cost of leaving it.
+    """
+    size = len(weights)
+    with_root = np.full((size + 1, size + 1), -np.inf)
+    with_root[:size, :size] = weights
+    with_root[size, :size] = -penalty(weights)  # an outside root, a possible parent of every node, at a cost
+    np.fill_diagonal(with_root, -np.inf)
+    parents = arborescence(with_root, list(range(size)), size)
+    return [OUTSIDE if parents[child] == size else parents[child] for child in range(size)]
+
+
+def penalty(weights: np.ndarray) -> float:
+    """What a root costs: nothing is added that would lower the sum, so that it only decides ties."""
+    finite = weights[np.isfinite(weights)]
+    return 1e-12 * max(1.0, float(np.abs(finite).max(initial=0.0)))
+
+
+def arborescence(weights: np.ndarray, nodes: list[int], root: int) -> dict[int, int]:
+    """The parent of each of the nodes, all of which the root reaches."""
+    parents = {node: int(np.argmax(weights[:, node])) for node in nodes}
+    cycle = find_cycle(parents, root)
+    if not cycle:
+        return parents
+    whole = len(weights)
+    merged, entry, leaving = contract(weights, np.array(cycle), parents)
+    found = arborescence(merged, [*(node for node in nodes if node not in set(cycle)), whole], root)
+    outside = {child: int(leaving[child]) if parent == whole else parent for child, parent in found.items()}
+    broken = int(entry[outside.pop(whole)])
+    return outside | {node: parents[node] for node in cycle} | {broken: found[whole]}
+
+
+def contract(weights: np.ndarray, inside: np.ndarray, parents: dict[int, int]) -> tuple[np.ndarray, ...]:
+    """The cycle as one more node: (weights, where an edge from each node enters it, where one to each leaves it)."""
+    size = len(weights)
+    kept = np.array([weights[parents[int(node)], node] for node in inside])
+    into = weights[:, inside] - kept
+    merged = np.full((size + 1, size + 1), -np.inf)
+    merged[:size, :size] = weights
+    merged[:size, size] = into.max(axis=1)
+    merged[size, :size] = weights[inside].max(axis=0)
+    merged[inside] = merged[:, inside] = -np.inf
+    return merged, inside[into.argmax(axis=1)], inside[weights[inside].argmax(axis=0)]
+
+
+def find_cycle(parents: dict[int, int], root: int) -> list[int]:
+    """The nodes of one cycle, or none."""
+    finished = {root}
+    for start in parents:
+        path: dict[int, None] = {}
+        node = start
+        while node not in finished and node not in path:
+            path[node] = None
+            node = parents[node]
+        if node in path:
+            nodes = list(path)
+            return nodes[nodes.index(node) :]
+        finished.update(path)
+    return []
+
+
+def available_gains(score: Any, data: Rows) -> AvailableGains | AvailableMixedGains | StreamedGains:
+    """The gains under a score, of columns with states or real ones."""
+    wanted, cost = resolve(score, SCORES, what="score"), 0.0
+    while isinstance(wanted, EdgePrior):
+        cost += edge_cost(len(data.variables), wanted.expected_parents)
+        wanted = resolve(wanted.score, SCORES, what="score")
+    if isinstance(data, SummedRows):
+        raise TooLarge(f"gains of edges between numbers with holes need rows in memory; past it, {advise(data)}")
+    if isinstance(data, Dataset) and any(variable.is_real for variable in data.variables):
+        return AvailableMixedGains(data, wanted, cost)
+    counting_rule(wanted, 1.0)  # refuses a score of real numbers
+    check_some_observed(data)
+    rows = data.sample if isinstance(data, StreamedRows) else data
+    gains = AvailableGains(CodedRows.with_holes(rows), lambda total: counting_rule(wanted, total), cost)
+    return StreamedGains(data, gains) if isinstance(data, StreamedRows) else gains
+
+
+@dataclass(frozen=True, eq=False)
+class AvailableGains(OverCodedRows):
+    """What one more parent adds to the score of a child: with and without it, the same rows are scored.
+
+    The gain in n of N rows is multiplied by N / n: with the log-likelihood it is N times the mutual information. It
+    depends on no other edge, which is enough for trees; other searches compare families over different rows. An edge
+    that adds more free parameters than n, as one of an identifier does, is left out: n rows cannot tell them.
+    """
+
+    rule: Callable[[float], tuple[str, float]]  # how a table is scored, given the number of rows
+    edge_cost: float = 0.0
+
+    def gains(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        return np.array([self._gain([child, *parents, candidate]) for candidate in candidates], dtype=float)
+
+    def _gain(self, members: list[int]) -> float:
+        codes, sizes = self.rows.codes[members], self.rows.sizes[members]
+        is_whole = (codes >= 0).all(axis=0)
+        weights = self.rows.weights[is_whole]
+        total = float(weights.sum())
+        added = (sizes[0] - 1) * (sizes[-1] - 1) * float(np.prod(sizes[1:-1], dtype=float))  # free parameters
+        if total == 0.0 or added > max(total, len(weights)):  # weights may sum to 1
+            return -np.inf
+        names = tuple(self.names[one] for one in members)
+        observed = CodedRows(names, np.ascontiguousarray(codes[:, is_whole]), weights, sizes)
+        kind, amount = self.rule(total)
+        *parents, last = range(1, len(members))
+        scores = DiscreteScores(observed, KINDS.index(kind), amount).score_extensions(0, parents, [NOTHING, last])
+        gain = scores[1] - scores[0]
+        gain = 0.0 if abs(gain) < rounding(scores[0]) else gain
+        return float(self.rows.weights.sum() / total * gain - self.edge_cost)
+
+
+@dataclass(frozen=True, eq=False)
+class AvailableMixedGains:
+    """As `AvailableGains`, where some columns are real."""
+
+    data: Dataset
+    score: Any
+    edge_cost: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.data.columns)
+
+    @property
+    def num_rows(self) -> int:
+        return self.data.num_rows
+
+    def gains(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        return np.array([self._gain([child, *parents, candidate]) for candidate in candidates], dtype=float)
+
+    def _gain(self, members: list[int]) -> float:
+        part = self.data.only(self.names[one] for one in members)
+        is_whole = ~np.any([has_hole(column) for column in part.columns.values()], axis=0)
+        whole, total = part.take(is_whole), total_weight(part)
+        seen = total_weight(whole)
+        if not seen:
+            return -np.inf
+        scores = ScoreCache(as_local_scores(self.score, whole))
+        last = 1 << (len(members) - 1)
+        without = scores.family(0, last - 2)  # the parents are at the positions from 1 on
+        gain = scores.family(0, last - 2 | last) - without if np.isfinite(without) else -np.inf
+        gain = 0.0 if abs(gain) < rounding(without) else gain
+        return float(total / seen * gain - self.edge_cost)
+
+
+class StreamedGains:
+    """As `AvailableGains`: the gain of an edge, from the rows in which its family is observed."""
+
+    def __init__(self, rows: StreamedRows, sample: AvailableGains) -> None:
+        self.rows, self.sample = rows, sample
+        self.names, self.num_rows = rows.names, sample.num_rows
+
+    def gains(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        found = [self._gain(child, parents, one) for one in candidates]
+        unknown = [one for one, gain in zip(candidates, found, strict=True) if gain is None]
+        estimates = iter(self.sample.gains(child, parents, unknown) if unknown else ())
+        return np.array([float(next(estimates)) if gain is None else gain for gain in found], dtype=float)
+
+    def _gain(self, child: int, parents: Sequence[int], candidate: int) -> float | None:
+        table = self.rows.table(set_of([child, *parents, candidate]))
+        if table is None:
+            return None
+        sizes = self.rows.sizes
+        total = float((table if isinstance(table, np.ndarray) else table.weights).sum())
+        added = (sizes[child] - 1) * (sizes[candidate] - 1) * float(np.prod(sizes[list(parents)], dtype=float))
+        if total == 0.0 or added > total:
+            return -np.inf
+        kind, amount = self.sample.rule(total)
+        everyone, rule = set_of([child, *parents, candidate]), (KINDS.index(kind), amount)
+        without = score_cells(self.rows, table, everyone, (*parents, child), *rule)
+        gain = score_cells(self.rows, table, everyone, (candidate, *parents, child), *rule) - without
+        gain = 0.0 if abs(gain) < rounding(without) else gain
+        return float(self.rows.weight / total * gain - self.sample.edge_cost)
+
+
+Available = AvailableGains | AvailableMixedGains | StreamedGains

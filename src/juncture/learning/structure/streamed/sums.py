@@ -18,7 +18,7 @@ from juncture.data.sources.source import collect, join_rows
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import TooLarge
 from juncture.learning.networks.expectation import FEW_DISTINCT
-from juncture.learning.structure.streamed.gathering import find_hole
+from juncture.learning.structure.streamed.streamed_rows import find_hole
 from juncture.numerics.stable import Moments, grouped_moments, merge_moments
 from juncture.variables import Variable
 

@@ -9,9 +9,9 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.constraints import Constrained
-from juncture.learning.structure.independence.tests import PermutationTest
+from juncture.learning.structure.graph_comparison import compare_graphs
+from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.strength import EdgeStrengths, edge_strengths, resample_rows
 from juncture.verbs import sample

@@ -1,35 +1,117 @@
 """Tests of independence: how surprising the data would be if two variables were independent, given others.
 
-On an oracle (a graph, a joint table, a function) the answer is certain: 1 for independent, 0 for dependent.
+`independence_test` runs a single test; PC and MMHC run many. On an oracle (a graph, a joint table, a function) the
+answer is certain: 1 for independent, 0 for dependent.
+
+On rows past memory the G² and χ² tests are computed from tables that passes over the rows count (`StreamedRows`). Where
+there is no table yet, a sample of the rows answers: it leads a search on to the tests that it will ask for; see
+`StreamedRows.settle`.
+
+Where a variable is a function of others in the rows, tests say little. It is independent of all others given the
+variables that determine it, whatever its neighbours are. So such a set separates the variable from another one only
+where every member of the set is adjacent to that other one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
 from math import sqrt
 from typing import Any, Protocol
 
 import numpy as np
 
-from juncture.base.checks import shown
-from juncture.base.options import resolve
+from juncture.base.checks import check_iterable, check_kind, shown
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator, resolve
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported
+from juncture.data.sources.entries import as_lazy_source
+from juncture.errors import DeterministicRelationWarning, InvalidData, Unsupported, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Oracle
-from juncture.graphs.separation_sets import SeparationSets
-from juncture.learning.structure.constraints import check_whole
-from juncture.learning.structure.data import Rows, check_complete, check_same_kind
-from juncture.learning.structure.independence.streamed import StreamedTester
+from juncture.graphs.separation import SeparationSets
+from juncture.learning.structure.constraints import check_whole, index_of
+from juncture.learning.structure.data import Rows, as_dataset, as_rows, check_complete, check_same_kind, settle
 from juncture.learning.structure.scores.discrete import CodedRows, OverCodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.counting import arrange_table
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
 NOTHING_LEFT = 1e-10  # a share of the variance that is rounding
+SHOWN = 3  # functions that the warning names
+MOST = 3  # parents of a function that is looked for
+ENOUGH = 10.0  # rows for each combination of states, before chance is no explanation
+Question = tuple[int, ...]  # the pair, then what is given
+
+
+@one_path
+def independence_test(
+    data: Any,
+    a: str,
+    b: str,
+    given: str | Iterable[str] | None = (),
+    *,
+    test: Any = "auto",
+    weights: Any = None,
+    rng: Any = 0,
+) -> float:
+    """The p-value of a test that two columns are independent given others: small where rows contradict independence.
+
+    Parameters
+    ----------
+    data
+        What `Dataset` takes, or a source of rows past memory, as in `learn_structure`.
+    a, b, given
+        The names of the two columns, and of the columns to condition on.
+    test
+        The name of a test, or a test such as `PermutationTest(1000)`. "auto" is "g2" for columns with states and
+        "fisher-z" for numbers.
+    weights
+        The weight of each row.
+    rng
+        A seed or a generator, for permutation tests.
+
+    Returns
+    -------
+    float
+        The p-value; 1 where one of the two columns is constant, or a function of the given columns.
+
+    Examples
+    --------
+    >>> rows = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
+    >>> independence_test(rows, "a", "c"), independence_test(rows, "a", "b") < 0.001
+    (1.0, True)
+    """
+    others = () if given is None else [given] if isinstance(given, str) else check_iterable(given, "given")
+    asked = [check_kind(name, str, "the name of a column") for name in (a, b, *others)]
+    if len(set(asked)) < len(asked):
+        raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
+    rows = read_columns(data, asked, weights)
+    tester = as_tester(rows, test, as_generator(rng))
+    first, second, *rest = (tester.names.index(name) for name in asked)
+    return settle(rows, lambda: float(tester.p_values((first, second), [rest])[0]))
+
+
+def read_columns(data: Any, names: Sequence[str], weights: Any) -> Rows:
+    """These columns of the rows; of a source, no others are read."""
+    source = as_lazy_source(data)
+    if source is not None:
+        name = weights if isinstance(weights, str) else None
+        check_names(names, [column for column in source.names if column != name])
+        return as_rows(source.only([*names, *(column for column in source.names if column == name)]), None, weights)
+    rows = as_dataset(data, None, weights, "a test")
+    check_names(names, rows.columns)
+    return rows.only(names)
+
+
+def check_names(names: Sequence[str], known: Iterable[str]) -> None:
+    indices = {name: index for index, name in enumerate(known)}
+    for name in names:
+        index_of(name, indices)
 
 
 class Tester(Protocol):
@@ -167,6 +249,76 @@ class PermutationTester(OverCodedRows):
         return float((1 + np.sum(found >= observed - 1e-9 * max(observed, 1.0))) / (1 + self.num_shuffles))
 
 
+# --- tables of rows past memory --------------------------------------------------------------------------------------
+
+
+class SampleTester(Protocol):
+    """The same test on the sample."""
+
+    @property
+    def num_rows(self) -> int: ...
+
+    def statistics(
+        self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float: ...
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTester:
+    """As `TableTester`: each test from the table of the pair and the given, or from the sample while there is none."""
+
+    rows: StreamedRows
+    kind: int
+    sample: SampleTester
+    _found: dict[Question, tuple[float, float]] = field(default_factory=dict)
+    _functions: dict[Question, float] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.sample.num_rows
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        from scipy.special import chdtrc
+
+        found = [self._test(pair, given) for given in conditions]
+        unknown = [given for given, one in zip(conditions, found, strict=True) if one is None]
+        estimates = zip(*self.sample.statistics(pair, unknown), strict=True) if unknown else iter(())
+        answers = np.array([next(estimates) if one is None else one for one in found], dtype=float).reshape(-1, 2)
+        statistics, degrees = np.maximum(answers[:, 0], 0.0), answers[:, 1]
+        return np.where(degrees > 0, chdtrc(np.maximum(degrees, 1.0), statistics), 1.0)
+
+    def _test(self, pair: tuple[int, int], given: Sequence[int]) -> tuple[float, float] | None:
+        """The statistic and its degrees of freedom; None where there is no table yet."""
+        from juncture.kernels.structure.contingency import add_layers
+
+        key = (*pair, *given)
+        if key not in self._found:
+            table, sizes = self.rows.table(set_of(key)), self.rows.sizes
+            if table is None:
+                return None
+            layers = arrange_table(table, set_of(key), given, pair, sizes)
+            shape = (len(layers), int(sizes[pair[0]]), int(sizes[pair[1]]))
+            self._found[key] = add_layers(layers.reshape(shape), self.kind)
+        return self._found[key]
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        key = (child, *sorted(given))
+        if key not in self._functions:
+            table = self.rows.table(set_of(key))
+            if table is None:
+                return self.sample.rows_for_function(given, child)
+            shown = arrange_table(table, set_of(key), given, [child], self.rows.sizes) > 0
+            is_function = (shown.sum(axis=1) <= 1).all() and shown.any(axis=0).sum() > 1
+            self._functions[key] = self.rows.weight / shown.any(axis=1).sum() if is_function else 0.0
+        return self._functions[key]
+
+
 # --- real variables --------------------------------------------------------------------------------------------------
 
 
@@ -254,6 +406,9 @@ class SeparationTester(OracleTester):
         return np.array([float(self.separations.is_separated(*pair, given)) for given in sets])
 
 
+# --- by name ---------------------------------------------------------------------------------------------------------
+
+
 TESTS: dict[str, Callable[[], Any]] = {
     "g2": GSquaredTest,
     "mutual-information": GSquaredTest,
@@ -275,3 +430,38 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
         raise Unsupported(f"a test is a name such as 'g2', or an object such as GSquaredTest(); got {shown(test)}")
     tester: Tester = wanted.on(source, rng)
     return tester
+
+
+# --- variables that are functions of others --------------------------------------------------------------------------
+
+
+def warn_of_functions(tester: Tester, adjacent: np.ndarray) -> None:
+    """Warn of variables that are functions of their neighbours."""
+    found = list(find_functions(tester, adjacent))
+    if found:
+        names = tester.names
+        named = [
+            f"{names[child]!r} of {', '.join(repr(names[one]) for one in given)}" for child, given in found[:SHOWN]
+        ]
+        warn_user(
+            f"in these rows some variables are functions of others: {'; '.join(named)}{'; …' if found[SHOWN:] else ''};"
+            " tests cannot tell which of them an edge belongs to, so that edges may be missing or superfluous:"
+            " a score can (method='ges' or 'hill-climbing')",
+            DeterministicRelationWarning,
+        )
+
+
+def find_functions(tester: Tester, adjacent: np.ndarray) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(child, given): for each such child, the first of the smallest sets of neighbours that determine the child."""
+    for child, around in enumerate(adjacent):
+        near = np.flatnonzero(around).tolist()
+        if near and tester.rows_for_function(near, child):  # else the child is no function of a subset either
+            sets = (given for size in range(1, MOST + 1) for given in combinations(near, size))
+            found = next((given for given in sets if tester.rows_for_function(given, child) >= ENOUGH), None)
+            if found is not None:
+                yield child, found
+
+
+def determined_by(tester: Tester, children: Sequence[int], given: Sequence[int]) -> list[int]:
+    """The children that are functions of the given: a test of such a child given these says nothing."""
+    return [one for one in children if given and tester.rows_for_function(given, one) >= ENOUGH]

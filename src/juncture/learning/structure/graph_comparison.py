@@ -12,7 +12,7 @@ from juncture.drawing.notebook import diagram_html
 from juncture.drawing.palette import EXTRA_LINE, MISSED_LINE, TURNED_LINE
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
-from juncture.graphs.edges import Edge
+from juncture.graphs.graph import Edge
 from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.sets import member_of
 

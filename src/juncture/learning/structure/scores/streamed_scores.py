@@ -19,7 +19,7 @@ from juncture.learning.structure.scores.discrete import KINDS
 from juncture.learning.structure.scores.local_scores import NOTHING, LocalScores, ScoreCache
 from juncture.learning.structure.sets import Positions, members, set_of
 from juncture.learning.structure.streamed.counting import Table, arrange_table
-from juncture.learning.structure.streamed.rows import StreamedRows
+from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 
 LIKELIHOOD = KINDS.index("likelihood")
 MAX_SETS = 2**16  # of parents of one child that are scored one after the other

@@ -1,1 +1,0 @@
-"""Gaussian Markov networks: selection of covariances, the graphical lasso."""
