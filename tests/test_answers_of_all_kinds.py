@@ -31,7 +31,7 @@ def mean_of(beliefs) -> np.ndarray:
 
 def test_every_kind_of_model_that_can_be_asked_is_an_example():
     learned_only = {"DirectedGraph", "UndirectedGraph", "EnergyModel"}
-    # learned by chains, not EM, and drawn from by chains: tests/latent/boltzmann, tests/latent/deep
+    # learned by chains, not EM, and drawn from by chains: tests/latent/boltzmann
     own_answers = {"RestrictedBoltzmannMachine", "DeepBeliefNetwork", "DeepBoltzmannMachine"}
     # learned by stochastic gradients, with bounds instead of exact answers: tests/latent/neural
     own_answers |= {"Autoencoder", "VariationalAutoencoder", "HelmholtzMachine"}

@@ -11,9 +11,8 @@ import numpy as np
 from timing import Options, has
 
 import juncture as jt
-from juncture.latent.topics.documents import as_counts
-from juncture.latent.topics.fit import first_chain
-from juncture.latent.topics.gibbs import sample_topics
+from juncture.latent.topics.fit import first_chain, sample_topics
+from juncture.latent.topics.word_counts import as_counts
 
 DOCUMENTS, HELD_OUT, WORDS, LENGTH = 2000, 100, 5000, 150
 CONCENTRATION = PSEUDO_COUNT = 0.1

@@ -24,14 +24,14 @@ KINDS: dict[str, tuple[str, ...]] = {
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
-    "EnergyModel": ("juncture.latent.energy.verbs",),
+    "EnergyModel": ("juncture.latent.energy",),
     "LinearFactors": ("juncture.latent.factor_analysis.verbs",),
     "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
     "Autoencoder": ("juncture.latent.neural.verbs",),
     "VariationalAutoencoder": ("juncture.latent.neural.verbs",),
     "HelmholtzMachine": ("juncture.latent.neural.verbs",),
-    "DeepBeliefNetwork": ("juncture.latent.deep.verbs",),
-    "DeepBoltzmannMachine": ("juncture.latent.deep.verbs",),
+    "DeepBeliefNetwork": ("juncture.latent.boltzmann.deep.verbs",),
+    "DeepBoltzmannMachine": ("juncture.latent.boltzmann.deep.verbs",),
     "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
 }
 
@@ -292,7 +292,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         `juncture.learning.undirected.gaussian`, `juncture.sequences.hidden_markov.fit`,
         `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit`,
         `juncture.sequences.conditional_random_field.fit` and `juncture.latent.mixtures.fit`; for an `EnergyModel`
-        `juncture.latent.energy.fit`, for a `FactorAnalysis` or `ProbabilisticPCA`
+        `juncture.latent.energy`, for a `FactorAnalysis` or `ProbabilisticPCA`
         `juncture.latent.factor_analysis.fit`, for a `RestrictedBoltzmannMachine` `juncture.latent.boltzmann.fit`, for a
         `LatentDirichletAllocation` `juncture.latent.topics.fit`.
     data

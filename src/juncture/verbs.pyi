@@ -15,21 +15,20 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
-from juncture.latent.boltzmann.beliefs import BoltzmannBeliefs
+from juncture.latent.boltzmann.deep.belief_network import DeepBeliefNetwork
+from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
+from juncture.latent.boltzmann.deep.boltzmann_machine import DeepBoltzmannMachine
+from juncture.latent.boltzmann.infer import BoltzmannBeliefs
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
-from juncture.latent.deep.belief_network import DeepBeliefNetwork
-from juncture.latent.deep.beliefs import DeepBeliefs
-from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine
-from juncture.latent.energy.model import EnergyModel
+from juncture.latent.energy import EnergyModel
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.latent.factor_analysis.infer import MostProbableFactors
 from juncture.latent.factor_analysis.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
-from juncture.latent.neural.amortized import EncodedBeliefs
 from juncture.latent.neural.autoencoder import Autoencoder
 from juncture.latent.neural.helmholtz import HelmholtzMachine
-from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
-from juncture.latent.topics.beliefs import TopicBeliefs
+from juncture.latent.neural.variational_autoencoder import EncodedBeliefs, VariationalAutoencoder
+from juncture.latent.topics.infer import TopicBeliefs
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics

@@ -10,9 +10,8 @@ import numpy as np
 import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.factors.noisy import NoisyMax
-from juncture.latent.factor_analysis.data import FactorData, HoleBlock, moments_of
-from juncture.latent.factor_analysis.em import CompleteFactors, IncompleteFactors
-from juncture.latent.factor_analysis.posterior import Patterns
+from juncture.latent.factor_analysis.beliefs import Patterns
+from juncture.latent.factor_analysis.em import CompleteFactors, FactorData, HoleBlock, IncompleteFactors, moments_of
 from juncture.latent.mixtures.expectation import Block
 from juncture.latent.mixtures.fit import MixtureProblem
 from juncture.learning.conditionals.contract import EstimationOptions, summarise
@@ -20,12 +19,12 @@ from juncture.learning.conditionals.noisy import CauseProblem, causes_of
 from juncture.learning.networks.expectation import RowBlock
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.undirected.gaussian import IncompleteNumbers
-from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, SequenceBlock
+from juncture.sequences.hidden_markov.fit import HiddenMarkovProblem, SequenceBlock
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.markov_chains.fit import GapCounts, MarkovChainProblem
-from juncture.sequences.state_space.em import StateSpaceProblem
 from juncture.sequences.state_space.estimation import StateSpaceOptions
+from juncture.sequences.state_space.fit import StateSpaceProblem
 from support.learning_oracles import random_tables, with_holes
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from juncture.data.sequences import Sequence
-from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.unrolled import unroll
+from juncture.sequences.state_space.model import LinearGaussianStateSpace, unroll
 
 
 def covariance(rng, size, *, rank=None):

@@ -29,8 +29,8 @@ from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.tables.column_kinds import find_identifiers, holds_dates, is_measured
 from juncture.errors import InvalidData
-from juncture.latent.mixtures.choice import CRITERIA, ComponentChoice, choose_components
-from juncture.latent.mixtures.tables import table_mixture, table_prior, table_rows
+from juncture.latent.mixtures.number_of_components import CRITERIA, ComponentChoice, choose_components
+from juncture.latent.mixtures.starts import table_mixture, table_prior, table_rows
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.variables import Variable
 from juncture.verbs import infer

@@ -66,7 +66,7 @@ from juncture.learning.structure.streamed.streamed_rows import gather_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.networks.pairwise.ising import ising, potts
-from juncture.sequences.hidden_markov.baum_welch import expect_statistics
+from juncture.sequences.hidden_markov.fit import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace

@@ -14,10 +14,10 @@ from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
 from juncture.latent.boltzmann import model as machines
-from juncture.latent.boltzmann.enumeration import is_small
 from juncture.latent.boltzmann.fit import gradient_steps
-from juncture.latent.boltzmann.gibbs import gibbs_step
-from juncture.latent.boltzmann.parameters import KINDS
+from juncture.latent.boltzmann.infer import gibbs_step
+from juncture.latent.boltzmann.layers import KINDS
+from juncture.latent.boltzmann.partition_function import is_small
 from juncture.learning.fit import check_learned
 from juncture.verbs import infer, log_prob
 

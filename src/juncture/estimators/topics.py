@@ -16,9 +16,9 @@ from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.estimators.tables import draw_seed, row_weights, validate_table
 from juncture.latent.topics import model as topics
-from juncture.latent.topics.documents import as_counts
 from juncture.latent.topics.fit import learn_topics
 from juncture.latent.topics.variational import Shares, TopicState, check_possible
+from juncture.latent.topics.word_counts import as_counts
 from juncture.numerics.iteration import Trace, check_stopping_rule
 
 CHANGE = 1e-6  # of the mean concentration of a document in a step, at which its shares end; scikit-learn: 1e-3

@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.latent.boltzmann.enumeration import model_moments
-from juncture.latent.boltzmann.epoch import BatchSteps, join_biases, split_biases
-from juncture.latent.boltzmann.fit import difference, exact_gradient, moments_of, moved_by
-from juncture.latent.boltzmann.units import all_states
+from juncture.latent.boltzmann.fit import (
+    BatchSteps,
+    difference,
+    exact_gradient,
+    join_biases,
+    moments_of,
+    moved_by,
+    split_biases,
+)
+from juncture.latent.boltzmann.layers import all_states
+from juncture.latent.boltzmann.partition_function import model_moments
 
 TOY = jt.RestrictedBoltzmannMachine([[1, -0.5], [-1, 2], [0.5, 0.3]], [0, 0.3, -0.4], [0.2, -0.1])
 ALL = np.array(list(product((0.0, 1.0), repeat=3)))

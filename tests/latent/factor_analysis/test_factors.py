@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.latent.factor_analysis.data import FactorData
-from juncture.latent.factor_analysis.em import IncompleteFactors
+from juncture.latent.factor_analysis.em import FactorData, IncompleteFactors
 
 SEEDS = st.integers(0, 10_000)
 KINDS = [jt.FactorAnalysis, jt.ProbabilisticPCA]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.mixture import MixturePrior
-from juncture.latent.mixtures.choice import evidence_bound
+from juncture.latent.mixtures.number_of_components import evidence_bound
 
 ONE = jt.Mixture([1.0], [jt.MultivariateGaussian([0.0, 0.0], np.eye(2))])
 

@@ -13,8 +13,8 @@ import juncture as jt
 from juncture.components.mixture import MixturePrior
 from juncture.data.sources import as_source
 from juncture.kernels.densities.mixtures import exponentiate
-from juncture.latent.mixtures import binary_pass, expectation
-from juncture.latent.mixtures.code_pass import code_pass, largest_codes
+from juncture.latent.mixtures import expectation
+from juncture.latent.mixtures.expectation import code_pass, largest_codes
 from juncture.latent.mixtures.gaussian_pass import gaussian_pass
 from support.emission_examples import EMISSIONS
 
@@ -249,7 +249,7 @@ def test_the_compiled_pass_over_codes_gives_what_numpy_gives(seed):
 def test_products_of_binary_rows_give_what_one_row_after_the_other_gives(seed):
     """Complete rows of zeros and ones, more than one block of them, some of which weigh nothing."""
     rng = np.random.default_rng(seed)
-    number, columns, size = int(rng.integers(1, 4)), int(rng.integers(1, 5)), binary_pass.ROWS_AT_ONCE + 50
+    number, columns, size = int(rng.integers(1, 4)), int(rng.integers(1, 5)), expectation.ROWS_AT_ONCE + 50
     chances = rng.random((columns, number))
     start = jt.Mixture(rng.dirichlet(np.ones(number)), jt.Independent([jt.Bernoulli(own) for own in chances]))
     rows = rng.integers(2, size=(size, columns)).astype(float)
@@ -257,7 +257,7 @@ def test_products_of_binary_rows_give_what_one_row_after_the_other_gives(seed):
     block = expectation.Block(rows, weights)
     assert block.is_binary
     plain = expectation.expect_piece(start, block, is_hard=False)
-    statistics, log_likelihood = binary_pass.binary_pass(start, *binary_pass.log_odds(start), rows, weights)
+    statistics, log_likelihood = expectation.binary_pass(start, *expectation.log_odds(start), rows, weights)
     assert log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-11)
     assert statistics.weight == pytest.approx(plain.statistics.counts, rel=1e-11)
     mine, theirs = (start.components.estimate(found) for found in (statistics, plain.statistics.components))
@@ -268,7 +268,7 @@ def test_products_of_binary_rows_give_what_one_row_after_the_other_gives(seed):
 def test_certain_columns_and_holes_take_no_products():
     """A probability of 0 or 1 has no log odds, and a hole is neither 0 nor 1."""
     certain = jt.Mixture([0.5, 0.5], jt.Independent([jt.Bernoulli([0.0, 0.5])]))
-    assert binary_pass.log_odds(certain) is None
+    assert expectation.log_odds(certain) is None
     assert not expectation.Block(np.array([[1.0], [np.nan]]), np.ones(2)).is_binary
     found = jt.fit(certain, np.array([[1.0], [0.0], [1.0], [0.0]])).model
     assert jt.log_prob(found, [[1.0]])[0] == pytest.approx(np.log(0.5), rel=1e-6)

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.latent.deep.layer_sums import all_binary
-from juncture.latent.neural.helmholtz import log_given, log_ratios
-from juncture.latent.neural.wake_sleep import WakeSleep
+from juncture.latent.boltzmann.deep.layers import all_binary
+from juncture.latent.neural.helmholtz import WakeSleep, log_given, log_ratios
 from juncture.numerics.stable import sigmoid
 
 has_jax = importlib.util.find_spec("jax") is not None and importlib.util.find_spec("optax") is not None

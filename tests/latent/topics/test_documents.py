@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import juncture as jt
-from juncture.latent.topics.documents import as_counts
-from juncture.latent.topics.enumeration import exact_log_prob
+from juncture.latent.topics.log_prob import exact_log_prob
+from juncture.latent.topics.word_counts import as_counts
 from support.topics import exact_log_prob as enumerated
 from support.topics import random_model
 

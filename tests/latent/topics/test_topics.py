@@ -11,8 +11,8 @@ from scipy.special import digamma
 
 import juncture as jt
 from juncture.kernels.topics import exponential_digamma
-from juncture.latent.topics.documents import as_counts, as_tokens
-from juncture.latent.topics.gibbs import TopicChain
+from juncture.latent.topics.fit import TopicChain
+from juncture.latent.topics.word_counts import as_counts, as_tokens
 from support.topics import enumerate_assignments, exact_log_prob, log_polya, random_model
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.components.gaussian import GaussianEmissions
 from juncture.learning.em import steps
-from juncture.sequences.hidden_markov.baum_welch import expect_statistics
+from juncture.sequences.hidden_markov.fit import expect_statistics
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from support.emission_examples import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.sequences.hidden_markov import forward_backward
-from juncture.sequences.hidden_markov.baum_welch import expect_statistics
+from juncture.sequences.hidden_markov.fit import expect_statistics
 from support.chain_oracles import all_paths, chains, observed
 
 

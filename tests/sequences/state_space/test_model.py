@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData, InvalidModel
-from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.sequences.state_space.model import LinearGaussianStateSpace, unroll
 from juncture.sequences.state_space.parts import as_covariance, factor_of
-from juncture.sequences.state_space.unrolled import unroll
 from support.state_space_examples import covariance, random_model
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sequences import Sequence
 from juncture.errors import NotConvergedWarning, RegularizedWarning
+from juncture.sequences.state_space.estimation import ALIKE, FLOOR, ObservedValues, least_allowed, raise_to_floor
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, ObservedValues, least_allowed, raise_to_floor
 from support.state_space_examples import covariance, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)

@@ -13,7 +13,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.rows import rows_of
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, UnseenParentsWarning
 from juncture.evaluation.choice.facts import NO_PRIOR, Candidate, Evidence, Facts, check_logs
-from juncture.latent.mixtures.choice import evidence_bound
+from juncture.latent.mixtures.number_of_components import evidence_bound
 from juncture.networks.factor_product import FactorProduct
 from juncture.verbs import fit, log_prob
 

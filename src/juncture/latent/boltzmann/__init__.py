@@ -1,1 +1,1 @@
-"""Restricted Boltzmann machines: Bernoulli, Gaussian and softmax visible units."""
+"""Boltzmann machines: restricted ones with Bernoulli, Gaussian and softmax visible units, and deep models of layers."""

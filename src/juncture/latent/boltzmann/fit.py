@@ -2,6 +2,12 @@
 
 The gradient by W is the mean of E[u hᵀ | x] over the data less E[u hᵀ] under the machine. Contrastive divergence takes
 the second from chains that start at the data, persistent contrastive divergence from chains that never start again.
+
+An epoch of gradient steps runs on buffers that are made once. The biases are the last row and the last column of one
+matrix, joined to a 1 at the end of u and of h: a product gives log odds with their biases, and the product of the
+statistics is the gradient by weights and biases at once. The rows and the chains are stacked, so that one product
+serves both phases. Units with states are computed in single precision (their statistics are exact, and the
+probabilities of draws have 24 bits); parameters are added up in double precision.
 """
 
 from __future__ import annotations
@@ -9,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,175 +24,18 @@ from juncture.base.checks import check_array, check_choice, check_count, check_n
 from juncture.base.options import as_generator
 from juncture.data.feature_names import keep_names
 from juncture.errors import InvalidData, Unsupported
-from juncture.latent.boltzmann.enumeration import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
-from juncture.latent.boltzmann.epoch import BatchSteps, join_biases, split_biases, working_type
-from juncture.latent.boltzmann.gibbs import draw_hidden, gibbs_step, start
-from juncture.latent.boltzmann.infer import answers
+from juncture.latent.boltzmann.infer import answers, draw_hidden, gibbs_step, start
+from juncture.latent.boltzmann.layers import BernoulliUnits, BoltzmannParameters, VisibleUnits
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
-from juncture.latent.boltzmann.rows import rows_of
+from juncture.latent.boltzmann.partition_function import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
+from juncture.latent.boltzmann.visible_rows import rows_of
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.numerics.stable import sigmoid
 
 QUICK = 1e8  # multiplications of an exact objective after each epoch; beyond it is annealed
-
 METHODS = ("persistent", "contrastive-divergence", "exact")
-
-
-class LikelihoodEstimate(NamedTuple):
-    """The log-likelihood of rows: exact, with the error 0, or with log Z from annealed importance sampling."""
-
-    log_likelihood: float
-    standard_error: float
-    exact: bool
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """A machine with the chains of its negative phase, and the rows with the last draws of their holes."""
-
-    model: RestrictedBoltzmannMachine
-    chains: np.ndarray  # (chain, hidden)
-    rows: np.ndarray  # (row, entry)
-    epoch: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class GradientSteps:
-    """An epoch of gradient steps over batches of rows, as one step of `iterate`."""
-
-    model: RestrictedBoltzmannMachine
-    data: np.ndarray  # (row, visible), NaN for holes
-    weights: np.ndarray  # (row,)
-    method: str
-    chain_steps: int
-    rate: float
-    decay: float
-    batch_size: int
-    num_chains: int
-    max_steps: int
-    rng: np.random.Generator
-
-    def init(self) -> State:
-        encoded = self.model.units.encode(self.data)
-        rows = start(self.model, self.data, self.rng)[0] if self.has_holes else encoded
-        visible, _ = start(self.model, np.full((self.num_chains, self.model.num_visible), np.nan), self.rng)
-        chains = draw_hidden(self.model, visible, self.rng)
-        return State(self.model, chains, rows.astype(working_type(self.model.units)))
-
-    def run(self) -> RestrictedBoltzmannMachine:
-        """The machine after all epochs, without its likelihood after each."""
-        state = self.init()
-        for _ in range(self.max_steps):
-            state = self.step(state)
-        return state.model
-
-    def step(self, state: State) -> State:
-        """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
-        rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
-        rows = state.rows.copy() if self.has_holes else state.rows
-        if self.method == "exact":
-            model, chains = self.ascend_exactly(state.model, rows, rate), state.chains
-        else:
-            model, chains = self.ascend_by_chains(state, rows, rate)
-        return State(model, chains, rows, state.epoch + 1)
-
-    def ascend_by_chains(
-        self, state: State, rows: np.ndarray, rate: float
-    ) -> tuple[RestrictedBoltzmannMachine, np.ndarray]:
-        """The machine and the hidden states of the chains after an epoch."""
-        size, is_persistent = min(self.batch_size, len(rows)), self.method == "persistent"
-        first = state.chains if is_persistent else np.zeros((size, self.model.num_hidden))
-        num_draws = self.chain_steps + (not is_persistent)
-        steps = BatchSteps.begin(join_biases(state.model), self.model.units, size, first, num_draws, self.rng)
-        move = steps.ascend if is_persistent else steps.diverge
-        with np.errstate(over="ignore", invalid="ignore"):
-            for batch, weights in self.batches():
-                if self.has_holes:
-                    self.fill_holes(split_biases(steps.matrix, state.model), rows, batch)
-                move(rows[batch], weights, self.chain_steps, rate, self.decay)
-        return split_biases(steps.matrix, state.model), steps.chains[:, :-1] if is_persistent else state.chains
-
-    def ascend_exactly(
-        self, model: RestrictedBoltzmannMachine, rows: np.ndarray, rate: float
-    ) -> RestrictedBoltzmannMachine:
-        """The machine after an epoch whose negative phase is enumerated."""
-        for batch, weights in self.batches():
-            self.fill_holes(model, rows, batch)
-            gradient = difference(moments_of(model, rows[batch], weights), model_moments(model))
-            model = moved_by(model, gradient, rate, self.decay)
-        return model
-
-    @cached_property
-    def has_holes(self) -> bool:
-        return bool(np.isnan(self.data).any())
-
-    @cached_property
-    def is_even(self) -> bool:
-        """Whether all rows have the same weight, above 0."""
-        return bool(self.weights[0] > 0 and (self.weights == self.weights[0]).all())
-
-    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Positions of rows in random order, with weights that sum to 1; batches of weight 0 are left out."""
-        order = self.rng.permutation(len(self.data))
-        even = np.full(min(self.batch_size, len(order)), 1 / min(self.batch_size, len(order)))
-        for first in range(0, len(order), self.batch_size):
-            batch = order[first : first + self.batch_size]
-            if self.is_even and len(batch) == len(even):
-                yield batch, even
-                continue
-            weights = self.weights[batch]
-            total = weights.sum()
-            if total > 0:
-                yield batch, weights / total
-
-    def fill_holes(self, model: RestrictedBoltzmannMachine, rows: np.ndarray, batch: np.ndarray) -> None:
-        """Draw the holes of a batch anew by one Gibbs step; the rows are changed in place."""
-        holes = np.isnan(self.data[batch])
-        if holes.any():
-            seen = np.repeat(~holes, rows.shape[1] // holes.shape[1], axis=1)
-            rows[batch] = gibbs_step(model, rows[batch], self.rng, seen)
-
-    def objective(self, state: State) -> float:
-        return estimate_likelihood(state.model, self.data, self.weights, self.rng, most=QUICK).log_likelihood
-
-
-def moments_of(model: RestrictedBoltzmannMachine, u: np.ndarray, weights: np.ndarray) -> Moments:
-    """The weighted means of u E[h | u]ᵀ, u and E[h | u]."""
-    hidden = sigmoid(model.hidden_input(u)) * weights[:, None]
-    return Moments(u.T @ hidden, weights @ u, hidden.sum(axis=0))
-
-
-def difference(positive: Moments, negative: Moments) -> Moments:
-    return Moments(*(mine - other for mine, other in zip(positive, negative, strict=True)))
-
-
-def moved_by(
-    model: RestrictedBoltzmannMachine, gradient: Moments, rate: float, decay: float
-) -> RestrictedBoltzmannMachine:
-    """The machine after a step of this rate, with the weights pulled towards 0."""
-    weights = model.weights + rate * (gradient.products.reshape(model.weights.shape) - decay * model.weights)
-    visible = model.visible_bias + rate * gradient.visible.reshape(model.visible_bias.shape)
-    return RestrictedBoltzmannMachine(weights, visible, model.hidden_bias + rate * gradient.hidden, model.visible)
-
-
-def exact_gradient(model: RestrictedBoltzmannMachine, rows: Any) -> Moments:
-    """The gradient of the mean log-likelihood of complete rows by W, b and a, for small machines."""
-    values, _ = rows_of(model, rows)
-    u = model.units.encode(values)
-    return difference(moments_of(model, u, np.full(len(u), 1 / len(u))), model_moments(model))
-
-
-def estimate_likelihood(
-    model: RestrictedBoltzmannMachine, rows: np.ndarray, weights: np.ndarray, rng: Any, most: float = MAX_WORK
-) -> LikelihoodEstimate:
-    """The weighted sum of log p(row), exact where log Z is, else with its standard error."""
-    total = float(weights @ answers(model, rows)[0])
-    count = float(weights.sum())
-    if is_quick(model, most=most):
-        return LikelihoodEstimate(total - count * model.log_partition, 0.0, True)
-    log_z = model.annealed_log_partition(temperatures=1000 if most > QUICK else 200, rng=rng)
-    return LikelihoodEstimate(total - count * log_z.log_evidence, count * log_z.standard_error, False)
+NOISE = 2**17  # random numbers at a time
 
 
 @keep_names
@@ -300,3 +150,273 @@ def row_weights(weights: Any, num_rows: int) -> np.ndarray:
     if found.shape != (num_rows,) or not np.isfinite(found).all() or (found < 0).any() or not found.sum() > 0:
         raise InvalidData(f"weights are {num_rows} numbers of at least 0, one a row, and not all 0")
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class GradientSteps:
+    """An epoch of gradient steps over batches of rows, as one step of `iterate`."""
+
+    model: RestrictedBoltzmannMachine
+    data: np.ndarray  # (row, visible), NaN for holes
+    weights: np.ndarray  # (row,)
+    method: str
+    chain_steps: int
+    rate: float
+    decay: float
+    batch_size: int
+    num_chains: int
+    max_steps: int
+    rng: np.random.Generator
+
+    def init(self) -> State:
+        encoded = self.model.units.encode(self.data)
+        rows = start(self.model, self.data, self.rng)[0] if self.has_holes else encoded
+        visible, _ = start(self.model, np.full((self.num_chains, self.model.num_visible), np.nan), self.rng)
+        chains = draw_hidden(self.model, visible, self.rng)
+        return State(self.model, chains, rows.astype(working_type(self.model.units)))
+
+    def run(self) -> RestrictedBoltzmannMachine:
+        """The machine after all epochs, without its likelihood after each."""
+        state = self.init()
+        for _ in range(self.max_steps):
+            state = self.step(state)
+        return state.model
+
+    def step(self, state: State) -> State:
+        """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
+        rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
+        rows = state.rows.copy() if self.has_holes else state.rows
+        if self.method == "exact":
+            model, chains = self.ascend_exactly(state.model, rows, rate), state.chains
+        else:
+            model, chains = self.ascend_by_chains(state, rows, rate)
+        return State(model, chains, rows, state.epoch + 1)
+
+    def ascend_by_chains(
+        self, state: State, rows: np.ndarray, rate: float
+    ) -> tuple[RestrictedBoltzmannMachine, np.ndarray]:
+        """The machine and the hidden states of the chains after an epoch."""
+        size, is_persistent = min(self.batch_size, len(rows)), self.method == "persistent"
+        first = state.chains if is_persistent else np.zeros((size, self.model.num_hidden))
+        num_draws = self.chain_steps + (not is_persistent)
+        steps = BatchSteps.begin(join_biases(state.model), self.model.units, size, first, num_draws, self.rng)
+        move = steps.ascend if is_persistent else steps.diverge
+        with np.errstate(over="ignore", invalid="ignore"):
+            for batch, weights in self.batches():
+                if self.has_holes:
+                    self.fill_holes(split_biases(steps.matrix, state.model), rows, batch)
+                move(rows[batch], weights, self.chain_steps, rate, self.decay)
+        return split_biases(steps.matrix, state.model), steps.chains[:, :-1] if is_persistent else state.chains
+
+    def ascend_exactly(
+        self, model: RestrictedBoltzmannMachine, rows: np.ndarray, rate: float
+    ) -> RestrictedBoltzmannMachine:
+        """The machine after an epoch whose negative phase is enumerated."""
+        for batch, weights in self.batches():
+            self.fill_holes(model, rows, batch)
+            gradient = difference(moments_of(model, rows[batch], weights), model_moments(model))
+            model = moved_by(model, gradient, rate, self.decay)
+        return model
+
+    @cached_property
+    def has_holes(self) -> bool:
+        return bool(np.isnan(self.data).any())
+
+    @cached_property
+    def is_even(self) -> bool:
+        """Whether all rows have the same weight, above 0."""
+        return bool(self.weights[0] > 0 and (self.weights == self.weights[0]).all())
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Positions of rows in random order, with weights that sum to 1; batches of weight 0 are left out."""
+        order = self.rng.permutation(len(self.data))
+        even = np.full(min(self.batch_size, len(order)), 1 / min(self.batch_size, len(order)))
+        for first in range(0, len(order), self.batch_size):
+            batch = order[first : first + self.batch_size]
+            if self.is_even and len(batch) == len(even):
+                yield batch, even
+                continue
+            weights = self.weights[batch]
+            total = weights.sum()
+            if total > 0:
+                yield batch, weights / total
+
+    def fill_holes(self, model: RestrictedBoltzmannMachine, rows: np.ndarray, batch: np.ndarray) -> None:
+        """Draw the holes of a batch anew by one Gibbs step; the rows are changed in place."""
+        holes = np.isnan(self.data[batch])
+        if holes.any():
+            seen = np.repeat(~holes, rows.shape[1] // holes.shape[1], axis=1)
+            rows[batch] = gibbs_step(model, rows[batch], self.rng, seen)
+
+    def objective(self, state: State) -> float:
+        return estimate_likelihood(state.model, self.data, self.weights, self.rng, most=QUICK).log_likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A machine with the chains of its negative phase, and the rows with the last draws of their holes."""
+
+    model: RestrictedBoltzmannMachine
+    chains: np.ndarray  # (chain, hidden)
+    rows: np.ndarray  # (row, entry)
+    epoch: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSteps:
+    """Gradient steps from batches and chains of fixed numbers; the arrays are changed in place."""
+
+    units: VisibleUnits
+    matrix: np.ndarray  # (entry + 1, hidden + 1), double
+    minus: np.ndarray  # minus the matrix, in the working type
+    both: np.ndarray  # (batch + chain, entry + 1): u of rows, then of chains, with a 1 at the end
+    expected: np.ndarray  # (batch + chain, hidden + 1): E[h | u] times signed weights
+    signs: np.ndarray  # (batch + chain, 1): those weights, times the rate
+    chains: np.ndarray  # (chain, hidden + 1): h of the chains, with a 1 at the end
+    noise: Iterator[np.ndarray]  # (draw, chain, unit), visible units before hidden ones
+    rng: np.random.Generator
+
+    @classmethod
+    def begin(
+        cls,
+        matrix: np.ndarray,
+        units: VisibleUnits,
+        batch: int,
+        chains: np.ndarray,
+        num_draws: int,
+        rng: np.random.Generator,
+    ) -> BatchSteps:
+        """With so many draws of the units of all chains in each step."""
+        kind, (entries, hidden) = working_type(units), matrix.shape
+        total = batch + len(chains)
+        joined = np.ones((len(chains), hidden), kind)
+        joined[:, :-1] = chains
+        both, expected, signs = (np.ones((total, width), kind) for width in (entries, hidden, 1))
+        noise = logistic_noise((num_draws, len(chains), entries + hidden - 2), kind, rng)
+        return cls(units, matrix, -matrix.astype(kind), both, expected, signs, joined, noise, rng)
+
+    def ascend(self, u: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float) -> None:
+        """One step from statistics of rows and their weights, which sum to 1; the chains go on."""
+        self.both[: len(u), :-1] = u
+        self.signs[len(u) : len(u) + len(self.chains)] = -rate / len(self.chains)
+        self.move(len(u), len(self.chains), next(self.noise), weights, steps, rate, decay)
+
+    def diverge(self, u: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float) -> None:
+        """One step with chains that start at the rows."""
+        rows, noise = len(u), next(self.noise)
+        self.both[:rows, :-1] = u
+        self.draw_hidden(self.minus_odds(0, rows), noise[steps], rows)
+        np.multiply(weights, -rate, out=self.signs[rows : 2 * rows, 0], casting="same_kind")
+        self.move(rows, rows, noise, weights, steps, rate, decay)
+
+    def move(
+        self, rows: int, chains: int, noise: np.ndarray, weights: np.ndarray, steps: int, rate: float, decay: float
+    ) -> None:
+        total = rows + chains
+        for step in range(steps):
+            self.draw_visible(noise[step], rows, chains)
+            if step + 1 < steps:
+                self.draw_hidden(self.minus_odds(rows, total), noise[step], chains)
+        raised = self.minus_odds(0, total)
+        self.draw_hidden(raised[rows:], noise[steps - 1], chains)
+        np.exp(raised, out=raised)
+        raised += 1  # the inverse of the probability of a 1, infinite where that is 0
+        raised[:, -1] = 1
+        np.multiply(weights, rate, out=self.signs[:rows, 0], casting="same_kind")
+        np.divide(self.signs[:total], raised, out=raised)
+        if decay:
+            self.matrix[:-1, :-1] *= 1 - rate * decay
+        np.add(self.matrix, self.both[:total].T @ raised, out=self.matrix)
+        np.negative(self.matrix, out=self.minus, casting="same_kind")
+
+    def minus_odds(self, first: int, end: int) -> np.ndarray:
+        """Minus the log odds of the hidden units given some rows of `both`, and a column that means nothing."""
+        return np.matmul(self.both[first:end], self.minus, out=self.expected[first:end])
+
+    def draw_visible(self, noise: np.ndarray, rows: int, chains: int) -> None:
+        """The visible states of the first chains, given their hidden ones."""
+        minus_theta = self.chains[:chains] @ self.minus[:-1].T
+        drawn = self.both[rows : rows + chains, :-1]
+        if isinstance(self.units, BernoulliUnits):
+            np.less(minus_theta, noise[:chains, : drawn.shape[1]], out=drawn)
+        else:
+            drawn[:] = self.units.draw(-minus_theta, self.rng)
+
+    def draw_hidden(self, minus_odds: np.ndarray, noise: np.ndarray, chains: int) -> None:
+        """The hidden states of the first chains."""
+        hidden = self.chains.shape[1] - 1
+        np.less(minus_odds[:, :-1], noise[:chains, -hidden:], out=self.chains[:chains, :-1])
+
+
+def join_biases(model: BoltzmannParameters) -> np.ndarray:
+    """(entry + 1, hidden + 1): the weights, with the visible biases as last column and the hidden ones as last row."""
+    matrix = np.zeros((len(model.matrix) + 1, model.num_hidden + 1))
+    matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, :-1] = model.matrix, model.visible_bias.ravel(), model.hidden_bias
+    return matrix
+
+
+def split_biases(matrix: np.ndarray, model: RestrictedBoltzmannMachine) -> RestrictedBoltzmannMachine:
+    """A machine like `model` with the parameters of a joined matrix."""
+    weights, bias = matrix[:-1, :-1].reshape(model.weights.shape), matrix[:-1, -1].reshape(model.visible_bias.shape)
+    return RestrictedBoltzmannMachine(weights.copy(), bias.copy(), matrix[-1, :-1].copy(), model.visible)
+
+
+def working_type(units: VisibleUnits) -> type[np.floating]:
+    """Single precision for units with states, whose statistics are 0 or 1; double for real units."""
+    return np.float32 if units.num_states else np.float64
+
+
+def logistic_noise(shape: tuple[int, ...], kind: Any, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Numbers log (1 - u) / u of uniform u, many arrays at a time: a unit of log odds o is 1 where -o is below one."""
+    number = max(1, NOISE // max(1, prod(shape)))
+    while True:
+        noise = rng.random((number, *shape), dtype=kind)
+        with np.errstate(divide="ignore"):  # of u = 0 it is infinite, and every unit is 1
+            np.divide(1 - noise, noise, out=noise)
+        yield from np.log(noise, out=noise)
+
+
+def moments_of(model: RestrictedBoltzmannMachine, u: np.ndarray, weights: np.ndarray) -> Moments:
+    """The weighted means of u E[h | u]ᵀ, u and E[h | u]."""
+    hidden = sigmoid(model.hidden_input(u)) * weights[:, None]
+    return Moments(u.T @ hidden, weights @ u, hidden.sum(axis=0))
+
+
+def difference(positive: Moments, negative: Moments) -> Moments:
+    return Moments(*(mine - other for mine, other in zip(positive, negative, strict=True)))
+
+
+def moved_by(
+    model: RestrictedBoltzmannMachine, gradient: Moments, rate: float, decay: float
+) -> RestrictedBoltzmannMachine:
+    """The machine after a step of this rate, with the weights pulled towards 0."""
+    weights = model.weights + rate * (gradient.products.reshape(model.weights.shape) - decay * model.weights)
+    visible = model.visible_bias + rate * gradient.visible.reshape(model.visible_bias.shape)
+    return RestrictedBoltzmannMachine(weights, visible, model.hidden_bias + rate * gradient.hidden, model.visible)
+
+
+def exact_gradient(model: RestrictedBoltzmannMachine, rows: Any) -> Moments:
+    """The gradient of the mean log-likelihood of complete rows by W, b and a, for small machines."""
+    values, _ = rows_of(model, rows)
+    u = model.units.encode(values)
+    return difference(moments_of(model, u, np.full(len(u), 1 / len(u))), model_moments(model))
+
+
+def estimate_likelihood(
+    model: RestrictedBoltzmannMachine, rows: np.ndarray, weights: np.ndarray, rng: Any, most: float = MAX_WORK
+) -> LikelihoodEstimate:
+    """The weighted sum of log p(row), exact where log Z is, else with its standard error."""
+    total = float(weights @ answers(model, rows)[0])
+    count = float(weights.sum())
+    if is_quick(model, most=most):
+        return LikelihoodEstimate(total - count * model.log_partition, 0.0, True)
+    log_z = model.annealed_log_partition(temperatures=1000 if most > QUICK else 200, rng=rng)
+    return LikelihoodEstimate(total - count * log_z.log_evidence, count * log_z.standard_error, False)
+
+
+class LikelihoodEstimate(NamedTuple):
+    """The log-likelihood of rows: exact, with the error 0, or with log Z from annealed importance sampling."""
+
+    log_likelihood: float
+    standard_error: float
+    exact: bool

@@ -1,7 +1,11 @@
-"""`RestrictedBoltzmannMachine`: p(x, h) ∝ exp(aᵀh + bᵀu(x) + u(x)ᵀW h), with hidden units h that are 0 or 1."""
+"""`RestrictedBoltzmannMachine`: p(x, h) ∝ exp(aᵀh + bᵀu(x) + u(x)ᵀW h), with hidden units h that are 0 or 1.
+
+As a Markov network it has a table for each bias and each weight, so that Z is the same.
+"""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,13 +13,12 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, Unsupported
+from juncture.factors.factor import Factor
 from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
-from juncture.latent.boltzmann.annealed import anneal
-from juncture.latent.boltzmann.enumeration import exact_log_partition
-from juncture.latent.boltzmann.markov_network import as_markov_network
-from juncture.latent.boltzmann.parameters import KINDS, BoltzmannParameters
-from juncture.latent.boltzmann.rows import complete_rows
+from juncture.latent.boltzmann.layers import KINDS, BoltzmannParameters, visible_variables
+from juncture.latent.boltzmann.partition_function import anneal, exact_log_partition
+from juncture.latent.boltzmann.visible_rows import complete_rows
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.numerics.stable import sigmoid
 
@@ -152,3 +155,22 @@ class RestrictedBoltzmannMachine(BoltzmannParameters):
     def __repr__(self) -> str:
         hidden = number_of(self.num_hidden, "hidden unit")
         return f"RestrictedBoltzmannMachine({self.num_visible} visible {self.visible} units, {hidden})"
+
+
+def as_markov_network(model: BoltzmannParameters) -> MarkovNetwork:
+    """exp(b_i x_i), exp(a_j h_j) and exp(w_ij x_i h_j) for each unit and each pair."""
+    if not model.units.num_states:
+        raise Unsupported("a machine with Gaussian visible units has no tables; it stays what it is")
+    visible, hidden = visible_variables(model.units), model.hidden_variables
+    by_state = model.visible == "softmax"
+    bias = model.visible_bias if by_state else np.stack([np.zeros(len(visible)), model.visible_bias], axis=1)
+    weights = model.weights if by_state else np.stack([np.zeros_like(model.weights), model.weights], axis=1)
+    pairs = product(range(len(visible)), range(len(hidden)))
+    zeros = np.zeros(model.units.num_states)
+    return MarkovNetwork(
+        [
+            *(Factor.from_logs([unit], logs) for unit, logs in zip(visible, bias, strict=True)),
+            *(Factor.from_logs([unit], [0.0, a]) for unit, a in zip(hidden, model.hidden_bias, strict=True)),
+            *(Factor.from_logs([visible[i], hidden[j]], np.stack([zeros, weights[i, :, j]], axis=1)) for i, j in pairs),
+        ]
+    )

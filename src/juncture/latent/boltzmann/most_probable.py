@@ -16,10 +16,10 @@ from juncture.base.options import as_generator
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.verb_options import check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
-from juncture.latent.boltzmann.enumeration import ROWS, hidden_states, is_quick
 from juncture.latent.boltzmann.infer import answers
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
-from juncture.latent.boltzmann.rows import rows_of, units_as_dataset
+from juncture.latent.boltzmann.partition_function import ROWS, hidden_states, is_quick
+from juncture.latent.boltzmann.visible_rows import rows_of, units_as_dataset
 
 METHODS = ("auto", "exact", "enumeration", "icm")
 STARTS = 20  # random starts of "icm"

@@ -15,9 +15,9 @@ from juncture.data.rows import as_parts
 from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.families.continuous.inverse_gamma import InverseGamma
-from juncture.latent.factor_analysis.data import FactorData
 from juncture.latent.factor_analysis.em import (
     CompleteFactors,
+    FactorData,
     FactorProblem,
     IncompleteFactors,
     Start,

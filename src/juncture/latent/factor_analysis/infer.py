@@ -1,4 +1,9 @@
-"""Questions to linear factors: the factors of a row, how probable it is, and rows and factors drawn at random."""
+"""Questions to linear factors: the factors of a row, how probable it is, and rows and factors drawn at random.
+
+`elbo` bounds log p(row) by any Gaussian over the factors, in closed form. With q = N(m, S) and the seen columns x of a
+row, E log p(x | z) is the log-density of x at W m + μ, less ½ Σ wᵀ S w / ψ over the rows w of the loadings;
+KL(q ‖ N(0, I)) and KL(q ‖ p(z | x)) are those of Gaussians.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.checks import check_kind
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
 from juncture.data.rows import as_dataset, rows_of
 from juncture.errors import InvalidData
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
 from juncture.inference.engines.verb_options import (
     check_limits,
@@ -21,9 +28,9 @@ from juncture.inference.engines.verb_options import (
     register_methods,
     resolve_method,
 )
-from juncture.latent.factor_analysis.beliefs import FactorBeliefs
+from juncture.inference.variational.elbo import RowBounds
+from juncture.latent.factor_analysis.beliefs import BLOCK, FactorBeliefs, Patterns, Posterior, posterior_of
 from juncture.latent.factor_analysis.model import LinearFactors
-from juncture.latent.factor_analysis.posterior import BLOCK, Patterns, Posterior, posterior_of
 from juncture.numerics.stable import LOG_TWO_PI
 
 
@@ -62,6 +69,24 @@ def log_prob_factors(model: LinearFactors, rows: Any, *, method: Any = "auto") -
     return float(found[0][0]) if is_single else np.concatenate([np.zeros(0), *found])
 
 
+def most_probable_factors(
+    model: LinearFactors,
+    evidence: Any,
+    *,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> MostProbableFactors:
+    """The most probable factors of one row, or of each of many."""
+    algorithm = resolve_method(model, "most_probable", method)
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
+    beliefs = infer_factors(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
+    peaks = peak_log_density(beliefs.posterior)
+    log_prob = float(peaks[0]) if beliefs.is_single else peaks
+    return MostProbableFactors(beliefs.mean, log_prob, log_prob + beliefs.log_evidence, algorithm)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MostProbableFactors(Diagnosed):
     """The factors with the highest density given each row, which are their means.
@@ -90,24 +115,6 @@ class MostProbableFactors(Diagnosed):
         return f"MostProbableFactors({number_of(factors, 'factor')} of {number_of(sum(rows) or 1, 'row')})"
 
 
-def most_probable_factors(
-    model: LinearFactors,
-    evidence: Any,
-    *,
-    method: Any = "auto",
-    on_impossible: str = "warn",
-    budget: float | None = None,
-    memory_limit: int | None = None,
-) -> MostProbableFactors:
-    """The most probable factors of one row, or of each of many."""
-    algorithm = resolve_method(model, "most_probable", method)
-    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
-    beliefs = infer_factors(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
-    peaks = peak_log_density(beliefs.posterior)
-    log_prob = float(peaks[0]) if beliefs.is_single else peaks
-    return MostProbableFactors(beliefs.mean, log_prob, log_prob + beliefs.log_evidence, algorithm)
-
-
 def peak_log_density(posterior: Posterior) -> np.ndarray:
     """Log of the density of each row's Gaussian at its mean, (row,)."""
     log_sizes = np.linalg.slogdet(posterior.covariances)[1]
@@ -129,6 +136,49 @@ def draw_rows(model: LinearFactors, count: int, generator: np.random.Generator) 
     factors = generator.standard_normal((count, model.num_factors))
     noise = generator.standard_normal((count, model.num_columns)) * np.sqrt(model.variances)
     return as_dataset(factors @ model.loadings.T + model.mean + noise, model.feature_names)
+
+
+def bound_factors(model: LinearFactors, q: Any, evidence: Any) -> RowBounds:
+    """The bounds of rows, or of one; what is missing in a row is integrated out."""
+    rows, _ = rows_of(evidence, (model.num_columns,), model.feature_names)
+    beliefs = infer_factors(model, rows)
+    mean, covariance = as_gaussians(q, len(rows), model.num_factors)
+    own, exact = MultivariateGaussian(mean, covariance), beliefs["factors"]
+    prior = MultivariateGaussian(np.zeros(mean.shape), np.broadcast_to(np.eye(model.num_factors), covariance.shape))
+    likelihood = expected_log_likelihood(model, rows, mean, covariance)
+    entropy = np.asarray(own.entropy())
+    return RowBounds(
+        likelihood - np.asarray(own.cross_entropy(prior)),
+        entropy,
+        np.asarray(beliefs.posterior.log_evidence),
+        np.asarray(own.kl_divergence(exact)),
+        likelihood,
+        np.asarray(own.kl_divergence(prior)),
+    )
+
+
+def as_gaussians(q: Any, num_rows: int, num_factors: int) -> tuple[np.ndarray, np.ndarray]:
+    """The means (row, factor) and the covariances (row, factor, factor) of q."""
+    given: Any = q["factors"] if isinstance(q, FactorBeliefs) else check_kind(q, MultivariateGaussian, "q")
+    mean, covariance = np.asarray(given.mean), np.asarray(given.covariance)
+    if mean.shape[-1] != num_factors or mean.shape[:-1] not in {(), (num_rows,), (1,)}:
+        raise InvalidData(
+            f"q is a Gaussian over {num_factors} factors, for all {num_rows} rows or with one a row;"
+            f" its means have the shape {mean.shape}"
+        )
+    wide = (num_rows, num_factors)
+    return np.broadcast_to(mean, wide), np.broadcast_to(covariance, (*wide, num_factors))
+
+
+def expected_log_likelihood(
+    model: LinearFactors, rows: np.ndarray, mean: np.ndarray, covariance: np.ndarray
+) -> np.ndarray:
+    """(row,): E log p(seen | factors)."""
+    seen = ~np.isnan(rows)
+    squares = (np.where(seen, rows, 0.0) - mean @ model.loadings.T - model.mean) ** 2
+    squares += np.einsum("cf,nfg,cg->nc", model.loadings, covariance, model.loadings)
+    logs = -0.5 * (np.log(model.variances) + LOG_TWO_PI + squares / model.variances)
+    return np.where(seen, logs, 0.0).sum(axis=1)
 
 
 register_methods(LinearFactors, "infer", "gaussian")

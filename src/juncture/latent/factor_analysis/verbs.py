@@ -5,9 +5,14 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.inference.variational.elbo import bound_of
-from juncture.latent.factor_analysis.bound import bound_factors
 from juncture.latent.factor_analysis.fit import fit_factors
-from juncture.latent.factor_analysis.infer import infer_factors, log_prob_factors, most_probable_factors, sample_factors
+from juncture.latent.factor_analysis.infer import (
+    bound_factors,
+    infer_factors,
+    log_prob_factors,
+    most_probable_factors,
+    sample_factors,
+)
 from juncture.latent.factor_analysis.model import FactorAnalysis, LinearFactors, ProbabilisticPCA
 
 register(verbs.infer, LinearFactors, infer_factors)

@@ -1,4 +1,7 @@
-"""Where learning of a mixture starts: a weak prior that keeps components from shrinking to points, and clusters."""
+"""Where learning of a mixture starts: a weak prior that keeps components from shrinking to points, clusters, templates.
+
+The template for the rows of a table is Gaussian for numbers and categorical for labels.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.densities import column_moments
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.gaussian_estimate import is_constant, reference_variance
+from juncture.components.gaussian_estimate import first_variance, is_constant, reference_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
-from juncture.errors import MissingExtra
+from juncture.data.dataset import Dataset
+from juncture.data.rows import as_numbers
+from juncture.errors import InvalidData, MissingExtra
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 
 STRENGTH = 0.01  # rows that the prior of a mean weighs
+TINY = np.finfo(float).tiny
+TRIES = 3  # starts of k-means, of which the tightest clusters are kept
+ALPHA = 1.0  # a pseudo-count of each label
 
 
 def weak_prior(model: Mixture, rows: np.ndarray, weights: np.ndarray) -> MixturePrior:
@@ -48,22 +57,6 @@ def prior_of(components: Emissions, mean: np.ndarray, variance: np.ndarray) -> A
     if not components.event_shape:
         return NormalInverseGamma(mean[0], STRENGTH, 0.5 * degrees, 0.5 * scale[0])
     return NormalInverseGamma(mean, STRENGTH, 0.5 * degrees, 0.5 * scale)
-
-
-TINY = np.finfo(float).tiny
-TRIES = 3  # starts of k-means, of which the tightest clusters are kept
-
-
-def distinct_rows(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each distinct row once, with the sum of its weights, in an order that is theirs: holes are equal to each other.
-
-    A start from these is the same for a row that weighs 2 and for two rows, whatever their order.
-    """
-    flat = np.ascontiguousarray(rows.reshape(len(rows), -1), np.float64) + 0.0  # -0.0 is 0.0
-    flat[np.isnan(flat)] = np.nan
-    keys = flat.view(np.dtype((np.void, flat.itemsize * flat.shape[1]))).ravel()
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], np.bincount(number.ravel(), weights)
 
 
 def cluster_rows(rows: np.ndarray, weights: np.ndarray, num_clusters: int, rng: np.random.Generator) -> np.ndarray:
@@ -98,3 +91,74 @@ def standardized(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     mean, variance = mean_and_variance(table, weights)
     deviations = np.where(np.isnan(table), 0.0, table - mean)
     return np.asarray(np.where(is_constant(mean, variance), 0.0, deviations / np.sqrt(np.maximum(variance, TINY))))
+
+
+def distinct_rows(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each distinct row once, with the sum of its weights, in an order that is theirs: holes are equal to each other.
+
+    A start from these is the same for a row that weighs 2 and for two rows, whatever their order.
+    """
+    flat = np.ascontiguousarray(rows.reshape(len(rows), -1), np.float64) + 0.0  # -0.0 is 0.0
+    flat[np.isnan(flat)] = np.nan
+    keys = flat.view(np.dtype((np.void, flat.itemsize * flat.shape[1]))).ravel()
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], np.bincount(number.ravel(), weights)
+
+
+def table_rows(data: Dataset) -> np.ndarray:
+    """(row, column): numbers, and the codes of labels; NaN for holes."""
+    columns = [
+        as_numbers(data, name) if is_number(data, name) else as_codes(data.columns[name]) for name in data.columns
+    ]
+    if not columns:
+        raise InvalidData("there are no columns to cluster by")
+    return np.stack(columns, axis=1)
+
+
+def is_number(data: Dataset, name: str) -> bool:
+    """Whether a column holds numbers: real ones, or labels that are numbers and not truth values."""
+    variable = data.variable(name)
+    return variable.is_real or not any(isinstance(label, str | bool) for label in variable.labels)
+
+
+def as_codes(codes: np.ndarray) -> np.ndarray:
+    return np.where(codes < 0, np.nan, codes.astype(float))
+
+
+def table_mixture(data: Dataset, rows: np.ndarray, covariance: str = "full") -> Mixture:
+    """One component for these columns.
+
+    With numbers only, the component is a Gaussian vector; else columns are independent given the component.
+    """
+    mean, variance = mean_and_variance(rows, np.ones(len(rows)))
+    variance = first_variance(mean, variance)
+    names = list(data.columns)
+    if all(is_number(data, name) for name in names):
+        matrix: Any = np.diag(variance) if covariance in {"full", "tied"} else variance
+        matrix = matrix.mean() if covariance == "spherical" else matrix
+        shaped = matrix if covariance == "tied" else np.asarray(matrix)[None]
+        return Mixture([1.0], GaussianEmissions(mean[None], shaped, covariance))  # type: ignore[arg-type]
+    parts = [
+        number_column(mean, variance, column) if is_number(data, name) else label_column(data, name)
+        for column, name in enumerate(names)
+    ]
+    return Mixture([1.0], IndependentEmissions(parts))
+
+
+def number_column(mean: np.ndarray, variance: np.ndarray, column: int) -> Emissions:
+    return GaussianEmissions(mean[[column]], variance[[column]])
+
+
+def label_column(data: Dataset, name: str) -> Emissions:
+    size = data.variable(name).num_states
+    return CategoricalEmissions(np.full((1, size), 1.0 / size))
+
+
+def table_prior(template: Mixture, rows: np.ndarray, num_components: int) -> MixturePrior:
+    """The weak prior of columns of numbers, and a pseudo-count of each label."""
+    wide = Mixture(np.full(num_components, 1.0 / num_components), template.components.take([0] * num_components))
+    found = weak_prior(wide, rows, np.ones(len(rows)))
+    if not isinstance(wide.components, IndependentEmissions):
+        return found
+    pairs = zip(wide.components.parts, found.components, strict=True)
+    return MixturePrior(None, [ALPHA if isinstance(part, CategoricalEmissions) else own for part, own in pairs])

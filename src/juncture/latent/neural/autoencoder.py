@@ -10,15 +10,16 @@ from juncture.base.checks import check_count
 from juncture.base.options import as_generator
 from juncture.data.feature_names import NamedFeatures, keep_names
 from juncture.errors import InvalidModel, Unsupported
-from juncture.latent.neural.layers import (
+from juncture.latent.neural.feed_forward import (
     Layers,
+    TrainingOptions,
     apply_layers,
     as_layers,
     check_widths,
     complete_numbers,
     random_layers,
+    train,
 )
-from juncture.latent.neural.training import TrainingOptions, train
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback
 

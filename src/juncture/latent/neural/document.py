@@ -7,8 +7,8 @@ from typing import Any
 from juncture.base.documents.kinds import HEAD, register_kind
 from juncture.base.documents.node import Node
 from juncture.latent.neural.autoencoder import Autoencoder
+from juncture.latent.neural.feed_forward import Layers
 from juncture.latent.neural.helmholtz import ARRAYS, HelmholtzMachine
-from juncture.latent.neural.layers import Layers
 from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
 
 NETWORKS = ("encoder", "decoder")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from juncture import verbs
 from juncture.base.dispatch import register
-from juncture.latent.neural.amortized import fit_variational_autoencoder, infer_codes, sample_rows
 from juncture.latent.neural.autoencoder import Autoencoder, fit_autoencoder
-from juncture.latent.neural.helmholtz import HelmholtzMachine, log_prob_helmholtz, sample_helmholtz
-from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
-from juncture.latent.neural.wake_sleep import fit_helmholtz
+from juncture.latent.neural.helmholtz import HelmholtzMachine, fit_helmholtz, log_prob_helmholtz, sample_helmholtz
+from juncture.latent.neural.variational_autoencoder import (
+    VariationalAutoencoder,
+    fit_variational_autoencoder,
+    infer_codes,
+    sample_rows,
+)
 
 register(verbs.fit, Autoencoder, fit_autoencoder)
 register(verbs.infer, VariationalAutoencoder, infer_codes)

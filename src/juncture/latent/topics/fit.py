@@ -1,21 +1,28 @@
-"""`fit` for latent Dirichlet allocation: by variational EM, or by collapsed Gibbs sampling."""
+"""`fit` for latent Dirichlet allocation: by variational EM, or by collapsed Gibbs sampling.
+
+The steps of variational EM are in `variational`. Collapsed Gibbs sampling is a chain over the topics of all tokens; the
+Dirichlet distributions of shares and of topics are integrated out. The topics that are learned are the means of their
+posteriors given the assignments, averaged over the second half of the sweeps of one chain.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_number
 from juncture.base.options import as_generator
+from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.tables.weights import as_weights, check_total
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
-from juncture.latent.topics.documents import as_tokens, counts_of
-from juncture.latent.topics.gibbs import TopicChain, sample_topics
+from juncture.kernels.topics import sweep_topics
 from juncture.latent.topics.infer import infer_shares
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.variational import Shares, VariationalEM, check_possible
+from juncture.latent.topics.variational import Shares, VariationalEM, check_possible, log_normalizer
+from juncture.latent.topics.word_counts import as_tokens, counts_of
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule, iterate
 
@@ -84,6 +91,18 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
     return fitted
 
 
+def check_options(method: Any, start: Any, prior: Any, tolerance: float, max_steps: int, progress: Any) -> float:
+    """Check the options of `fit_topics`, and return the pseudo-count."""
+    check_choice(method, ("auto", "variational", "gibbs"), "method")
+    check_choice(start, ("random", "given"), "start")
+    check_stopping_rule(tolerance, max_steps)
+    check_progress(progress)
+    pseudo_count = float(check_number(prior, "the pseudo-count", least=0))
+    if method == "gibbs" and pseudo_count == 0:
+        raise InvalidData("collapsed Gibbs sampling needs a positive pseudo-count; take prior=0.1")
+    return pseudo_count
+
+
 def learn_topics(  # noqa: PLR0913
     model: LatentDirichletAllocation,
     counts: Any,
@@ -107,6 +126,25 @@ def learn_topics(  # noqa: PLR0913
     return as_fit(model, state.topics, counts, weights, trace, tolerance)
 
 
+def check_words(counts: Any, weights: np.ndarray | None) -> None:
+    """Check that some document that counts has a word."""
+    lengths = np.asarray(counts.sum(axis=1)).reshape(-1)
+    if not (lengths if weights is None else lengths * weights).any():
+        raise InvalidData("there are no words to learn from: all counts are 0, or their documents weigh nothing")
+
+
+def random_topics(model: LatentDirichletAllocation, rng: np.random.Generator) -> np.ndarray:
+    """Distributions over words that differ from the uniform one by a little noise."""
+    noisy = rng.gamma(10.0, size=model.topics.shape)
+    return np.asarray(noisy / noisy.sum(axis=1, keepdims=True))
+
+
+def inside(topics: np.ndarray, pseudo_count: float) -> np.ndarray:
+    """Topics without zeros where there is a pseudo-count, so that their log-prior is finite."""
+    raised = topics + (1e-9 if pseudo_count > 0 else 0.0)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
 def sample_chain(
     model: LatentDirichletAllocation,
     counts: Any,
@@ -125,52 +163,6 @@ def sample_chain(
     return as_fit(model, topics, counts, None, trace, BOUND)
 
 
-def as_fit(
-    model: LatentDirichletAllocation,
-    topics: np.ndarray,
-    counts: Any,
-    weights: np.ndarray | None,
-    trace: Trace,
-    tolerance: float,
-) -> Fit[LatentDirichletAllocation]:
-    """The learned model with its lower bound, which ends where a step gains less than the tolerance."""
-    learned = LatentDirichletAllocation(topics, model.concentration, model.words)
-    concentrations, bounds, _ = infer_shares(learned, counts, tolerance, STEPS, weights)
-    total = bounds.sum() if weights is None else weights @ bounds
-    return Fit(learned, float(total), trace, concentrations / concentrations.sum(axis=1, keepdims=True))
-
-
-def check_words(counts: Any, weights: np.ndarray | None) -> None:
-    """Check that some document that counts has a word."""
-    lengths = np.asarray(counts.sum(axis=1)).reshape(-1)
-    if not (lengths if weights is None else lengths * weights).any():
-        raise InvalidData("there are no words to learn from: all counts are 0, or their documents weigh nothing")
-
-
-def check_options(method: Any, start: Any, prior: Any, tolerance: float, max_steps: int, progress: Any) -> float:
-    """Check the options of `fit_topics`, and return the pseudo-count."""
-    check_choice(method, ("auto", "variational", "gibbs"), "method")
-    check_choice(start, ("random", "given"), "start")
-    check_stopping_rule(tolerance, max_steps)
-    check_progress(progress)
-    pseudo_count = float(check_number(prior, "the pseudo-count", least=0))
-    if method == "gibbs" and pseudo_count == 0:
-        raise InvalidData("collapsed Gibbs sampling needs a positive pseudo-count; take prior=0.1")
-    return pseudo_count
-
-
-def inside(topics: np.ndarray, pseudo_count: float) -> np.ndarray:
-    """Topics without zeros where there is a pseudo-count, so that their log-prior is finite."""
-    raised = topics + (1e-9 if pseudo_count > 0 else 0.0)
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-
-
-def random_topics(model: LatentDirichletAllocation, rng: np.random.Generator) -> np.ndarray:
-    """Distributions over words that differ from the uniform one by a little noise."""
-    noisy = rng.gamma(10.0, size=model.topics.shape)
-    return np.asarray(noisy / noisy.sum(axis=1, keepdims=True))
-
-
 def first_chain(
     model: LatentDirichletAllocation,
     counts: Any,
@@ -186,3 +178,79 @@ def first_chain(
         cumulative = np.cumsum(topics[:, as_tokens(counts)[1]], axis=0)
         assigned = (rng.random(num_tokens) * cumulative[-1] >= cumulative).sum(axis=0)
     return TopicChain.start(counts, model.concentration, pseudo_count, assigned)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicChain:
+    """The topic of each token, and the counts that follow from them; a sweep changes them in place."""
+
+    tokens: tuple[np.ndarray, np.ndarray]  # the document and the word of each
+    assigned: np.ndarray  # (token,)
+    in_documents: np.ndarray  # (document, topic), whole numbers as floats
+    in_topics: np.ndarray  # (word, topic)
+    totals: np.ndarray  # (topic,)
+    concentration: np.ndarray  # (topic,)
+    pseudo_count: float
+
+    @classmethod
+    def start(cls, counts: Any, concentration: np.ndarray, pseudo_count: float, assigned: np.ndarray) -> TopicChain:
+        documents, words = as_tokens(counts)
+        in_documents = np.zeros((counts.shape[0], len(concentration)))
+        in_topics = np.zeros((counts.shape[1], len(concentration)))
+        np.add.at(in_documents, (documents, assigned), 1.0)
+        np.add.at(in_topics, (words, assigned), 1.0)
+        totals = in_topics.sum(axis=0)
+        chosen = np.ascontiguousarray(assigned, dtype=np.int64).copy()
+        return cls((documents, words), chosen, in_documents, in_topics, totals, concentration.copy(), pseudo_count)
+
+    def sweep(self, uniforms: np.ndarray) -> None:
+        """Draw the topic of each token once, in place."""
+        counts = (self.in_documents, self.in_topics, self.totals)
+        sweep_topics(self.tokens, self.assigned, *counts, self.concentration, self.pseudo_count, uniforms)
+
+    @property
+    def topics(self) -> np.ndarray:
+        """The posterior mean of the topics given the assignments, (topic, word)."""
+        smoothed = self.in_topics + self.pseudo_count
+        return np.asarray((smoothed / smoothed.sum(axis=0)).T)
+
+    @property
+    def log_joint(self) -> float:
+        """log p(words, assignments), shares and topics integrated out."""
+        from scipy.special import gammaln
+
+        shares = log_normalizer(self.in_documents + self.concentration) - log_normalizer(self.concentration)
+        times = np.bincount(self.in_topics.astype(np.int64).reshape(-1))  # how often each count is there
+        words = times @ (gammaln(np.arange(len(times)) + self.pseudo_count) - gammaln(self.pseudo_count))
+        smoothing = self.pseudo_count * len(self.in_topics)
+        return float(shares.sum() + words - (gammaln(self.totals + smoothing) - gammaln(smoothing)).sum())
+
+
+def sample_topics(
+    chain: TopicChain, num_sweeps: int, rng: np.random.Generator, progress: ProgressCallback | None
+) -> tuple[np.ndarray, Trace]:
+    """Run a chain; the mean of the topics over the second half of its sweeps, and the log joint after each sweep."""
+    values, mean, kept = [chain.log_joint], np.zeros(chain.in_topics.shape[::-1]), 0
+    for sweep in range(num_sweeps):
+        chain.sweep(rng.random(len(chain.assigned)))
+        values.append(chain.log_joint)
+        if 2 * sweep >= num_sweeps - 1:
+            mean, kept = mean + chain.topics, kept + 1
+        if progress is not None:
+            progress(sweep + 1, values[-1])
+    return mean / kept, Trace(tuple(values), False, f"{number_of(num_sweeps, 'sweep')}, as many as asked for")
+
+
+def as_fit(
+    model: LatentDirichletAllocation,
+    topics: np.ndarray,
+    counts: Any,
+    weights: np.ndarray | None,
+    trace: Trace,
+    tolerance: float,
+) -> Fit[LatentDirichletAllocation]:
+    """The learned model with its lower bound, which ends where a step gains less than the tolerance."""
+    learned = LatentDirichletAllocation(topics, model.concentration, model.words)
+    concentrations, bounds, _ = infer_shares(learned, counts, tolerance, STEPS, weights)
+    total = bounds.sum() if weights is None else weights @ bounds
+    return Fit(learned, float(total), trace, concentrations / concentrations.sum(axis=1, keepdims=True))

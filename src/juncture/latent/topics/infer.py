@@ -1,21 +1,34 @@
-"""`infer` for latent Dirichlet allocation: the shares of topics in documents, by mean field."""
+"""`infer` and `sample` for latent Dirichlet allocation: the shares of topics in documents, by mean field; and draws.
+
+Draws are documents as counts of words, or the shares of topics given a document.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.errors import NotConvergedWarning, Unsupported, warn_user
-from juncture.inference.engines.contract import Diagnostics
-from juncture.inference.engines.verb_options import check_evidence, check_policy, impossible_indices
-from juncture.latent.topics.beliefs import TopicBeliefs
-from juncture.latent.topics.documents import counts_of, missing_word
+from juncture.base.checks import check_counts
+from juncture.base.options import as_generator
+from juncture.base.values import number_of
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
+from juncture.factors.scope_tables import import_pandas
+from juncture.families.vectors.dirichlet import Dirichlet
+from juncture.inference.engines.contract import Diagnostics, OneVariable
+from juncture.inference.engines.display import steps_html
+from juncture.inference.engines.verb_options import check_evidence, check_num_rows, check_policy, impossible_indices
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import Shares
+from juncture.latent.topics.word_counts import as_dataset, counts_of, missing_word
 from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 METHODS = ("auto", "mean-field")
+LENGTH = 100
 
 
 def infer_topics(
@@ -101,9 +114,148 @@ def without(counts: Any, left_out: np.ndarray) -> Any:
     return sparse.csr_array(sparse.diags_array((~left_out).astype(np.float64)) @ counts)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicBeliefs(OneVariable):
+    """The shares of topics in each document given its words, by mean field: an approximation.
+
+    Attributes
+    ----------
+    model
+        The `LatentDirichletAllocation`.
+    concentrations
+        Of the Dirichlet distribution of the shares, (topic,) of one document, (document, topic) of many.
+    bound
+        A lower bound of log p of the tokens, in their order: a float of one document, (document,) of many.
+    trace
+        The bound of all documents at each step.
+    diagnostics
+        That the answers are approximate, and whether the bound converged.
+    impossible
+        The documents with a word that no topic has; their answers are NaN.
+    """
+
+    variable = "shares"
+    model: LatentDirichletAllocation
+    concentrations: np.ndarray
+    bound: Any
+    trace: Trace
+    diagnostics: Diagnostics
+    impossible: tuple[int, ...] = ()
+
+    method = "mean-field"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one document."""
+        return self.concentrations.ndim == 1
+
+    @property
+    def log_evidence(self) -> Any:
+        """The `bound`; `log_prob` of the model has the probability itself, exact or estimated."""
+        return self.bound
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The expected shares of topics, (topic,) of one document, (document, topic) of many."""
+        return np.asarray(self.concentrations / self.concentrations.sum(axis=-1, keepdims=True))
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The same as `shares`."""
+        return self.shares
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation of each share under its Dirichlet distribution, of the shape of `shares`."""
+        total = self.concentrations.sum(axis=-1, keepdims=True)
+        return np.sqrt(self.shares * (1.0 - self.shares) / (total + 1.0))
+
+    def __getitem__(self, name: str) -> Dirichlet:
+        """The Dirichlet distribution of the "shares", or a batch with one a document."""
+        self._check_variable(name)
+        if self.impossible:
+            raise Unsupported(f"document {self.impossible[0]} has probability zero and no shares: leave it out")
+        return Dirichlet(self.concentrations)
+
+    def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
+        """`n` draws of the shares of one document, (n, topic)."""
+        if not self.is_single:
+            raise Unsupported("shares are drawn given one document; infer and sample once for each row")
+        return np.asarray(self["shares"].sample(check_num_rows(n, 8 * self.model.num_topics), rng=as_generator(rng)))
+
+    def to_dict(self) -> dict[str, dict[str, np.ndarray]]:
+        """Name → "mean" and "concentration"."""
+        return {"shares": {"mean": self.shares, "concentration": self.concentrations}}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of document, variable, topic, the mean of its share and the standard deviation."""
+        means, deviations = np.atleast_2d(self.shares), np.atleast_2d(self.deviation)
+        documents, topics = np.indices(means.shape)
+        columns = {
+            "document": documents.ravel(),
+            "variable": "shares",
+            "topic": topics.ravel(),
+            "mean": means.ravel(),
+            "deviation": deviations.ravel(),
+        }
+        return import_pandas().DataFrame(columns)
+
+    def __len__(self) -> int:
+        return len(np.atleast_2d(self.concentrations))
+
+    def _repr_html_(self) -> str:
+        heads = [f"topic {topic}" for topic in range(self.model.num_topics)]
+        return steps_html(repr(self), heads, np.atleast_2d(self.shares), "document")
+
+    def __repr__(self) -> str:
+        topics, documents = number_of(self.model.num_topics, "topic"), number_of(len(self), "document")
+        return f"TopicBeliefs({topics}; {documents}; approximate, by {self.method})"
+
+
 def most_probable_topics(model: LatentDirichletAllocation, evidence: Any, **options: Any) -> Any:
     """Not defined: the density of the shares has no largest value where a concentration is below 1."""
     raise Unsupported(
         "latent Dirichlet allocation has no most probable shares: their density is unbounded where a concentration is"
         " below 1; take infer(model, counts).shares, and argmax(axis=-1) of them for the largest topic"
     )
+
+
+def sample_documents(
+    model: LatentDirichletAllocation,
+    n: Any,
+    *,
+    given: Any = None,
+    rng: Any = None,
+    method: str = "auto",
+    length: Any = LENGTH,
+) -> Any:
+    """`n` documents drawn from the model, as a `Dataset` of counts with a column for each word.
+
+    Parameters
+    ----------
+    model
+        The topics and the concentration.
+    n
+        The number of documents.
+    given
+        The counts of one document: draw its shares instead, (n, topic), from the mean-field approximation.
+    rng
+        A seed or a `numpy.random.Generator`.
+    method
+        As in `infer`, for draws of shares.
+    length
+        The number of words of each document, or a list with one for each.
+    """
+    if given is not None:
+        beliefs = infer_topics(model, given, method=method)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one document; sample once for each row")
+        return beliefs.sample(n, rng=rng)
+    check_method(method)
+    count = check_num_rows(n, 24 * model.num_words)
+    lengths = np.asarray(check_counts(length, "length"))
+    if lengths.shape not in ((), (count,)):
+        raise InvalidData(f"there are {count} documents to draw, and {len(lengths)} lengths")
+    generator = as_generator(rng)
+    words = generator.dirichlet(model.concentration, count) @ model.topics
+    return as_dataset(model, generator.multinomial(lengths, words / words.sum(axis=1, keepdims=True)))

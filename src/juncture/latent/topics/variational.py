@@ -19,7 +19,7 @@ import numpy as np
 from juncture.base.values import few
 from juncture.errors import InvalidData
 from juncture.kernels.topics import mix_words, update_shares
-from juncture.latent.topics.documents import documents_of
+from juncture.latent.topics.word_counts import documents_of
 from juncture.runtime import parallel
 
 BLOCK = 256  # documents that a thread takes at once

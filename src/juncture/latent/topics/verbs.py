@@ -5,10 +5,9 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.latent.topics.fit import fit_topics
-from juncture.latent.topics.infer import infer_topics, most_probable_topics
+from juncture.latent.topics.infer import infer_topics, most_probable_topics, sample_documents
 from juncture.latent.topics.log_prob import log_prob_documents
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.sample import sample_documents
 
 register(verbs.infer, LatentDirichletAllocation, infer_topics)
 register(verbs.most_probable, LatentDirichletAllocation, most_probable_topics)

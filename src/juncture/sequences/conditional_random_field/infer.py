@@ -1,19 +1,21 @@
 """Questions to conditional random fields: those of the hidden Markov model with the same posteriors.
 
-`log_evidence` is log Z(x), and `log_joint` of a path its score; `log_prob` is log p(path | x).
+`LabelBeliefs` has the distributions of the labels of one sequence, given all of its steps. Their `log_evidence` is
+log Z(x), and `log_joint` of a path its score; `log_prob` is log p(path | x).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
 
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.verb_options import register_methods, resolve_method
-from juncture.sequences.conditional_random_field.beliefs import LabelBeliefs
 from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, score
 from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences
@@ -33,6 +35,43 @@ def infer_labels(
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
     found = infer_sequences(model, model.hidden, model.to_sequences(rows_of(model, evidence)), options)
     return [LabelBeliefs.of(one) for one in found] if isinstance(found, list) else LabelBeliefs.of(found)
+
+
+def rows_of(model: ConditionalRandomField, evidence: Any) -> Any:
+    given, is_single = split_given(evidence)
+    return as_rows(given, model.features, is_single)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelBeliefs(ChainBeliefs):
+    """Distributions of the labels of one sequence, `smoothed` and `pairwise`, and draws; `log_evidence` is log Z(x).
+
+    The labels are modelled given all steps, so there are none given the steps so far, and no forecast.
+    """
+
+    @classmethod
+    def of(cls, beliefs: ChainBeliefs) -> LabelBeliefs:
+        return cls(**{field.name: getattr(beliefs, field.name) for field in fields(beliefs)})
+
+    @property
+    def filtered(self) -> NoReturn:
+        raise self._error("the labels given the steps so far")
+
+    @property
+    def predicted(self) -> NoReturn:
+        raise self._error("the labels given the steps before")
+
+    def lagged(self, lag: int) -> NoReturn:
+        raise self._error("the labels given some of the steps")
+
+    def forecast(self, num_steps: int) -> NoReturn:
+        raise self._error("the labels of steps to come")
+
+    def _error(self, what: str) -> Unsupported:
+        return Unsupported(f"a conditional random field has no distribution of {what}: ask for `smoothed`, given all")
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("ChainBeliefs", "LabelBeliefs")
 
 
 def most_probable_labels(
@@ -91,11 +130,6 @@ def inner_steps(offsets: np.ndarray) -> np.ndarray:
     is_first = np.zeros(int(offsets[-1]) + 1, bool)
     is_first[offsets[:-1]] = True
     return np.flatnonzero(~is_first[:-1])
-
-
-def rows_of(model: ConditionalRandomField, evidence: Any) -> Any:
-    given, is_single = split_given(evidence)
-    return as_rows(given, model.features, is_single)
 
 
 register_methods(ConditionalRandomField, "infer", "forward-backward")

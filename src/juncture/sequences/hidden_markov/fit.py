@@ -1,28 +1,44 @@
-"""`fit` for hidden Markov models: Baum-Welch, or one step of counting where all steps are labelled."""
+"""`fit` for hidden Markov models: Baum-Welch, or one step of counting where all steps are labelled.
+
+Baum-Welch is expectation maximisation. The E-step computes the posterior of every state and of every pair of adjacent
+states at each step of each sequence. The M-step estimates the model from them as if they were counts. The
+log-likelihood (plus the log prior) never falls (Baum, Petrie, Soules and Weiss 1970).
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
-from dataclasses import replace
-from functools import reduce
-from typing import Any, Literal
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from juncture.base.checks import check_iterable
 from juncture.base.options import as_generator
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions, EmissionStatistics
+from juncture.components.family import suggest_remedy
+from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import SequenceParts, read_parts
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
+from juncture.inference.engines.verb_options import check_data
+from juncture.learning.conditionals.table import weighted_logs
+from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import (
     ExpectationMaximization,
     em_steps,
     has_full_m_step,
     resolve_learner,
 )
+from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
-from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, HiddenMarkovState
+from juncture.runtime.parallel import block_rows, map_blocks
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import LearningOptions, fixed_parts, tied_states
 from juncture.sequences.hidden_markov.starts import Starts
@@ -42,56 +58,7 @@ UNVISITED = 1e-8  # of all steps
 TRIES = 3
 Start = Literal["given", "k-means", "random", "left-to-right"]
 STARTS = ("given", "k-means", "random", "left-to-right")
-
-
-def sequence_parts(
-    model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any, group: Any = None, states: Any = None
-) -> SequenceParts:
-    """A function that starts a pass over all sequences: one part in memory, or parts of a table or a function."""
-    if group is not None or states is not None:
-        parts = read_parts(model, data, lengths, group, states, weights)
-        return lambda: nonempty_parts(parts())
-    if callable(data):
-        if lengths is not None or weights is not None:
-            raise InvalidData("parts that a function returns carry their own lengths and weights, as jt.Sequence")
-        return lambda: nonempty_parts(
-            model.sequences(part) for part in check_iterable(data(), "what the function of the data gives")
-        )
-    sequences = with_weights(model.sequences(data, lengths), weights)
-    return lambda: nonempty_parts([sequences])
-
-
-def unvisited(statistics: HiddenMarkovStatistics) -> np.ndarray:
-    """Which states have (almost) no expected visits: (state,)."""
-    visits = statistics.visits
-    return np.asarray(visits <= UNVISITED * visits.sum())
-
-
-def reseed_unvisited(
-    end: tuple[HiddenMarkovState, Trace],
-    learner: ExpectationMaximization,
-    problem: HiddenMarkovProblem,
-    progress: ProgressCallback | None,
-) -> tuple[HiddenMarkovState, Trace]:
-    """The best of the given end and a few more runs of EM, each with its unvisited states drawn anew from the data."""
-    for _ in range(TRIES):
-        dead = unvisited(end[0].statistics)
-        if not dead.any() or end[1].is_interrupted:
-            break
-        other = learner.run_from(problem.starts.reseed(end[0], dead), problem, progress)
-        end = other if other[0].objective > end[0].objective else end
-    return end
-
-
-def report_unvisited(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics) -> None:
-    dead = np.flatnonzero(unvisited(statistics))
-    if dead.size:
-        names = ", ".join(repr(model.states[state]) for state in dead[:8]) + (", …" if dead.size > 8 else "")
-        warn_user(
-            f"no sequence visits the state{'s' if dead.size > 1 else ''} {names}; their parameters stay as they were,"
-            ' or as the prior has them: take fewer states, give a prior, other starts, or on_unvisited="reseed"',
-            UnvisitedStatesWarning,
-        )
+HiddenMarkovState: TypeAlias = EMState[HiddenMarkovModel, HiddenMarkovStatistics]
 
 
 def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
@@ -177,6 +144,39 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
+def check_start(choice: Any, known: tuple[str, ...], what: str = "start") -> None:
+    if not isinstance(choice, str) or choice not in known:
+        raise InvalidData(f"{what} is one of {', '.join(map(repr, known))}; got {choice!r}; {hint(choice, known)}")
+
+
+def as_left_to_right(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> HiddenMarkovModel:
+    """The model in which states come one after the other: as its zeros say, or else stay or move on by one."""
+    transition, initial = model.transition, model.initial
+    if "transition" not in fixed and np.tril(transition, -1).any():
+        chain = np.eye(model.num_states) + np.eye(model.num_states, k=1)
+        transition = chain / chain.sum(axis=1, keepdims=True)
+    if "initial" not in fixed and (initial > 0).all():
+        initial = np.eye(model.num_states)[0]
+    return HiddenMarkovModel(initial, transition, model.emissions, states=model.states)
+
+
+def sequence_parts(
+    model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any, group: Any = None, states: Any = None
+) -> SequenceParts:
+    """A function that starts a pass over all sequences: one part in memory, or parts of a table or a function."""
+    if group is not None or states is not None:
+        parts = read_parts(model, data, lengths, group, states, weights)
+        return lambda: nonempty_parts(parts())
+    if callable(data):
+        if lengths is not None or weights is not None:
+            raise InvalidData("parts that a function returns carry their own lengths and weights, as jt.Sequence")
+        return lambda: nonempty_parts(
+            model.sequences(part) for part in check_iterable(data(), "what the function of the data gives")
+        )
+    sequences = with_weights(model.sequences(data, lengths), weights)
+    return lambda: nonempty_parts([sequences])
+
+
 def estimate_labelled(problem: HiddenMarkovProblem) -> tuple[HiddenMarkovState, Trace] | None:
     """The model counted from sequences whose steps are all labelled; None where hidden variables are left."""
     starts = problem.starts
@@ -197,17 +197,198 @@ def count_parts(model: HiddenMarkovModel, parts: SequenceParts) -> HiddenMarkovS
     return reduce(operator.add, (count_labelled(model, part) for part in parts()))
 
 
-def as_left_to_right(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> HiddenMarkovModel:
-    """The model in which states come one after the other: as its zeros say, or else stay or move on by one."""
-    transition, initial = model.transition, model.initial
-    if "transition" not in fixed and np.tril(transition, -1).any():
-        chain = np.eye(model.num_states) + np.eye(model.num_states, k=1)
-        transition = chain / chain.sum(axis=1, keepdims=True)
-    if "initial" not in fixed and (initial > 0).all():
-        initial = np.eye(model.num_states)[0]
-    return HiddenMarkovModel(initial, transition, model.emissions, states=model.states)
+@dataclass(frozen=True, eq=False)
+class HiddenMarkovProblem:
+    """A hidden Markov model to learn by EM: where to start, the sequences, and the options."""
+
+    starts: Starts
+    kind: str  # of the first start
+    models: ClassVar[str] = "hidden Markov models"
+
+    @property
+    def options(self) -> LearningOptions:
+        return self.starts.options
+
+    def start(self) -> HiddenMarkovModel:
+        return self.starts.make(self.kind)
+
+    def another_start(self) -> HiddenMarkovModel:
+        """Other clusters, if clusters are asked for; else at random."""
+        return self.starts.make("k-means" if self.kind == "k-means" else "random")
+
+    def blocks(self) -> Iterator[SequenceBlock]:
+        return sequence_blocks(self.starts.parts)
+
+    def expect(self, model: HiddenMarkovModel, block: SequenceBlock) -> Expected[HiddenMarkovStatistics]:
+        return expect_block(model, block)
+
+    def maximize(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> HiddenMarkovModel:
+        return estimate_quietly(model, statistics, self.options)
+
+    def expected_log_joint(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> float:
+        chain = weighted_logs(statistics.initial, model.initial)
+        chain += weighted_logs(statistics.transitions, model.transition)
+        return chain + model.emissions.log_likelihood(statistics.emissions)
+
+    def divide(self, block: SequenceBlock, number: int) -> list[SequenceBlock]:
+        num = block.sequences.num
+        cuts = np.linspace(0, num, min(number, num) + 1).astype(int).tolist()
+        return [
+            SequenceBlock(block.sequences.take(slice(low, high)), block.num_before + low)
+            for low, high in pairwise(cuts)
+        ]
+
+    def log_prior(self, model: HiddenMarkovModel) -> float:
+        return self.options.log_prior(model)
+
+    def recover(self, state: HiddenMarkovState, fall: float) -> HiddenMarkovModel:
+        """Where rounding in almost degenerate emissions lowers the objective, the emissions stay."""
+        return estimate_quietly(state.model, state.statistics, self.options.keeping("emissions"))
+
+    def to_vector(self, model: HiddenMarkovModel) -> np.ndarray:
+        return flatten_tables(list(self.tables(model).values()))
+
+    def from_vector(self, vector: np.ndarray, state: HiddenMarkovState) -> HiddenMarkovModel:
+        tables = self.tables(state.model)
+        values = unflatten_simplex_tables(vector, list(tables.values()))
+        return with_tables(state.model, dict(zip(tables, values, strict=True)))
+
+    def tables(self, model: HiddenMarkovModel) -> dict[str, np.ndarray]:
+        """The tables that are learned."""
+        tables = {"initial": model.initial[None], "transition": model.transition}
+        if isinstance(model.emissions, CategoricalEmissions):
+            tables["emissions"] = model.emissions.probabilities
+        return {name: table for name, table in tables.items() if self.options.learns(name)}
 
 
-def check_start(choice: Any, known: tuple[str, ...], what: str = "start") -> None:
-    if not isinstance(choice, str) or choice not in known:
-        raise InvalidData(f"{what} is one of {', '.join(map(repr, known))}; got {choice!r}; {hint(choice, known)}")
+def sequence_blocks(parts: SequenceParts) -> Iterator[SequenceBlock]:
+    num_before = 0
+    for sequences in parts():
+        yield SequenceBlock(sequences, num_before)
+        num_before += sequences.num
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceBlock:
+    """A part of the sequences, and the number of sequences in earlier parts."""
+
+    sequences: Sequences
+    num_before: int
+
+
+def expect_block(model: HiddenMarkovModel, block: SequenceBlock) -> Expected[HiddenMarkovStatistics]:
+    """The E-step: the statistics of a block expected under the model, and the log-likelihood of the block."""
+    sequences = block.sequences
+    part = expect_statistics(model, sequences)
+    check_data(part.log_evidence, sequences.weights, partial(explain_impossible, model, sequences, block.num_before))
+    heavy = sequences.weights > 0
+    log_likelihood = float(sequences.weights[heavy] @ part.log_evidence[heavy])
+    return Expected(HiddenMarkovStatistics(part.initial, part.transitions, part.emissions), log_likelihood)
+
+
+def expect_statistics(model: HiddenMarkovModel, sequences: Sequences) -> ChainExpectation:
+    """Expected starts, transitions and emissions of all sequences."""
+    chain = Chain.of(model)
+    parts = map_parts(lambda part: expect_part(chain, sequences.take(part)), chain, sequences)
+    if not parts:
+        parts = [expect_part(chain, sequences)]
+    return ChainExpectation(
+        np.concatenate([part.log_evidence for part in parts]),
+        np.sum([part.initial for part in parts], axis=0),
+        np.sum([part.transitions for part in parts], axis=0),
+        reduce(operator.add, [part.emissions for part in parts]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ChainExpectation:
+    """Expected counts given all observations and labels, each sequence counted by its weight.
+
+    A sequence that is impossible has log_evidence -inf and adds nothing.
+    """
+
+    log_evidence: np.ndarray  # (sequence,)
+    initial: np.ndarray  # (state,): how often a sequence starts there
+    transitions: np.ndarray  # (from, to)
+    emissions: EmissionStatistics
+
+
+def expect_part(chain: Chain, part: Sequences) -> ChainExpectation:
+    """Expected starts, transitions and emissions of one chunk of sequences."""
+    lattice = np.empty((part.num_steps, chain.num_states))
+    transitions = np.zeros((chain.num_states, chain.num_states))
+    log_evidence = smooth(chain, part, lattice, transitions)
+    for position in np.flatnonzero(np.isneginf(log_evidence)):
+        lattice[part.steps(int(position))] = 0.0
+    if (part.weights != 1).any():
+        lattice *= np.repeat(part.weights, part.lengths)[:, None]
+    initial = lattice[part.offsets[:-1][part.lengths > 0]].sum(axis=0)
+    size = block_rows(lattice.shape[1:], part.observations.shape[1:]) if is_long(chain, part) else len(lattice)
+    statistics = emission_statistics(chain.emissions, part.observations, lattice, size)
+    return ChainExpectation(log_evidence, initial, transitions, statistics)
+
+
+def emission_statistics(emissions: Emissions, rows: np.ndarray, weights: np.ndarray, size: int) -> EmissionStatistics:
+    """Statistics of weighted rows, in blocks of this size on all cores."""
+    if not len(rows):
+        return emissions.statistics(rows, weights)
+    parts = map_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
+    return reduce(operator.add, parts)
+
+
+def explain_impossible(model: HiddenMarkovModel, sequences: Sequences, num_before: int, position: int) -> str:
+    """Why nothing can be learned of an impossible sequence; `num_before` came in earlier parts."""
+    rows, own = sequences.observations[sequences.steps(position)], sequences.describe(position, num_before)
+    barred = (model.emissions.log_prob(rows) == -np.inf).all(axis=1)
+    if barred.any():
+        step = int(np.argmax(barred))
+        return (
+            f"step {step} of {own} holds {rows[step].tolist()!r}, which no state can emit"
+            f"{suggest_remedy(model.emissions, rows[step])}"
+        )
+    return (
+        f"{own} has probability zero under the model that learning starts from, so"
+        ' nothing can be learned of it: give a model that allows it, or start="random"'
+    )
+
+
+def with_tables(model: HiddenMarkovModel, tables: dict[str, np.ndarray]) -> HiddenMarkovModel:
+    """The model with other numbers in some of its tables."""
+    emissions = model.emissions
+    if "emissions" in tables and isinstance(emissions, CategoricalEmissions):
+        emissions = CategoricalEmissions.trusted(emissions, tables["emissions"])
+    initial = tables.get("initial", model.initial[None])[0]
+    return HiddenMarkovModel.trusted(model, initial, tables.get("transition", model.transition), emissions)
+
+
+def reseed_unvisited(
+    end: tuple[HiddenMarkovState, Trace],
+    learner: ExpectationMaximization,
+    problem: HiddenMarkovProblem,
+    progress: ProgressCallback | None,
+) -> tuple[HiddenMarkovState, Trace]:
+    """The best of the given end and a few more runs of EM, each with its unvisited states drawn anew from the data."""
+    for _ in range(TRIES):
+        dead = unvisited(end[0].statistics)
+        if not dead.any() or end[1].is_interrupted:
+            break
+        other = learner.run_from(problem.starts.reseed(end[0], dead), problem, progress)
+        end = other if other[0].objective > end[0].objective else end
+    return end
+
+
+def unvisited(statistics: HiddenMarkovStatistics) -> np.ndarray:
+    """Which states have (almost) no expected visits: (state,)."""
+    visits = statistics.visits
+    return np.asarray(visits <= UNVISITED * visits.sum())
+
+
+def report_unvisited(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics) -> None:
+    dead = np.flatnonzero(unvisited(statistics))
+    if dead.size:
+        names = ", ".join(repr(model.states[state]) for state in dead[:8]) + (", …" if dead.size > 8 else "")
+        warn_user(
+            f"no sequence visits the state{'s' if dead.size > 1 else ''} {names}; their parameters stay as they were,"
+            ' or as the prior has them: take fewer states, give a prior, other starts, or on_unvisited="reseed"',
+            UnvisitedStatesWarning,
+        )

@@ -1,7 +1,8 @@
-"""`infer` and `log_prob` of hidden Markov models: the forward-backward algorithm.
+"""`infer`, `log_prob` and `sample` of hidden Markov models: the forward-backward algorithm, and draws.
 
 Costs num_steps · num_states² operations and one lattice (step, state) of memory. Reference: L. R. Rabiner, A tutorial
-on hidden Markov models and selected applications in speech recognition, 1989.
+on hidden Markov models and selected applications in speech recognition, 1989. Draws are a path of states and what they
+emit; or, given a sequence, paths.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.checks import check_counts
+from juncture.base.options import as_generator
 from juncture.base.values import number_of
-from juncture.data.sequences import Sequences
+from juncture.components.categorical import CategoricalEmissions
+from juncture.data.sequences import Sequence, Sequences
 from juncture.data.sources.sequence_source import read_parts, read_sequences
+from juncture.data.tables.labels import decode_labels
+from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.verb_options import (
     as_budget,
@@ -24,7 +30,8 @@ from juncture.inference.engines.verb_options import (
     register_methods,
     resolve_method,
 )
-from juncture.kernels.chains.forward_backward import DISCARD
+from juncture.kernels.chains.forward_backward import DISCARD, draw_paths
+from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
@@ -95,6 +102,27 @@ def infer_sequences(model: Any, hidden: HiddenMarkovModel, sequences: Sequences,
     return beliefs[0] if sequences.is_single else beliefs
 
 
+def check_possible(chain: Chain, sequences: Sequences, log_evidence: np.ndarray, on_impossible: str = "warn") -> None:
+    """Raise for a single impossible sequence, warn (or raise, on request) for some among many."""
+
+    def explain(index: int) -> str:
+        step = run_pass(chain, sequences.take(slice(index, index + 1)), use=DISCARD)[0].failed
+        return f"no path of states explains the observations up to step {step}"
+
+    check_evidence(
+        log_evidence,
+        explain,
+        is_single=sequences.is_single,
+        on_impossible=on_impossible,
+        unit="sequence",
+        single="the sequence",
+    )
+
+
+def concatenate(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
 def log_prob_chain(
     model: HiddenMarkovModel,
     rows: Any,
@@ -118,25 +146,38 @@ def score_sequences(model: HiddenMarkovModel, sequences: Sequences) -> np.ndarra
     return concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
 
 
-def concatenate(parts: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(parts) if parts else np.empty(0)
+def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
+    """One `Sequence` of `n` steps with its states, or a list of them for a list of lengths.
+
+    With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
+    """
+    if given is not None:
+        return draw_paths_given(infer_chain(model, given, method=method), n, rng)
+    stream, lengths = as_generator(rng), check_counts(n, "the number of steps")
+    if isinstance(lengths, int):
+        return draw_sequence(model, lengths, stream)
+    return [
+        draw_sequence(model, length, child) for length, child in zip(lengths, stream.spawn(len(lengths)), strict=True)
+    ]
 
 
-def check_possible(chain: Chain, sequences: Sequences, log_evidence: np.ndarray, on_impossible: str = "warn") -> None:
-    """Raise for a single impossible sequence, warn (or raise, on request) for some among many."""
+def draw_paths_given(beliefs: Any, n: Any, rng: Any) -> np.ndarray:
+    """`n` paths from the beliefs of one sequence."""
+    if isinstance(beliefs, list):
+        raise InvalidData("given= takes one sequence of observations; sample once for each sequence")
+    paths: np.ndarray = beliefs.sample(n, rng=rng)
+    return paths
 
-    def explain(index: int) -> str:
-        step = run_pass(chain, sequences.take(slice(index, index + 1)), use=DISCARD)[0].failed
-        return f"no path of states explains the observations up to step {step}"
 
-    check_evidence(
-        log_evidence,
-        explain,
-        is_single=sequences.is_single,
-        on_impossible=on_impossible,
-        unit="sequence",
-        single="the sequence",
-    )
+def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Generator) -> Sequence:
+    check_table_fits((num_steps,), f"a sequence of {num_steps:,} steps", "draw shorter ones", copies=8)
+    chain = Chain.of(model)
+    codes, ones = np.empty((1, num_steps), np.int64), np.ones((1, chain.num_states))
+    draw_paths(chain.initial, chain.transition, ones, np.zeros(num_steps, np.int64), rng.random((1, num_steps)), codes)
+    observations = model.emissions.sample(codes[0], rng)
+    if isinstance(model.emissions, CategoricalEmissions):
+        observations = decode_labels(model.emissions.symbols, observations)
+    return Sequence(observations, states=decode_labels(model.states, codes[0]))
 
 
 register_methods(HiddenMarkovModel, "infer", "forward-backward")

@@ -20,11 +20,10 @@ from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
 from juncture.runtime.memory import check_table_fits
-from juncture.sequences.hidden_markov.clusters import column_moments, columns_of
 from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start, sequence_parts
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
-from juncture.sequences.hidden_markov.starts import Starts
+from juncture.sequences.hidden_markov.starts import Starts, column_moments, columns_of
 from juncture.variables import State, Variable
 
 FROM_DATA = ("random", "k-means", "left-to-right")

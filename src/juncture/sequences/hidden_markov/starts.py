@@ -1,15 +1,17 @@
 """Starting points of Baum-Welch: the given model, clusters, random segments of the data, or consecutive segments.
 
 Each start but the first assigns every step to the states with weights, and estimates a model from the weights. Labelled
-steps belong to the state of their label.
+steps belong to the state of their label. Clusters are those of k-means of the standardised observations.
 """
 
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +19,8 @@ from juncture.components.contract import Emissions
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import SequenceParts
-from juncture.errors import Unsupported
+from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.learning.em.contract import EMState
-from juncture.sequences.hidden_markov.clusters import Clusters, fraction_passed
 from juncture.sequences.hidden_markov.infer import log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
@@ -36,58 +37,7 @@ UNIFORM_SHARE = 0.05  # of every step goes to all states alike, so that no start
 STRETCH = 4  # at most so many steps are drawn for a state at random
 DRAWS = 16  # of which the likeliest is a start at random; EM often gets stuck from a single one
 Shares = Callable[[Sequences, slice], np.ndarray]  # (step, state) of some steps
-
-
-def excerpt(sequences: Sequences) -> Sequences:
-    """Windows spread evenly over the data, as sequences of their own; all of it where that is little."""
-    if sequences.num_steps <= STEPS:
-        return sequences
-    length = STEPS // WINDOWS
-    begins = np.linspace(0, sequences.num_steps - length, WINDOWS).astype(np.int64)
-    steps = (begins[:, None] + np.arange(length)).ravel()
-    owner = np.searchsorted(sequences.offsets, steps, side="right") - 1
-    cuts = np.flatnonzero((np.diff(owner) != 0) | (np.diff(steps) != 1)) + 1
-    offsets = np.concatenate([[0], cuts, [len(steps)]])
-    states = None if sequences.states is None else sequences.states[steps]
-    return Sequences(sequences.observations[steps], offsets, sequences.weights[owner[offsets[:-1]]], states)
-
-
-def log_likelihood(model: HiddenMarkovModel, sequences: Sequences) -> float:
-    """Of all sequences, each by its weight."""
-    heavy = sequences.weights > 0
-    return float(sequences.weights[heavy] @ np.atleast_1d(log_prob_chain(model, sequences))[heavy])
-
-
-def find_symmetric_states(model: HiddenMarkovModel) -> np.ndarray:
-    """Which states are exchangeable with an earlier one, so that EM would keep them equal: (state,)."""
-    found = np.zeros(model.num_states, dtype=bool)
-    by_distribution: dict[Emissions, list[int]] = {}
-    try:
-        for state in range(model.num_states):
-            by_distribution.setdefault(model.emissions.take([state]), []).append(state)
-    except Unsupported:  # precomputed log-likelihoods have no distributions to compare
-        return found
-    for first, *others in by_distribution.values():
-        firsts = [first]
-        for state in others:
-            found[state] = any(are_symmetric(model, one, state) for one in firsts)
-            firsts += [] if found[state] else [state]
-    return found
-
-
-def are_symmetric(model: HiddenMarkovModel, one: int, other: int) -> bool:
-    """Whether the chain of states is the same with two of them swapped."""
-    if model.initial[one] != model.initial[other]:
-        return False
-    order = np.arange(model.num_states)
-    order[[one, other]] = other, one
-    return np.array_equal(model.transition, model.transition[order][:, order])
-
-
-def break_symmetry(transition: np.ndarray, rows: Groups, rng: np.random.Generator) -> np.ndarray:
-    """The transition moved a little, so that no two states are alike; tied rows stay tied."""
-    moved = transition * np.exp(NOISE * rng.standard_normal(transition.shape))[rows.first[rows.of_state]]
-    return moved / moved.sum(axis=-1, keepdims=True)
+MAX_STEPS = 50_000  # clusters are sought among these; further steps only join them
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +158,64 @@ class Starts:
         return estimate_quietly(self.template, allowed, self.options)
 
 
+def find_symmetric_states(model: HiddenMarkovModel) -> np.ndarray:
+    """Which states are exchangeable with an earlier one, so that EM would keep them equal: (state,)."""
+    found = np.zeros(model.num_states, dtype=bool)
+    by_distribution: dict[Emissions, list[int]] = {}
+    try:
+        for state in range(model.num_states):
+            by_distribution.setdefault(model.emissions.take([state]), []).append(state)
+    except Unsupported:  # precomputed log-likelihoods have no distributions to compare
+        return found
+    for first, *others in by_distribution.values():
+        firsts = [first]
+        for state in others:
+            found[state] = any(are_symmetric(model, one, state) for one in firsts)
+            firsts += [] if found[state] else [state]
+    return found
+
+
+def are_symmetric(model: HiddenMarkovModel, one: int, other: int) -> bool:
+    """Whether the chain of states is the same with two of them swapped."""
+    if model.initial[one] != model.initial[other]:
+        return False
+    order = np.arange(model.num_states)
+    order[[one, other]] = other, one
+    return np.array_equal(model.transition, model.transition[order][:, order])
+
+
+def break_symmetry(transition: np.ndarray, rows: Groups, rng: np.random.Generator) -> np.ndarray:
+    """The transition moved a little, so that no two states are alike; tied rows stay tied."""
+    moved = transition * np.exp(NOISE * rng.standard_normal(transition.shape))[rows.first[rows.of_state]]
+    return moved / moved.sum(axis=-1, keepdims=True)
+
+
+def excerpt(sequences: Sequences) -> Sequences:
+    """Windows spread evenly over the data, as sequences of their own; all of it where that is little."""
+    if sequences.num_steps <= STEPS:
+        return sequences
+    length = STEPS // WINDOWS
+    begins = np.linspace(0, sequences.num_steps - length, WINDOWS).astype(np.int64)
+    steps = (begins[:, None] + np.arange(length)).ravel()
+    owner = np.searchsorted(sequences.offsets, steps, side="right") - 1
+    cuts = np.flatnonzero((np.diff(owner) != 0) | (np.diff(steps) != 1)) + 1
+    offsets = np.concatenate([[0], cuts, [len(steps)]])
+    states = None if sequences.states is None else sequences.states[steps]
+    return Sequences(sequences.observations[steps], offsets, sequences.weights[owner[offsets[:-1]]], states)
+
+
+def log_likelihood(model: HiddenMarkovModel, sequences: Sequences) -> float:
+    """Of all sequences, each by its weight."""
+    heavy = sequences.weights > 0
+    return float(sequences.weights[heavy] @ np.atleast_1d(log_prob_chain(model, sequences))[heavy])
+
+
+def random_rows(allowed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rows that sum to 1, drawn evenly among those that are zero where nothing is allowed."""
+    drawn = rng.standard_exponential(allowed.shape) * allowed
+    return drawn / drawn.sum(axis=-1, keepdims=True)
+
+
 def soft_assignment(numbers: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Most of each step for its own state, a little for all: (step, state)."""
     return np.asarray((1 - UNIFORM_SHARE) * (numbers[:, None] == states) + UNIFORM_SHARE / len(states))
@@ -221,7 +229,93 @@ def with_labels(part: Sequences, steps: slice, shares: np.ndarray) -> np.ndarray
     return np.where(labels >= 0, labels == np.arange(shares.shape[1]), shares)
 
 
-def random_rows(allowed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Rows that sum to 1, drawn evenly among those that are zero where nothing is allowed."""
-    drawn = rng.standard_exponential(allowed.shape) * allowed
-    return drawn / drawn.sum(axis=-1, keepdims=True)
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """k-means of the standardised observations: holes count as average."""
+
+    mean: np.ndarray  # (column,)
+    scale: np.ndarray  # (column,)
+    centers: Any  # the k-means
+    state_of: np.ndarray  # (cluster,)
+
+    @classmethod
+    def of(cls, model: HiddenMarkovModel, sequences: Sequences, rng: np.random.Generator) -> Clusters:
+        check_clusterable(model, sequences)
+        rows = columns_of(sequences.observations)[:: -(-sequences.num_steps // MAX_STEPS)]
+        mean, deviation = column_moments(rows)
+        scale = np.where(deviation > 0, deviation, 1.0)
+        centers = k_means(standardise(rows, mean, scale), model.num_states, int(rng.integers(2**31)))
+        found = cls(mean, scale, centers, np.arange(model.num_states))
+        return cls(
+            mean, scale, centers, assign_states(found.numbers(sequences.observations), sequences, model.num_states)
+        )
+
+    def numbers(self, observations: np.ndarray) -> np.ndarray:
+        """The cluster that each step is nearest to, as its state: (step,)."""
+        rows = standardise(columns_of(observations), self.mean, self.scale)
+        return np.asarray(self.state_of[self.centers.predict(rows)])
+
+
+def check_clusterable(model: HiddenMarkovModel, sequences: Sequences) -> None:
+    if model.emissions.is_table or model.emissions.takes_minus_infinity:
+        raise Unsupported(
+            f"k-means clusters observed numbers, which {type(model.emissions).__name__} have not: start at random"
+        )
+    if sequences.num_steps < model.num_states:
+        raise InvalidData(
+            f"k-means needs a step for each of the {model.num_states} states; there are {sequences.num_steps}"
+        )
+
+
+def columns_of(observations: np.ndarray) -> np.ndarray:
+    return observations.reshape(len(observations), int(np.prod(observations.shape[1:]))).astype(np.float64)
+
+
+def column_moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of what is there in each column; 0 where nothing is, or where all is the same."""
+    if not len(rows):
+        return np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    seen = ~np.isnan(rows)
+    number = np.maximum(seen.sum(axis=0), 1)
+    first = np.where(seen.any(axis=0), rows[np.argmax(seen, axis=0), np.arange(rows.shape[1])], 0.0)
+    shift = np.where(seen, rows - first, 0.0)  # exactly 0 in a column that is constant
+    mean = shift.sum(axis=0) / number
+    return first + mean, np.sqrt(np.where(seen, (shift - mean) ** 2, 0.0).sum(axis=0) / number)
+
+
+def standardise(rows: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(rows), 0.0, (rows - mean) / scale)
+
+
+def k_means(rows: np.ndarray, number: int, seed: int) -> Any:
+    try:
+        from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtra.named("scikit-learn", "sklearn") from None
+    with warnings.catch_warnings(), threadpool_limits(1):  # or the order in which threads add would show in the sums
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: some stay empty
+        return KMeans(number, n_init=3, random_state=seed).fit(rows)
+
+
+def assign_states(numbers: np.ndarray, sequences: Sequences, num_states: int) -> np.ndarray:
+    """The state for each cluster: the most frequent label of its steps, else in the order in which sequences pass."""
+    from scipy.optimize import linear_sum_assignment
+
+    passed = fraction_passed(sequences, slice(0, sequences.num_steps))
+    sizes = np.maximum(np.bincount(numbers, minlength=num_states), 1)
+    average = np.bincount(numbers, passed, minlength=num_states) / sizes  # (cluster,)
+    together = np.zeros((num_states, num_states))  # (cluster, state)
+    if sequences.states is not None:
+        known = sequences.states >= 0
+        np.add.at(together, (numbers[known], sequences.states[known]), 1.0)
+    gaps = np.abs(np.argsort(np.argsort(average))[:, None] - np.arange(num_states)) / num_states**2
+    return np.asarray(linear_sum_assignment(gaps - together)[1])
+
+
+def fraction_passed(sequences: Sequences, steps: slice) -> np.ndarray:
+    """How much of its sequence lies before each step, from 0 up to 1."""
+    own = np.arange(*steps.indices(sequences.num_steps))
+    position = np.searchsorted(sequences.offsets, own, side="right") - 1
+    return (own - sequences.offsets[position]) / sequences.lengths[position]

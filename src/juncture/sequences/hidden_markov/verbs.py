@@ -5,11 +5,10 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.sequences.hidden_markov.fit import fit_hidden_markov
-from juncture.sequences.hidden_markov.infer import infer_chain, log_prob_chain
+from juncture.sequences.hidden_markov.infer import infer_chain, log_prob_chain, sample_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import most_probable_path
 from juncture.sequences.hidden_markov.online_filter import begin_filter
-from juncture.sequences.hidden_markov.sample import sample_chain
 from juncture.sequences.hidden_markov.statistics import estimate_hidden_markov, labelled_statistics
 
 register(verbs.infer, HiddenMarkovModel, infer_chain)

@@ -21,10 +21,9 @@ from juncture.errors import Unsupported
 from juncture.inference.engines.verb_options import register_methods, resolve_method
 from juncture.numerics.stable import log
 from juncture.runtime.memory import check_table_fits
-from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences
+from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, draw_paths_given, infer_sequences
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import decode_sequences
-from juncture.sequences.hidden_markov.sample import draw_paths_given
 from juncture.sequences.markov_chains.evolution import next_distribution, power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners

@@ -13,10 +13,16 @@ from juncture.drawing.courses import Course, Panel
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.display import intervals_html
+from juncture.sequences.state_space.kalman import (
+    Filtered,
+    PackedSteps,
+    check_filtered,
+    pack_model,
+    raise_overflow,
+    run_filter,
+)
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import PackedSteps, pack_model
 from juncture.sequences.state_space.parts import additions, each_step
-from juncture.sequences.state_space.passes import Filtered, check_filtered, raise_overflow, run_filter
 
 KEY = "mean", "95 % of the probability", ""  # of line, band and points
 

@@ -1,4 +1,4 @@
-"""Exact inference in linear-Gaussian state spaces: the Kalman filter and the Rauch-Tung-Striebel smoother.
+"""Exact inference in linear-Gaussian state spaces: the Kalman filter and the Rauch-Tung-Striebel smoother; and draws.
 
 Both carry factors L of the covariances L Lᵀ and turn them triangular by reflections (square-root form), so that no
 covariance loses its positive semidefiniteness, however small or singular the noises are. Cost per step: the cube of the
@@ -13,18 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.checks import check_counts, check_iterable
+from juncture.base.options import as_generator
 from juncture.base.values import number_of
-from juncture.data.sequences import Sequences
+from juncture.data.sequences import Sequence, Sequences
 from juncture.data.sources.sequence_source import read_parts, read_sequences
 from juncture.drawing.courses import Course, Panel
 from juncture.drawing.notebook import diagram_html
+from juncture.errors import InvalidData
 from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
 from juncture.inference.engines.verb_options import check_limits, check_policy, register_methods, resolve_method
+from juncture.kernels.state_space import draw_forward
 from juncture.numerics.stable import LOG_TWO_PI, log
+from juncture.runtime.memory import check_table_fits
+from juncture.sequences.hidden_markov.infer import draw_paths_given
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
-from juncture.sequences.state_space.forecast import name_part
+from juncture.sequences.state_space.forecast import as_future_inputs, name_part
+from juncture.sequences.state_space.kalman import filtered, pack_model, smoothed
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.passes import filtered, smoothed
+from juncture.sequences.state_space.parts import additions, each_step
 
 
 def infer_states(
@@ -87,6 +94,25 @@ def sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return found
 
 
+def most_probable_states(
+    model: LinearGaussianStateSpace,
+    evidence: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> MostProbableStates | list[MostProbableStates]:
+    """The most probable states of one sequence, or a list of them for many."""
+    algorithm = resolve_method(model, "most_probable", method)
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
+    limits |= {"lengths": lengths, "group": group}
+    beliefs = infer_states(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
+    return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MostProbableStates(Diagnosed):
     """The path of states with the highest density given the observations, which is that of the smoothed means.
@@ -119,30 +145,52 @@ class MostProbableStates(Diagnosed):
         return f"MostProbableStates({steps} of {states}; log_joint={self.log_joint:.6g})"
 
 
-def most_probable_states(
-    model: LinearGaussianStateSpace,
-    evidence: Any,
-    *,
-    lengths: Any = None,
-    group: str | None = None,
-    method: Any = "auto",
-    on_impossible: str = "warn",
-    budget: float | None = None,
-    memory_limit: int | None = None,
-) -> MostProbableStates | list[MostProbableStates]:
-    """The most probable states of one sequence, or a list of them for many."""
-    algorithm = resolve_method(model, "most_probable", method)
-    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
-    limits |= {"lengths": lengths, "group": group}
-    beliefs = infer_states(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
-    return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
-
-
 def best_states(beliefs: StateSpaceBeliefs) -> MostProbableStates:
     """The density at the mode, as a product over each state given the next: Π |2π rest restᵀ|^-½."""
     scales = np.diagonal(beliefs.backward.rests, axis1=-2, axis2=-1)
     log_density = float(-log(scales).sum() - 0.5 * scales.size * LOG_TWO_PI)
     return MostProbableStates(beliefs.smoothed_mean, log_density, log_density + beliefs.log_evidence, beliefs.method)
+
+
+def sample_state_space(
+    model: LinearGaussianStateSpace,
+    n: Any,
+    *,
+    given: Any = None,
+    covariates: Any = None,
+    rng: Any = None,
+    method: Any = "auto",
+) -> Any:
+    """A sequence of `n` steps with its states; with a list of lengths, a list of such sequences.
+
+    `covariates` are the inputs of the steps, where the model takes any; for several sequences, a list of them.
+    With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step, state).
+    """
+    if given is not None:
+        return draw_paths_given(infer_states(model, given, method=method), n, rng)
+    stream = as_generator(rng)
+    lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
+    if isinstance(lengths, int):
+        return draw_sequence(model, lengths, covariates, stream)
+    each = [None] * len(lengths) if covariates is None else check_iterable(covariates, "covariates")
+    if len(each) != len(lengths):
+        raise InvalidData(f"there are {len(lengths)} sequences, and covariates for {len(each)}")
+    return [draw_sequence(model, length, own, stream) for length, own in zip(lengths, each, strict=True)]
+
+
+def draw_sequence(model: LinearGaussianStateSpace, length: int, covariates: Any, rng: np.random.Generator) -> Sequence:
+    model.check_length(length, f"a sequence of {length} steps")
+    size = model.state_dimension * model.observation_dimension
+    check_table_fits((length, size), f"a sequence of {length:,} steps", "draw shorter ones", copies=8)
+    inputs, times, parts = as_future_inputs(model, covariates, length), np.arange(length), pack_model(model)
+    shifts, levels = additions(model, times, inputs)
+    states = rng.standard_normal(shifts.shape)
+    draw_forward(shifts, parts.transition, parts.transition_noise, parts.initial_mean, parts.initial_factor, states)
+    noises = rng.standard_normal(levels.shape)
+    noise = parts.observation_noise[np.minimum(times, len(parts.observation_noise) - 1)]
+    look = each_step(model.observation, 2, times)
+    observations = levels + np.einsum("tos,ts->to", look, states) + np.einsum("top,tp->to", noise, noises)
+    return Sequence(observations, states=states, covariates=inputs)
 
 
 register_methods(LinearGaussianStateSpace, "infer", "kalman")

@@ -1,18 +1,24 @@
-"""`LinearGaussianStateSpace`: a hidden vector with linear-Gaussian dynamics and linear-Gaussian observations."""
+"""`LinearGaussianStateSpace`: a hidden vector with linear-Gaussian dynamics and linear-Gaussian observations.
+
+Its sequences have observations and inputs, and states where some are given. Over a number of steps the model is one
+Gaussian: all variables are linear in independent noises.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.checks import check_count
 from juncture.base.values import Value, number_of
-from juncture.data.sequences import Sequences
+from juncture.data.sequences import Sequence, Sequences, as_inputs, as_sequences
 from juncture.data.sources.sequence_source import StepKind
 from juncture.errors import InvalidData, InvalidModel, hint
-from juncture.sequences.state_space.data import as_real_sequences
-from juncture.sequences.state_space.parts import as_covariance, as_part
+from juncture.runtime.memory import check_table_fits
+from juncture.sequences.state_space.parts import additions, as_covariance, as_part, each_step
 
 if TYPE_CHECKING:
     from juncture.drawing.diagram import Diagram
@@ -168,7 +174,6 @@ class LinearGaussianStateSpace(Value):
     def to_gaussian(self, length: int, covariates: Any = None) -> MultivariateGaussian:
         """All states and then all observations of a sequence, (z[0], z[1], …, y[0], y[1], …), as one Gaussian."""
         from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-        from juncture.sequences.state_space.unrolled import unroll
 
         return MultivariateGaussian(*unroll(self, length, covariates))
 
@@ -237,3 +242,87 @@ class LinearGaussianStateSpace(Value):
 
 def _optional(given: Any, shape: tuple[int | None, ...], name: str) -> np.ndarray | None:
     return None if given is None else as_part(given, shape, name=name)
+
+
+def as_real_sequences(data: Any, lengths: Any, event_shape: tuple[int, ...], num_states: int) -> Sequences:
+    """Checked sequences whose `states` are vectors (step, state), NaN where no state is given; None without any."""
+    if isinstance(data, Sequences):
+        return data
+    single = isinstance(data, Sequence)
+    given = [data] if single else data
+    if not isinstance(given, list | tuple) or not any(isinstance(one, Sequence) for one in given):
+        return as_sequences(data, lengths, event_shape=event_shape)
+    bare = [without_states(one) for one in given]
+    found = as_sequences(bare[0] if single else bare, lengths, event_shape=event_shape)
+    if not any(isinstance(one, Sequence) and one.states is not None for one in given):
+        return found
+    sizes = np.diff(found.offsets) if lengths is None else [found.num_steps]
+    given_rows = [given_states(one, int(size), num_states) for one, size in zip(given, sizes, strict=True)]
+    return replace(found, states=np.concatenate(given_rows))
+
+
+def without_states(one: Any) -> Any:
+    if not isinstance(one, Sequence) or one.states is None:
+        return one
+    bare = Sequence(one.observations, covariates=one.covariates, weight=one.weight)
+    bare._set(index=one.index)
+    return bare
+
+
+def given_states(one: Any, num_steps: int, num_states: int) -> np.ndarray:
+    """The states that a sequence gives, (step, state), NaN for the others."""
+    if not isinstance(one, Sequence) or one.states is None:
+        return np.full((num_steps, num_states), np.nan)
+    given_rows = one.states[:, None] if one.states.ndim == 1 else one.states
+    if given_rows.dtype.kind not in "biuf" or given_rows.shape != (num_steps, num_states):
+        raise InvalidData(
+            f"the states of a sequence are one row of {num_states} numbers a step, NaN where they are not known; got"
+            f" an array of the shape {one.states.shape}"
+        )
+    if np.isinf(given_rows).any():
+        raise InvalidData("the states of a sequence are finite, or NaN where they are not known")
+    return given_rows.astype(np.float64)
+
+
+def unroll(model: LinearGaussianStateSpace, length: int, covariates: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of all states and then all observations of `length` steps.
+
+    With the moves taken to the left, M z = first state, shifts and noises: z = M⁻¹ (…); then y = O z + levels + noises.
+    """
+    length = check_count(length, "the length", least=1)
+    model.check_length(length, f"a length of {length}")
+    inputs = None if covariates is None else as_inputs(covariates)
+    if inputs is not None and len(inputs) != length:
+        raise InvalidData(f"there is one row of covariates a step: {length}; got {len(inputs)}")
+    model.check_inputs(inputs, length)
+    width = length * (model.state_dimension + model.observation_dimension)
+    check_table_fits(
+        (width, width), f"the Gaussian of {length:,} steps", "take fewer steps, or infer, which needs none"
+    )
+    times = np.arange(length)
+    shifts, levels = additions(model, times, inputs)
+    moves = each_step(model.transition, 2, times[:-1])
+    noise_covariances = each_step(model.transition_noise, 2, times[:-1])
+    size = model.state_dimension
+    to_noises = np.eye(length * size)  # M
+    noises = np.zeros((length * size, length * size))
+    noises[:size, :size] = model.initial_covariance
+    for time in times[1:]:
+        here, before = slice(time * size, (time + 1) * size), slice((time - 1) * size, time * size)
+        to_noises[here, before] = -moves[time - 1]
+        noises[here, here] = noise_covariances[time - 1]
+    from_noises = np.linalg.inv(to_noises)
+    mean = from_noises @ np.concatenate([model.initial_mean, *shifts[:-1]])
+    covariance = from_noises @ noises @ from_noises.T
+    look = block_diagonal(each_step(model.observation, 2, times))
+    both = np.vstack([np.eye(len(mean)), look])
+    whole = both @ covariance @ both.T
+    whole[len(mean) :, len(mean) :] += block_diagonal(each_step(model.observation_noise, 2, times))
+    return np.concatenate([mean, look @ mean + levels.ravel()]), (whole + whole.T) / 2
+
+
+def block_diagonal(blocks: np.ndarray) -> np.ndarray:
+    """(step, row, column) as one matrix with the blocks on its diagonal."""
+    from scipy.linalg import block_diag
+
+    return block_diag(*blocks)

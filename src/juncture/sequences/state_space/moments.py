@@ -19,9 +19,9 @@ from juncture.data.missingness import group_by_pattern
 from juncture.data.sequences import Sequences
 from juncture.kernels.state_space import add_moments
 from juncture.runtime.parallel import map_blocks
+from juncture.sequences.state_space.kalman import BLOCK_STEPS, Smoothed, filtered, smoothed
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, each_step
-from juncture.sequences.state_space.passes import BLOCK_STEPS, Smoothed, filtered, smoothed
 
 Sums = TypeVar("Sums", "ResidualMoments", "StateSpaceMoments")
 

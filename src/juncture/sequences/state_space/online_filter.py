@@ -11,10 +11,17 @@ from juncture.base.checks import check_count
 from juncture.base.values import number_of
 from juncture.data.sequence_steps import unwrap_frame
 from juncture.errors import InvalidData
+from juncture.sequences.state_space.kalman import (
+    Filtered,
+    PackedSteps,
+    Smoothed,
+    check_filtered,
+    pack_model,
+    run_filter,
+    run_smoother,
+)
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import PackedSteps, pack_model
 from juncture.sequences.state_space.parts import additions
-from juncture.sequences.state_space.passes import Filtered, Smoothed, check_filtered, run_filter, run_smoother
 
 
 @dataclass(frozen=True, eq=False, repr=False)

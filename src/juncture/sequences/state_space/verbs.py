@@ -5,10 +5,14 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.sequences.state_space.fit import fit_state_space
-from juncture.sequences.state_space.infer import infer_states, log_prob_sequences, most_probable_states
+from juncture.sequences.state_space.infer import (
+    infer_states,
+    log_prob_sequences,
+    most_probable_states,
+    sample_state_space,
+)
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.online_filter import start_kalman_filter
-from juncture.sequences.state_space.sample import sample_state_space
 
 register(verbs.infer, LinearGaussianStateSpace, infer_states)
 register(verbs.most_probable, LinearGaussianStateSpace, most_probable_states)

@@ -6,9 +6,9 @@ from typing import Any
 
 from juncture.base.documents.kinds import HEAD, register_kind
 from juncture.base.documents.node import Node
-from juncture.latent.deep.belief_network import DeepBeliefNetwork
-from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine
-from juncture.latent.deep.parameters import DeepParameters
+from juncture.latent.boltzmann.deep.belief_network import DeepBeliefNetwork
+from juncture.latent.boltzmann.deep.boltzmann_machine import DeepBoltzmannMachine
+from juncture.latent.boltzmann.deep.layers import DeepParameters
 
 
 def encode_layers(model: DeepParameters) -> dict[str, Any]:

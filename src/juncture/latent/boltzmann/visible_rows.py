@@ -12,8 +12,7 @@ from juncture.data.feature_names import Names, as_table, column_labels, select_c
 from juncture.data.rows import as_numbers
 from juncture.data.sequence_steps import unwrap_frame
 from juncture.errors import InvalidData
-from juncture.latent.boltzmann.parameters import BoltzmannParameters
-from juncture.latent.boltzmann.units import VisibleUnits, visible_variables
+from juncture.latent.boltzmann.layers import BoltzmannParameters, VisibleUnits, visible_variables
 
 
 class VisibleLayer(Protocol):

@@ -1,8 +1,14 @@
-"""`infer`, `log_prob`, `sample` and `fit` for deep belief networks."""
+"""Deep belief networks: directed sigmoid layers below a restricted Boltzmann machine (Hinton, Osindero and Teh 2006).
+
+`infer` is one factorised upward pass, which bounds log p(row) from below; `log_prob` sums over all states of narrow
+layers; `sample` runs Gibbs chains of the top machine, then one pass down; `fit` learns a machine for each pair of
+layers, each from the features of the one below.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,28 +16,71 @@ from juncture.base.checks import check_choice, check_count
 from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import keep_names
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.verb_options import check_num_rows, check_policy
-from juncture.latent.boltzmann.enumeration import is_quick
+from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
+from juncture.latent.boltzmann.deep.layers import DeepParameters, all_binary, as_arrays
 from juncture.latent.boltzmann.fit import fit_machine
-from juncture.latent.boltzmann.gibbs import gibbs_step, start
+from juncture.latent.boltzmann.infer import gibbs_step, start
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
-from juncture.latent.boltzmann.rows import as_dataset, complete_rows
-from juncture.latent.deep.belief_network import DeepBeliefNetwork, exact_log_prob, log_prob_below, upward_odds
-from juncture.latent.deep.beliefs import DeepBeliefs
+from juncture.latent.boltzmann.partition_function import is_quick
+from juncture.latent.boltzmann.visible_rows import as_dataset, complete_rows
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback
-from juncture.numerics.stable import sigmoid, softplus
+from juncture.numerics.stable import log_sum_exp, sigmoid, softplus
 
+MAX_UNITS = 12  # of a hidden layer below the top, whose states are all visited for an exact log p
 STEPS = 1000  # of the chain of the top machine of each row that sample draws
 
 
-class BoundEstimate(NamedTuple):
-    """A lower bound of the log-likelihood of rows, estimated, and its standard error."""
+class DeepBeliefNetwork(DeepParameters):
+    """p(x, h) = p(x | h₁) p(h₁ | h₂) … p(h₍L-1₎, h_L): the two top layers are a restricted Boltzmann machine.
 
-    log_bound: float
-    standard_error: float
+    Each lower layer is independent units given the layer above, with log odds b + W h. A restricted Boltzmann machine
+    for each pair of layers, learned from the features of the one below, gives its parameters: `jt.fit`.
+
+    Parameters
+    ----------
+    weights
+        A list of arrays (unit of the lower layer, unit of the upper layer), the lowest first.
+    biases
+        A list of the biases of the layers, the visible one first.
+    recognition
+        Biases of the hidden layers below the top in the upward pass q(h_k | h_k-1), whose weights are those of the
+        model; None for the biases of the model. They matter to the bound of `infer` only.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> network = jt.DeepBeliefNetwork([[[2.0], [-1.0]], [[1.0]]], [[0.0, 0.0], [0.0], [0.5]])
+    >>> network
+    DeepBeliefNetwork(2 – 1 – 1 units)
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> round(float(np.exp(jt.log_prob(network, rows)).sum()), 12)
+    1.0
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ("weights", "biases", "recognition")
+    recognition: tuple[np.ndarray, ...]
+
+    def __init__(self, weights: Any, biases: Any, recognition: Any = None) -> None:
+        super().__init__(weights, biases)
+        found = self.biases[1:-1] if recognition is None else as_arrays(recognition, "recognition", 1)
+        if tuple(map(len, found)) != self.sizes[1:-1]:
+            raise InvalidModel(
+                f"recognition has a bias for each unit of the hidden layers below the top, {list(self.sizes[1:-1])};"
+                f" got {[len(bias) for bias in found]}"
+            )
+        self._set(recognition=found)
+
+    @property
+    def top(self) -> RestrictedBoltzmannMachine:
+        """The machine of the two top layers."""
+        if "top" not in self.derived:
+            self.derived["top"] = RestrictedBoltzmannMachine(self.weights[-1], self.biases[-2], self.biases[-1])
+        machine: RestrictedBoltzmannMachine = self.derived["top"]
+        return machine
 
 
 def infer_belief_network(
@@ -102,12 +151,47 @@ def draw_upward(
     return means, total + model.top.log_weight(below)
 
 
+def upward_odds(model: DeepBeliefNetwork, layer: int, below: np.ndarray) -> np.ndarray:
+    """The log odds of q(h | the layer below) for a hidden layer, (row, unit)."""
+    bias = (*model.recognition, model.biases[-1])[layer - 1]
+    return np.asarray(below @ model.weights[layer - 1] + bias)
+
+
+def log_prob_below(model: DeepBeliefNetwork, layer: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """log p(lower | upper) of a layer given the next one, (row,)."""
+    odds = upper @ model.weights[layer].T + model.biases[layer]
+    return np.asarray((lower * odds - softplus(odds)).sum(axis=1))
+
+
 def log_prob_belief_network(model: DeepBeliefNetwork, rows: Any, *, method: str = "auto") -> Any:
     """log p(row), exactly, for up to 12 units in each hidden layer below the top; `infer` bounds larger ones."""
     check_choice(method, ("auto", "exact", "enumeration"), "method")
     values, is_single = complete_rows(model, rows)
     found = exact_log_prob(model, values)
     return float(found[0]) if is_single else found
+
+
+def exact_log_prob(model: DeepBeliefNetwork, rows: np.ndarray) -> np.ndarray:
+    """log p(row) by the sum over all states of the hidden layers below the top, (row,)."""
+    check_widths(model.sizes[1:-1])
+    if len(model.weights) == 1:
+        return model.top.log_weight(rows) - model.top.log_partition
+    states = all_binary(model.sizes[-2])
+    log_states = model.top.log_weight(states) - model.top.log_partition
+    for layer in range(len(model.sizes) - 3, -1, -1):
+        lower = rows if layer == 0 else all_binary(model.sizes[layer])
+        odds = states @ model.weights[layer].T + model.biases[layer]
+        given = lower @ odds.T - softplus(odds).sum(axis=1)
+        states, log_states = lower, log_sum_exp(given + log_states, axis=1)
+    return log_states
+
+
+def check_widths(sizes: Sequence[int]) -> None:
+    if any(size > MAX_UNITS for size in sizes):
+        raise TooLarge(
+            f"log p of a deep belief network with {max(sizes)} units in a hidden layer below the top visits all their"
+            f" states; the limit is {MAX_UNITS} units: infer gives a lower bound, as log_evidence"
+        )
 
 
 def sample_belief_network(
@@ -210,3 +294,10 @@ def stack_machines(
         shares, trace = fitted.model.hidden_probabilities(rows), fitted.trace
         rows = (rng.random(shares.shape) < shares).astype(float)
     return learned, trace
+
+
+class BoundEstimate(NamedTuple):
+    """A lower bound of the log-likelihood of rows, estimated, and its standard error."""
+
+    log_bound: float
+    standard_error: float

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from juncture import verbs
 from juncture.base.dispatch import register
-from juncture.latent.deep.belief_network import DeepBeliefNetwork
-from juncture.latent.deep.boltzmann_machine import DeepBoltzmannMachine
-from juncture.latent.deep.fit import fit_deep_machine
-from juncture.latent.deep.mean_field import infer_deep_machine, log_prob_deep_machine, sample_deep_machine
-from juncture.latent.deep.upward import (
+from juncture.latent.boltzmann.deep.belief_network import (
+    DeepBeliefNetwork,
     fit_belief_network,
     infer_belief_network,
     log_prob_belief_network,
     sample_belief_network,
+)
+from juncture.latent.boltzmann.deep.boltzmann_machine import (
+    DeepBoltzmannMachine,
+    fit_deep_machine,
+    infer_deep_machine,
+    log_prob_deep_machine,
+    sample_deep_machine,
 )
 
 register(verbs.infer, DeepBeliefNetwork, infer_belief_network)

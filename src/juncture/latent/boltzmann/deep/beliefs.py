@@ -14,7 +14,7 @@ from juncture.errors import UnknownVariable
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnosed, Diagnostics
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
-from juncture.latent.deep.parameters import DeepParameters
+from juncture.latent.boltzmann.deep.layers import DeepParameters
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.latent.energy.model import student_t_energy
+from juncture.latent.energy import student_t_energy
 
 
 def pair_energy(x, theta):

@@ -2,6 +2,7 @@
 
 Energies need not be linear in the parameters, as those of log-linear models are: a product of Student-t experts has
 E(x, θ) = Σ_k α_k ln(1 + (θ_k x)²). `MarkovNetwork.from_energies` and `from_features` are for tables over large models.
+`fit` ascends the mean log-likelihood by its gradient, the negative phase less the positive phase; both are exact.
 """
 
 from __future__ import annotations
@@ -14,22 +15,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture import verbs
 from juncture.base.checks import check_array, check_function, check_kind
+from juncture.base.dispatch import register
 from juncture.base.values import number_of, read_only
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
-from juncture.numerics.stable import log_sum_exp
+from juncture.learning.fit import Fit
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
+from juncture.numerics.stable import as_numbers, log_sum_exp
 from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
 
 Energy = Callable[[np.ndarray, np.ndarray], Any]
-
-
-class Phases(NamedTuple):
-    """The two parts of the gradient of the mean log-likelihood, which is negative - positive; 0 at its maximum."""
-
-    positive: np.ndarray  # (parameter,): the mean of ∇E over the data, whose energy falls
-    negative: np.ndarray  # (parameter,): the expectation of ∇E under the model, whose energy rises
+IMPOSSIBLE = 1e100  # the objective where Z is infinite: a line search steps back from there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +49,7 @@ class EnergyModel:
 
     Examples
     --------
-    >>> from juncture.latent.energy.model import student_t_energy
+    >>> from juncture.latent.energy import student_t_energy
     >>> import juncture as jt
     >>> model = student_t_energy(strengths=[2.0], slopes=[3**-0.5])  # ν = 2 α - 1 = 3
     >>> bool(np.isclose(jt.log_prob(model, [0.7])[0], jt.StudentT(3.0, 0.0, 1.0).log_prob(0.7)))
@@ -142,6 +141,91 @@ class EnergyModel:
         return f"EnergyModel({number_of(len(self.parameters), 'parameter')}, on {where})"
 
 
+class Phases(NamedTuple):
+    """The two parts of the gradient of the mean log-likelihood, which is negative - positive; 0 at its maximum."""
+
+    positive: np.ndarray  # (parameter,): the mean of ∇E over the data, whose energy falls
+    negative: np.ndarray  # (parameter,): the expectation of ∇E under the model, whose energy rises
+
+
+def fit_energy(
+    model: EnergyModel,
+    data: Any,
+    prior: None = None,
+    *,
+    tolerance: float = 1e-6,
+    max_steps: int = 500,
+    progress: ProgressCallback | None = None,
+) -> Fit[EnergyModel]:
+    """The parameters of the largest likelihood near those of the model, by L-BFGS; both phases are exact.
+
+    Parameters
+    ----------
+    model
+        Its parameters are where the search starts. The likelihood of energies that are not linear in their parameters
+        may have several maxima.
+    data
+        (row,) on the line, else (row, variable).
+    prior
+        None.
+    tolerance, max_steps, progress
+        The search ends when no entry of the two phases differs by more.
+    """
+    check_options(prior, tolerance, max_steps, progress)
+    rows = as_numbers(data, np.shape(data), name="the rows")
+    if not len(rows):
+        raise InvalidData("there are no rows to learn from")
+    model.log_prob(rows)  # which raises what is wrong with the model or the rows
+    values: list[float] = []
+
+    def downhill(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        try:
+            moved = model.with_parameters(parameters)
+            phases = moved.phases(rows)
+            return -float(moved.log_prob(rows).mean()), phases.positive - phases.negative
+        except (InvalidModel, Unsupported):
+            return IMPOSSIBLE, np.zeros(len(parameters))
+
+    def record(intermediate_result: Any) -> None:
+        values.append(-float(intermediate_result.fun) * len(rows))
+        if progress is not None:
+            progress(len(values), values[-1])
+
+    return ascend(model, rows, downhill, record, values, tolerance, max_steps)
+
+
+def check_options(prior: Any, tolerance: float, max_steps: int, progress: Any) -> None:
+    if prior is not None:
+        raise Unsupported("an energy model has no conjugate prior: leave prior out")
+    check_stopping_rule(tolerance, max_steps)
+    check_progress(progress)
+
+
+def ascend(
+    model: EnergyModel,
+    rows: np.ndarray,
+    downhill: Any,
+    record: Any,
+    values: list[float],
+    tolerance: float,
+    max_steps: int,
+) -> Fit[EnergyModel]:
+    from scipy.optimize import minimize
+
+    start = -downhill(model.parameters)[0] * len(rows)
+    options = {"maxiter": max_steps, "gtol": tolerance, "ftol": 0.0}
+    found = minimize(downhill, model.parameters, jac=True, method="L-BFGS-B", callback=record, options=options)
+    left = float(np.abs(downhill(found.x)[1]).max(initial=0.0))
+    learned = model.with_parameters(found.x)
+    reason = f"the largest difference of the two phases is {left:.2g}"
+    trace = Trace((start, *values), left <= max(tolerance, 1e-6), reason)
+    return Fit(learned, float(learned.log_prob(rows).sum()), trace, learned.phases(rows))
+
+
+def log_prob_energy(model: EnergyModel, rows: Any) -> np.ndarray:
+    return model.log_prob(rows)
+
+
 def student_t_energy(strengths: Any, slopes: Any) -> EnergyModel:
     """A product of Student-t experts on the line: E(x) = Σ_k α_k ln(1 + (θ_k x)²).
 
@@ -176,3 +260,7 @@ def expert_gradient(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     scaled, strengths = x[:, np.newaxis] * slopes, np.exp(log_strengths)
     by_slope = 2 * strengths * scaled / (1 + scaled**2) * x[:, np.newaxis]
     return np.concatenate([strengths * np.log1p(scaled**2), by_slope], axis=1)
+
+
+register(verbs.log_prob, EnergyModel, log_prob_energy)
+register(verbs.fit, EnergyModel, fit_energy)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.latent.deep.belief_network import log_prob_below, upward_odds
-from juncture.latent.deep.layer_sums import all_binary
-from juncture.latent.deep.mean_field import MeanFieldSteps, bounds_of
+from juncture.latent.boltzmann.deep.belief_network import log_prob_below, upward_odds
+from juncture.latent.boltzmann.deep.boltzmann_machine import MeanFieldSteps, bounds_of
+from juncture.latent.boltzmann.deep.layers import all_binary
 from juncture.numerics.stable import sigmoid
 
 seeds = st.integers(0, 2**32 - 1)
