@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 import juncture as jt
-from juncture.drawing.html import Markup, html_table
+from juncture.drawing.notebook import Markup, html_table
 
 
 def test_texts_are_escaped_and_markup_is_not():

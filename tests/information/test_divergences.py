@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import ndtr
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.evaluation.decisions.information_of_data import bayes_error, optimal_test
+from juncture.evaluation.decisions.optimal_test import bayes_error, optimal_test
 from juncture.factors.factor import Factor
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential

@@ -40,7 +40,7 @@ from juncture.errors import FormatError, InvalidData, TextColumnWarning, escape_
 from juncture.runtime.files import write_text
 
 if TYPE_CHECKING:
-    from juncture.estimators.comparison.result import TableComparison
+    from juncture.cli.comparison.result import TableComparison
 
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")]
 Task = Annotated[
@@ -104,8 +104,8 @@ def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
         if report == "-" and json:
             raise WrongUsage("--json and --report - cannot both write to standard output; give the report a file")
     cells = read_cells(rows, target, ignore)
-    from juncture.estimators.comparison.run import compare_on_table  # scikit-learn takes a second
-    from juncture.estimators.comparison.task import read_rows
+    from juncture.cli.comparison.run import compare_on_table  # scikit-learn takes a second
+    from juncture.cli.comparison.task import read_rows
 
     names = [name for text in learners for name in text.split(",") if name] or None
     options: dict[str, Any] = {"learners": names, "metric": metric, "task": task, "folds": folds, "repeats": repeats}
@@ -204,7 +204,7 @@ def print_comparison(found: TableComparison, source: str) -> None:
 
 def format_cells(row: dict[str, Any]) -> list[str]:
     """The cells of a learner: empty where there is no number."""
-    from juncture.estimators.comparison.summary import format_row
+    from juncture.cli.comparison.report import format_row
 
     name, *cells = format_row(row)
     return [name, row["of"], *cells]

@@ -71,7 +71,7 @@ from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.supervised.linear_classifiers.perceptron import fit_perceptron
-from juncture.supervised.trees.learn import learn_tree
+from juncture.supervised.trees.tree import learn_tree
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 

@@ -16,7 +16,7 @@ import numpy as np
 from juncture.base.checks import check_count, check_positions
 from juncture.base.values import Value, read_only
 from juncture.data.sequences import Sequences
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.factors.printed_tables import MAX_HTML_ROWS
 from juncture.numerics.stable import SHORT

@@ -199,7 +199,7 @@ class Dataset(Value):
         return f"Dataset({sizes}{f': {shown}' if names else ''}{weighted})"
 
     def _repr_html_(self) -> str:
-        from juncture.drawing.html import html_table
+        from juncture.drawing.notebook import html_table
 
         rows = zip(*self.take(slice(SHOWN_ROWS)).to_dict().values(), strict=True)
         return html_table(self.columns, rows, f"{self.num_rows} rows" if self.num_rows > SHOWN_ROWS else "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from juncture.drawing.curves import CURVE_HEIGHT, CURVE_WIDTH
 from juncture.drawing.diagram import SYMBOLS, Node
+from juncture.drawing.marks import CURVE_HEIGHT, CURVE_WIDTH
 from juncture.drawing.text import shorten_middle, shorten_texts, text_width
 
 LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0

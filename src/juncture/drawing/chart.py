@@ -1,17 +1,19 @@
-"""A small chart as SVG text: curves over a base line, bars and closed loops between two axes with numbers."""
+"""A small chart as SVG text: curves over a base line, bars and closed loops between two axes with numbers.
+
+The names of steps below a picture are as many as there is room for, none over another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log10
-from typing import Literal
+from typing import Any, Literal
 
 from juncture.drawing.boxes import SMALL_SIZE
-from juncture.drawing.marks import opening, polyline, rectangle, text
-from juncture.drawing.palette import BAR_FILL, BAR_GROUND, EDGE, MUTED
-from juncture.drawing.text import text_width
+from juncture.drawing.marks import BAR_FILL, BAR_GROUND, EDGE, MUTED, opening, polyline, rectangle, text
+from juncture.drawing.text import format_steps, text_width
 
 WIDTH, HEIGHT = 340.0, 170.0
 MARGIN, BELOW = 12.0, 24.0
@@ -153,3 +155,37 @@ def _bars(series: Series, frame: Frame, step: float, index: int, num: int) -> It
         tip = f"<title>{x:.12g}: {y:.6g}</title>"
         bar = rectangle(left, top, wide, frame.at(x, 0)[1] - top, look)
         yield f"{bar.removesuffix('/>')}>{tip}</rect>"
+
+
+AXIS_HEIGHT = 24.0
+APART = 10.0  # between two names, at least
+
+
+def axis_marks(
+    num_steps: int, index: Any, at: Callable[[float], float], top: float, room: tuple[float, float]
+) -> Iterator[str]:
+    """A short line and a name for some steps; `at` tells where a step is across, `room` where names may be."""
+    for step, name, center in chosen_steps(num_steps, index, at, room):
+        yield polyline([(at(step), top), (at(step), top + 4)], f'stroke="{EDGE}"')
+        yield text(center, top + 16, name, SMALL_SIZE, fill=MUTED)
+
+
+def name_axis(index: Any, unit: str) -> str:
+    """What the names of an axis are: numbers of steps or rows, or what an index says."""
+    return unit if index is None or isinstance(index, range) else str(getattr(index, "name", None) or "")
+
+
+def chosen_steps(
+    num_steps: int, index: Any, at: Callable[[float], float], room: tuple[float, float]
+) -> list[tuple[int, str, float]]:
+    """(step, its name, where the name is centred), evenly spread, the first alone if there is room for no more."""
+    for most in (10, 8, 6, 4, 3, 2, 1):
+        steps = [int(step) for step in ticks(0, max(num_steps - 1, 1), most, whole=True) if step < num_steps]
+        names = format_steps(index, steps)
+        halves = [text_width(name, SMALL_SIZE) / 2 for name in names]
+        centers = [max(min(at(step), room[1] - half), room[0] + half) for step, half in zip(steps, halves, strict=True)]
+        found = list(zip(steps, names, centers, strict=True))
+        ends = list(zip(centers, halves, strict=True))
+        if all(right - high - left - low >= APART for (left, low), (right, high) in pairwise(ends)):
+            return found
+    return found[:1]

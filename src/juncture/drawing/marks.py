@@ -1,11 +1,30 @@
-"""Elements of SVG: numbers, rectangles, polylines and lines of text."""
+"""The colours of a picture, and elements of SVG: numbers, rectangles, polylines, lines of text and small curves.
+
+A small curve is a density as shares of equal steps along a line, the largest of them 1.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from juncture.drawing.palette import GROUND
 from juncture.drawing.text import FONT, escape
+
+GROUND = "#ffffff"
+INK = "#1f2933"
+MUTED = "#5b6775"
+EDGE = "#7b8794"
+OUTLINE = "#52606d"
+OPEN_FILL = "#f8fafc"
+SHADED_FILL = "#cbd2d9"
+MARKED_FILL = "#dbeafe"
+BAR_FILL = "#3b82c4"
+OBSERVED_BAR_FILL = "#52606d"
+BAR_GROUND = "#e4e7eb"
+FRAME_FILL = "#f1f5f9"
+FRAME_HALO = "#f8fafc"
+FRAME_LINE = "#9aa5b1"
+SERIES = (BAR_FILL, "#d9730d", "#2f9e67", "#9b59b6")  # of a chart with several things in it
+EXTRA_LINE, MISSED_LINE, TURNED_LINE = "#d9730d", "#3b82c4", "#9b59b6"  # of one graph compared with another
 
 
 def number(value: float) -> str:
@@ -54,3 +73,25 @@ def text(
         f'<text {attributes} fill="{halo}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" aria-hidden="true">'
     )
     return (ground + letters if halo else "") + f'<text {attributes} fill="{fill}">{letters}'
+
+
+CURVE_WIDTH, CURVE_HEIGHT = 110.0, 30.0
+
+
+def curve_marks(heights: Sequence[float], left: float, bottom: float, wide: float, high: float) -> Iterator[str]:
+    """The area under a curve whose heights, from 0 to 1, are those of equal steps; and the line that it stands on."""
+    step = wide / len(heights)
+    points = [(left, bottom)]
+    for index, height in enumerate(heights):
+        points.append((left + (index + 0.5) * step, bottom - high * height))
+    points.append((left + wide, bottom))
+    yield polyline(points, f'fill="{BAR_GROUND}" stroke="{BAR_FILL}" stroke-width="1.2"')
+    ends = (left, bottom), (left + wide, bottom)
+    yield polyline(ends, f'fill="none" stroke="{OUTLINE}" stroke-width="1"')
+
+
+def curve_svg(heights: Sequence[float]) -> str:
+    """The curve alone, to be set into a line of text."""
+    size = f'width="{number(CURVE_WIDTH)}" height="{number(CURVE_HEIGHT)}"'
+    marks = "".join(curve_marks(heights, 1.0, CURVE_HEIGHT - 1, CURVE_WIDTH - 2, CURVE_HEIGHT - 3))
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{marks}</svg>'

@@ -1,7 +1,9 @@
 """A diagram as SVG text: no scripts, no style sheets, no references, the same bytes every time.
 
 Colours stand in attributes on a light ground, so that the picture looks the same in a browser, a notebook with a
-dark theme, a word processor and a converter.
+dark theme, a word processor and a converter. Nodes are pills and tables for variables, dots for parameters, small
+squares for factors; those of decision networks hold their text: decisions are rectangles, utilities are diamonds. The
+legend below has a sample of each kind of line, and what it means.
 """
 
 from __future__ import annotations
@@ -11,15 +13,40 @@ from functools import singledispatch
 from math import hypot
 from typing import TYPE_CHECKING, Any
 
-from juncture.drawing.boxes import SMALL_SIZE, TITLE_SIZE, Box
-from juncture.drawing.diagram import Diagram, Edge, Group, Stroke
+from juncture.drawing import boxes
+from juncture.drawing.boxes import LABEL_SIZE, MAX_LABEL, NOTE_HEIGHT, ROW_HEIGHT, SMALL_SIZE, TITLE_SIZE, Box, Row
+from juncture.drawing.diagram import SYMBOLS, Diagram, Edge, Group, Node, Stroke
 from juncture.drawing.layout.frames import LABEL_INSET, MAX_FRAME_LABEL
 from juncture.drawing.layout.splines import Curve, Point
-from juncture.drawing.legend import legend_marks, legend_size, stroke_attributes
-from juncture.drawing.marks import number, opening, rectangle, text
-from juncture.drawing.nodes import node_marks
-from juncture.drawing.palette import FRAME_FILL, FRAME_HALO, FRAME_LINE, INK, MUTED
-from juncture.drawing.text import escape, quote_attribute, shorten_to_width, text_width
+from juncture.drawing.marks import (
+    BAR_FILL,
+    BAR_GROUND,
+    CURVE_HEIGHT,
+    CURVE_WIDTH,
+    FRAME_FILL,
+    FRAME_HALO,
+    FRAME_LINE,
+    INK,
+    MUTED,
+    OBSERVED_BAR_FILL,
+    OPEN_FILL,
+    OUTLINE,
+    SHADED_FILL,
+    curve_marks,
+    number,
+    opening,
+    polyline,
+    rectangle,
+    text,
+)
+from juncture.drawing.text import (
+    escape,
+    format_percentage,
+    quote_attribute,
+    shorten_middle,
+    shorten_to_width,
+    text_width,
+)
 
 if TYPE_CHECKING:
     from juncture.drawing.layout.arrange import Layout
@@ -126,3 +153,122 @@ def _path(curve: Curve) -> str:
 
 def _pair(point: Point) -> str:
     return f"{number(point.x)} {number(point.y)}"
+
+
+CORNER_RADIUS = 7.0
+
+
+def node_marks(node: Node, box: Box) -> Iterator[str]:
+    """The elements of one node, with its full text as a tooltip."""
+    tip = "\n".join([node.text, *([node.note] if node.note else []), *_states(node)])
+    yield f'<g class="{node.kind}" data-name={quote_attribute(node.name)}><title>{escape(tip)}</title>'
+    if node.kind in SYMBOLS:
+        yield from _symbol(node, box)
+    elif node.kind == "decision":
+        yield _outline(node, box, 1.5)
+        yield from _label(node, box.center, _base_line(node, box), "middle")
+    elif node.kind == "utility":
+        yield from _diamond(node, box)
+    elif node.bars:
+        yield from _table(node, box)
+    elif node.curve:
+        yield from _density(node, box)
+    else:
+        yield from _pill(node, box)
+    yield "</g>"
+
+
+def _states(node: Node) -> list[str]:
+    return [f"{state}: {format_percentage(share)}" for state, share in node.bars]
+
+
+def _outline(node: Node, box: Box, rounding: float) -> str:
+    fill = SHADED_FILL if node.shaded else OPEN_FILL
+    look = f'rx="{number(rounding)}" fill="{fill}" stroke="{OUTLINE}" stroke-width="1.3"'
+    return rectangle(box.left, box.top, box.right - box.left, box.bottom - box.top, look)
+
+
+def _pill(node: Node, box: Box) -> Iterator[str]:
+    yield _outline(node, box, (box.bottom - box.top) / 2)
+    yield from _label(node, box.center, _base_line(node, box), "middle")
+
+
+def _diamond(node: Node, box: Box) -> Iterator[str]:
+    corners = [(box.center, box.top), (box.right, box.middle), (box.center, box.bottom), (box.left, box.middle)]
+    fill = SHADED_FILL if node.shaded else OPEN_FILL
+    yield polyline([*corners, corners[0]], f'fill="{fill}" stroke="{OUTLINE}" stroke-width="1.3"')
+    yield from _label(node, box.center, _base_line(node, box), "middle")
+
+
+def _base_line(node: Node, box: Box) -> float:
+    return box.middle + LABEL_SIZE * 0.35 - (NOTE_HEIGHT / 2 if node.note else 0)
+
+
+def _label(node: Node, x: float, base: float, anchor: str, bold: bool = False) -> Iterator[str]:
+    yield text(
+        x, base, shorten_middle(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE, fill=INK, anchor=anchor, bold=bold
+    )
+    if node.note:
+        shown = shorten_middle(node.note, SMALL_SIZE, MAX_LABEL)
+        yield text(x, base + NOTE_HEIGHT, shown, SMALL_SIZE, fill=MUTED, anchor=anchor)
+
+
+def _symbol(node: Node, box: Box) -> Iterator[str]:
+    radius = boxes.symbol_radius(node)
+    rounding = 1.5 if node.kind == "factor" else radius  # a square, or so round that it is a dot
+    look = f'rx="{number(rounding)}" fill="{SHADED_FILL if node.shaded else INK}" stroke="{INK}"'
+    yield rectangle(box.center - radius, box.middle - radius, 2 * radius, 2 * radius, look)
+    yield from _label(node, box.center + radius + boxes.SYMBOL_GAP, _base_line(node, box), "start")
+
+
+def _table(node: Node, box: Box) -> Iterator[str]:
+    yield _outline(node, box, CORNER_RADIUS)
+    yield from _label(node, box.center, box.top + 17, "middle", bold=True)
+    bars = box.left + 2 * boxes.BOX_PADDING + boxes.state_width(node)
+    first = box.top + boxes.header_height(node)
+    colour = OBSERVED_BAR_FILL if node.shaded else BAR_FILL
+    for index, (row, shown) in enumerate(zip(boxes.rows(node), boxes.state_texts(node), strict=True)):
+        top = first + index * ROW_HEIGHT
+        yield text(box.left + boxes.BOX_PADDING, top + 12, shown, SMALL_SIZE, fill=INK, anchor="start")
+        yield from _row(row, box, bars, top, colour)
+
+
+def _density(node: Node, box: Box) -> Iterator[str]:
+    """The name, the note below it, and the curve."""
+    yield _outline(node, box, CORNER_RADIUS)
+    yield from _label(node, box.center, box.top + 17, "middle", bold=True)
+    left, bottom = box.center - CURVE_WIDTH / 2, box.bottom - boxes.BOX_PADDING
+    yield from curve_marks(node.curve, left, bottom, CURVE_WIDTH, CURVE_HEIGHT)
+
+
+def _row(row: Row, box: Box, bars: float, top: float, colour: str) -> Iterator[str]:
+    """Bar and percentage; the bar begins at `bars`."""
+    last = box.right - boxes.BOX_PADDING
+    if row.has_bar:
+        room = last - boxes.PERCENT_WIDTH - bars
+        yield rectangle(bars, top + 3, room, 10, f'rx="2" fill="{BAR_GROUND}"')
+        yield rectangle(bars, top + 3, room * row.share, 10, f'rx="2" fill="{colour}"')
+    yield text(last, top + 12, format_percentage(row.share), SMALL_SIZE, fill=MUTED, anchor="end")
+
+
+Legend = tuple[tuple[str, Stroke], ...]  # what each kind of line means
+LINE_HEIGHT, SAMPLE, GAP, ABOVE = 18.0, 28.0, 8.0, 12.0
+
+
+def legend_size(legend: Legend) -> tuple[float, float]:
+    """How wide and how high the legend is; nothing without one."""
+    wide = max((SAMPLE + GAP + text_width(shown, SMALL_SIZE) for shown, _ in legend), default=0.0)
+    return wide, len(legend) * LINE_HEIGHT + (ABOVE if legend else 0.0)
+
+
+def legend_marks(legend: Legend, left: float, top: float) -> Iterator[str]:
+    for index, (shown, stroke) in enumerate(legend):
+        y = top + ABOVE + (index + 0.5) * LINE_HEIGHT
+        line = f"M{number(left)} {number(y)}H{number(left + SAMPLE)}"
+        yield f'<path class="legend" d="{line}" fill="none" {stroke_attributes(stroke)}/>'
+        yield text(left + SAMPLE + GAP, y + SMALL_SIZE * 0.35, shown, SMALL_SIZE, fill=MUTED, anchor="start")
+
+
+def stroke_attributes(stroke: Stroke) -> str:
+    dashes = ' stroke-dasharray="5 4"' if stroke.dashed else ""
+    return f'stroke="{stroke.colour}" stroke-width="{number(stroke.width)}"{dashes}'

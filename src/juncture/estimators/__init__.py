@@ -1,7 +1,7 @@
 """scikit-learn classes over models and learning: they read `X` and `y`, and leave the work to `fit` and `infer`.
 
-`tables` (what `X` and `y` are) → `reading` (their cells as states) → `prediction` → the classes themselves; where rows
-are steps of sequences, `sequences` → `hidden_markov` → the classes.
+`reading` (what `X` and `y` are, and their cells as states) → the classes themselves; where rows are steps of sequences,
+`sequences` → `hidden_markov` → the classes.
 """
 
 from juncture.errors import MissingExtra

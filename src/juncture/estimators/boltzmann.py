@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.errors import InvalidData
-from juncture.estimators.tables import draw_seed, row_weights, validate_table
+from juncture.estimators.reading import draw_seed, row_weights, validate_table
 from juncture.latent.boltzmann import model as machines
 from juncture.latent.boltzmann.fit import gradient_steps
 from juncture.latent.boltzmann.infer import gibbs_step

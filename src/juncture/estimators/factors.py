@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from juncture.base.checks import check_array, check_count
 from juncture.errors import InvalidData
-from juncture.estimators.tables import draw_seed, row_weights, validate_table
+from juncture.estimators.reading import draw_seed, row_weights, validate_table
 from juncture.latent.factor_analysis import model as factors
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.learning.em.expectation_maximization import ExpectationMaximization

@@ -17,7 +17,7 @@ from juncture.data.tables.columns import Column
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownState, Unsupported
-from juncture.estimators.tables import (
+from juncture.estimators.reading import (
     accuracy,
     check_seen,
     class_column,
@@ -30,10 +30,19 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.supervised.generative.classifier import GenerativeClassifier
-from juncture.supervised.generative.columns import ColumnFamily, as_column_family, column_density, equal_classes
-from juncture.supervised.generative.estimation import Estimation, check_cells, check_data, from_statistics, learn
-from juncture.supervised.generative.gaussian_classes import equal_gaussians, num_shared_parameters, restriction
-from juncture.supervised.generative.learning import LabelledRows, Learned, count_labelled, needs_em
+from juncture.supervised.generative.fit import equal_gaussians, num_shared_parameters, restriction
+from juncture.supervised.generative.learning import (
+    Estimation,
+    LabelledRows,
+    Learned,
+    check_cells,
+    check_rows,
+    count_labelled,
+    from_statistics,
+    learn,
+    needs_em,
+)
+from juncture.supervised.generative.naive_bayes import ColumnFamily, as_column_family, column_density, equal_classes
 from juncture.variables import Variable
 
 CLASS = "y"
@@ -82,7 +91,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{error}; give all classes to the first call of partial_fit, as classes=[…], and start anew"
             ) from None
         template = self._template(rows, self._classes) if is_first else self._start
-        check_data(template, data)
+        check_rows(template, data)
         if needs_em(template, data):
             raise Unsupported(
                 "partial_fit adds statistics, which rows without a label and vectors with missing entries do not have"

@@ -22,8 +22,8 @@ from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.labels import as_variable, label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, InvalidModel, hint
+from juncture.estimators.reading import default_names, draw_seed, validate_table
 from juncture.estimators.sequences import Stack, as_stack, find_labels, state_variable
-from juncture.estimators.tables import default_names, draw_seed, validate_table
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.numerics import stable

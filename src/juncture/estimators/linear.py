@@ -14,7 +14,7 @@ from juncture.base.checks import check_choice, check_count, check_flag, check_ma
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, hint
-from juncture.estimators.tables import as_plain_column, class_column, draw_seed, row_weights, validate_table
+from juncture.estimators.reading import as_plain_column, class_column, draw_seed, row_weights, validate_table
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
 from juncture.learning.undirected.penalties import L1, L2, Penalty
@@ -22,12 +22,11 @@ from juncture.numerics.stable import log, log_sum_exp
 from juncture.supervised.linear_classifiers.perceptron import Run, apply_rule, warn_not_converged
 from juncture.supervised.regression import bayesian
 from juncture.supervised.regression.bases import LinearBasis
-from juncture.supervised.regression.classes import read_classes
 from juncture.supervised.regression.evidence import fit_evidence
 from juncture.supervised.regression.fisher_scoring import MOST_STEPS, deviance_explained, fit_generalized_linear
+from juncture.supervised.regression.inputs_and_targets import read_classes, read_targets, read_weights
 from juncture.supervised.regression.laplace import laplace_logistic
 from juncture.supervised.regression.logistic import fit_logistic
-from juncture.supervised.regression.rows import read_targets, read_weights
 
 
 @dataclass(eq=False, repr=False)

@@ -20,17 +20,18 @@ from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.generative import GenerativeEstimator
-from juncture.estimators.reading import Reading, check_numbers
-from juncture.estimators.tables import (
+from juncture.estimators.reading import (
+    Reading,
     check_known_columns,
+    check_numbers,
     check_seen,
     default_names,
     find_class,
     has_names,
     validate_table,
 )
-from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
-from juncture.supervised.generative.estimation import Estimation
+from juncture.supervised.generative.learning import Estimation
+from juncture.supervised.generative.naive_bayes import ColumnFamily, as_column_family, equal_classes
 from juncture.variables import Variable
 
 AUTO = "auto"

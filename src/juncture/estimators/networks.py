@@ -20,8 +20,9 @@ from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, Unsupported, hint, warn_user
-from juncture.estimators.reading import QueryRows, Reading, read_table
-from juncture.estimators.tables import (
+from juncture.estimators.reading import (
+    QueryRows,
+    Reading,
     accuracy,
     check_known_columns,
     class_column,
@@ -30,6 +31,7 @@ from juncture.estimators.tables import (
     draw_seed,
     find_class,
     has_names,
+    read_table,
     row_weights,
     validate_table,
 )

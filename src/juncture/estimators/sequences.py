@@ -20,7 +20,7 @@ from juncture.data.tables.labels import as_variable, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownState
-from juncture.estimators.tables import as_plain_column
+from juncture.estimators.reading import as_plain_column
 from juncture.variables import Variable
 
 

@@ -14,7 +14,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
-from juncture.estimators.tables import draw_seed, row_weights, validate_table
+from juncture.estimators.reading import draw_seed, row_weights, validate_table
 from juncture.latent.topics import model as topics
 from juncture.latent.topics.fit import learn_topics
 from juncture.latent.topics.variational import Shares, TopicState, check_possible

@@ -15,7 +15,7 @@ from juncture.data.tables.cells import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
-from juncture.estimators.tables import (
+from juncture.estimators.reading import (
     as_plain_column,
     check_known_columns,
     class_column,
@@ -28,9 +28,9 @@ from juncture.estimators.tables import (
 from juncture.numerics import stable
 from juncture.supervised.trees.forest import RandomForest as Forest
 from juncture.supervised.trees.forest import learn_forest
-from juncture.supervised.trees.learn import learn_tree
 from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
 from juncture.supervised.trees.tree import DecisionTree as Tree
+from juncture.supervised.trees.tree import learn_tree
 
 TARGET = "y"
 

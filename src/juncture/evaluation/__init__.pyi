@@ -1,22 +1,22 @@
 """Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
 
-from juncture.evaluation.choice.bayes import BayesFactor, bayes_factor, description_length, model_posterior
-from juncture.evaluation.choice.compare import ModelComparison, ModelScore, compare_models
-from juncture.evaluation.choice.facts import Candidate
-from juncture.evaluation.choice.predictive import PredictiveScore, psis_loo, waic
-from juncture.evaluation.choice.priors import HierarchicalPrior
-from juncture.evaluation.comparison.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
-from juncture.evaluation.comparison.mcnemar import mcnemar_test
-from juncture.evaluation.comparison.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
-from juncture.evaluation.comparison.results import TestResult
-from juncture.evaluation.comparison.t_tests import corrected_t_test, five_by_two_test, paired_t_test
-from juncture.evaluation.comparison.table import LearnerComparison, LearnerPair, compare_learners
+from juncture.evaluation.learners.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
+from juncture.evaluation.learners.compare import LearnerComparison, LearnerPair, compare_learners
+from juncture.evaluation.learners.paired_tests import (
+    TestResult,
+    corrected_t_test,
+    five_by_two_test,
+    mcnemar_test,
+    paired_t_test,
+)
+from juncture.evaluation.learners.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
 from juncture.evaluation.learning_theory.bounds import (
     capacity,
     estimation_error_bound,
     hoeffding_bound,
     hoeffding_deviation,
     hoeffding_samples,
+    margin_error_bound,
     margin_vc_bound,
     sample_complexity,
     threshold_sample_complexity,
@@ -36,20 +36,30 @@ from juncture.evaluation.learning_theory.hypotheses import (
     sine_frequency,
     vc_dimension,
 )
-from juncture.evaluation.learning_theory.known_risk import RiskDecomposition, decompose_risk, risk
-from juncture.evaluation.learning_theory.margins import margin_error_bound
 from juncture.evaluation.learning_theory.risk import (
+    RiskDecomposition,
     StructuralRisk,
     ThresholdFit,
+    decompose_risk,
     fit_threshold,
     pac_frequency,
+    risk,
     structural_risk,
 )
 from juncture.evaluation.measures.calibration import Calibration, calibration
-from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
-from juncture.evaluation.measures.curves import ScoreCurve, precision_recall_curve, roc_curve
-from juncture.evaluation.measures.numbers import pearson_correlation, root_mean_squared_error
-from juncture.evaluation.measures.scores import crps, log_score
+from juncture.evaluation.measures.classification import (
+    ConfusionMatrix,
+    ScoreCurve,
+    confusion_matrix,
+    precision_recall_curve,
+    roc_curve,
+)
+from juncture.evaluation.measures.scores import crps, log_score, pearson_correlation, root_mean_squared_error
+from juncture.evaluation.models.bayes_factors import BayesFactor, bayes_factor, description_length, model_posterior
+from juncture.evaluation.models.compare import ModelComparison, ModelScore, compare_models
+from juncture.evaluation.models.facts import Candidate
+from juncture.evaluation.models.facts_of_families import HierarchicalPrior
+from juncture.evaluation.models.predictive import PredictiveScore, psis_loo, waic
 from juncture.evaluation.network_report import NetworkReport, VariableReport, evaluate_network
 from juncture.evaluation.protocols.bootstrap import BootstrapError, bootstrap_error
 from juncture.evaluation.protocols.cross_validation import CrossValidation, cross_validate

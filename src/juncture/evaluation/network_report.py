@@ -12,10 +12,10 @@ import numpy as np
 from juncture.base.checks import check_kind
 from juncture.base.options import as_names
 from juncture.data.dataset import Dataset
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnknownVariable, hint
 from juncture.evaluation.measures.calibration import Calibration, calibration
-from juncture.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
+from juncture.evaluation.measures.classification import ConfusionMatrix, confusion_matrix
 from juncture.factors.printed_tables import align_columns
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct

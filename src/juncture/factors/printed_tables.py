@@ -11,7 +11,7 @@ from itertools import islice, product
 import numpy as np
 
 from juncture.base.values import format_count, short
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.variables import Scope
 
 MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 20, 10, 40

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from juncture.base.values import Value
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.drawing.svg import to_svg
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.numerics.iteration import Trace

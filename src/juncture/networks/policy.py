@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_flag, check_iterable, check_kind, check_number
 from juncture.base.values import Value, read_only
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.factors.deterministic import Deterministic
 from juncture.factors.printed_tables import MAX_HTML_ROWS, align_columns, ends, format_omitted, left_out, row_labels

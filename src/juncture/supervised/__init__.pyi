@@ -1,7 +1,13 @@
 """Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
 
-from juncture.evaluation.decisions.error_bounds import ErrorBounds, error_bounds, nearest_neighbor_bounds
-from juncture.evaluation.decisions.error_rates import ErrorRate, classification_error, conditional_error
+from juncture.evaluation.decisions.error_rates import (
+    ErrorBounds,
+    ErrorRate,
+    classification_error,
+    conditional_error,
+    error_bounds,
+    nearest_neighbor_bounds,
+)
 from juncture.evaluation.decisions.loss_matrix import LossMatrix, decide
 from juncture.evaluation.decisions.optimal_decision import OptimalDecision, optimal_decision
 from juncture.evaluation.decisions.regions import DecisionRegions, decision_regions
@@ -14,15 +20,14 @@ from juncture.numerics.descent import (
     descend,
     descend_stochastic,
 )
-from juncture.supervised.generative.classifier import GenerativeClassifier
+from juncture.supervised.generative.classifier import GenerativeClassifier, LinearForm
 from juncture.supervised.generative.fit import fit_classifier
-from juncture.supervised.generative.linear_form import LinearForm
 from juncture.supervised.linear_classifiers.dichotomies import (
     count_dichotomies,
     linear_dichotomies,
     minimize_zero_one,
 )
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, find_separation
 from juncture.supervised.linear_classifiers.kernels import (
     ConstantKernel,
     GaussianKernel,
@@ -32,8 +37,6 @@ from juncture.supervised.linear_classifiers.kernels import (
     PolynomialKernel,
     is_kernel_matrix,
 )
-from juncture.supervised.linear_classifiers.least_squares import fit_least_squares
-from juncture.supervised.linear_classifiers.losses import margin_loss, margin_loss_derivative
 from juncture.supervised.linear_classifiers.maximum_margin import (
     MaximumMargin,
     OptimalityResiduals,
@@ -42,13 +45,19 @@ from juncture.supervised.linear_classifiers.maximum_margin import (
 from juncture.supervised.linear_classifiers.multiclass import (
     AllPairs,
     OneVersusRest,
+    OrderedClassifier,
     fit_all_pairs,
     fit_one_versus_rest,
+    fit_ordered,
 )
-from juncture.supervised.linear_classifiers.ordered import OrderedClassifier, fit_ordered
 from juncture.supervised.linear_classifiers.perceptron import PerceptronFit, fit_perceptron, perceptron_bound
-from juncture.supervised.linear_classifiers.risk import RiskFit, minimize_risk
-from juncture.supervised.linear_classifiers.separability import find_separation
+from juncture.supervised.linear_classifiers.risk import (
+    RiskFit,
+    fit_least_squares,
+    margin_loss,
+    margin_loss_derivative,
+    minimize_risk,
+)
 from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork, threshold_network
 from juncture.supervised.regression.bases import (
     FourierBasis,
@@ -58,23 +67,23 @@ from juncture.supervised.regression.bases import (
     SigmoidBasis,
     SplineBasis,
 )
-from juncture.supervised.regression.bayesian import BayesianLinearRegression
-from juncture.supervised.regression.conjugate import ConjugateLinearRegression
+from juncture.supervised.regression.bayesian import (
+    BayesianLinearRegression,
+    ConjugateLinearRegression,
+    RegressionStatistics,
+    regression_statistics,
+)
 from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
 from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
-from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel, Link
 from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
-from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
-from juncture.supervised.regression.links import Link
+from juncture.supervised.regression.linear import LinearFit, LinearRegression, RidgePath, fit_linear, ridge_path
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
-from juncture.supervised.regression.ridge import RidgePath, ridge_path
-from juncture.supervised.regression.statistics import RegressionStatistics, regression_statistics
 from juncture.supervised.trees.forest import RandomForest, learn_forest
 from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
-from juncture.supervised.trees.learn import learn_tree
 from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
 from juncture.supervised.trees.rules import Rule
-from juncture.supervised.trees.tree import DecisionTree
+from juncture.supervised.trees.tree import DecisionTree, learn_tree
 
 __all__ = [
     "AllPairs",

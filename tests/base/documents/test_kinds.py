@@ -22,9 +22,9 @@ from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.formats.json import MODEL_NAMES, read_json, write_json
 from juncture.formats.row_repair import RowRepair
-from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
+from juncture.supervised.linear_classifiers.hyperplane import LinearDiscriminant
 from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
-from juncture.supervised.regression.features import FeatureModel
+from juncture.supervised.regression.bases import FeatureModel
 from support.document_examples import KINDS, posteriors
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

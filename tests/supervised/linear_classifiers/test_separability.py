@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.supervised.linear_classifiers.separability import find_separation
+from juncture.supervised.linear_classifiers.hyperplane import find_separation
 
 CORNERS = np.array(list(product([0.0, 1.0], repeat=2)))
 

@@ -22,7 +22,7 @@ from juncture.supervised import (
     fit_linear,
     fit_logistic,
 )
-from juncture.supervised.regression import fisher_scoring, scoring_problem
+from juncture.supervised.regression import fisher_scoring
 from support.curve import T, X
 
 PLAIN = LinearBasis(intercept=False)
@@ -318,13 +318,13 @@ def test_bad_input_is_refused_in_a_sentence(ask, error, words):
 
 def counted_rows(monkeypatch):
     """The numbers of rows of all expansions from now on."""
-    sizes, expand = [], scoring_problem.Problem.expand
+    sizes, expand = [], fisher_scoring.Problem.expand
 
     def count(self, point):
         sizes.append(len(self.targets))
         return expand(self, point)
 
-    monkeypatch.setattr(scoring_problem.Problem, "expand", count)
+    monkeypatch.setattr(fisher_scoring.Problem, "expand", count)
     return sizes
 
 

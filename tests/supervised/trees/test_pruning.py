@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from juncture.supervised import learn_tree, prune_by_cost, prune_tree
-from juncture.supervised.trees.impurity import node_impurities
+from juncture.supervised.trees.growth import node_impurities
 from juncture.supervised.trees.pruning import cut
 
 ROWS = 14

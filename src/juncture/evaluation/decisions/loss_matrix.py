@@ -10,7 +10,7 @@ import numpy as np
 from juncture.base.checks import check_array, check_iterable, check_number
 from juncture.base.values import Value, few
 from juncture.data.tables.labels import label_array
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.printed_tables import align_columns
 from juncture.numerics import stable

@@ -15,7 +15,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, shown
 from juncture.errors import InvalidData
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation
+from juncture.supervised.linear_classifiers.hyperplane import check_labels, check_points, find_separation
 
 
 class HypothesisClass(Protocol):

@@ -1,7 +1,8 @@
-"""Proper scores of whole predictive distributions: the logarithmic score and the CRPS; the smaller the better.
+"""Proper scores of whole predictive distributions, the logarithmic score and the CRPS; and errors of predicted numbers.
 
-The continuous ranked probability score is ∫ (F(x) - 1(x ≥ y))² dx. It is in the units of y; for a prediction without
-uncertainty it is the absolute error.
+The smaller a proper score, the better. The continuous ranked probability score is ∫ (F(x) - 1(x ≥ y))² dx. It is in
+the units of y; for a prediction without uncertainty it is the absolute error. Predicted numbers have the root mean
+squared error, and Pearson's correlation with what was observed.
 """
 
 from __future__ import annotations
@@ -81,6 +82,57 @@ def crps(distribution: Any, observed: Any) -> Any:
     return plain(crps_of(distribution, values))
 
 
+def root_mean_squared_error(truth: Any, predicted: Any, *, weights: Any = None) -> float:
+    """The root of the mean squared difference between numbers and their predictions.
+
+    Parameters
+    ----------
+    truth, predicted
+        Numbers, one an example.
+    weights
+        Of the examples.
+
+    Returns
+    -------
+    float
+        √(mean (predicted - true)²).
+
+    Examples
+    --------
+    >>> root_mean_squared_error([1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    1.0
+    """
+    one, other = check_numbers(truth, predicted)
+    own = None if weights is None else check_array(weights, "the weights", ndim=1)
+    if own is not None and (own.shape != one.shape or not (np.isfinite(own) & (own >= 0)).all() or own.sum() <= 0):
+        raise InvalidData("weights are numbers of at least 0, one for each example, and not all 0")
+    return float(np.sqrt(np.average((one - other) ** 2, weights=own)))
+
+
+def pearson_correlation(truth: Any, predicted: Any) -> float:
+    """Pearson's correlation of numbers and their predictions, between -1 and 1.
+
+    Parameters
+    ----------
+    truth, predicted
+        Numbers, one an example; neither all the same.
+
+    Returns
+    -------
+    float
+        Their covariance, divided by both standard deviations.
+
+    Examples
+    --------
+    >>> round(pearson_correlation([1.0, 2.0, 3.0], [5.0, 3.0, 1.0]), 9)
+    -1.0
+    """
+    one, other = check_numbers(truth, predicted)
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        raise InvalidData("numbers that are all the same have no correlation")
+    return float(np.corrcoef(one, other)[0, 1])
+
+
 @singledispatch
 def crps_of(distribution: Any, values: np.ndarray) -> np.ndarray:
     """Draws along the last axis: E|X - y| - ½ E|X - X'| of their empirical distribution."""
@@ -157,3 +209,11 @@ def crps_of_counts(member: Any, value: float) -> float:
     places = np.unique(np.append(np.arange(min(low, np.floor(value)), max(high, np.ceil(value)) + 1), value))
     heights = np.asarray(member.cdf(np.floor(places[:-1]))) - (places[:-1] >= value)
     return float(heights**2 @ np.diff(places))
+
+
+def check_numbers(truth: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and their predictions, without holes."""
+    one, other = check_array(truth, "the truth", ndim=1), check_array(predicted, "the predictions", ndim=1)
+    if one.shape != other.shape or not len(one) or not np.isfinite(one).all() or not np.isfinite(other).all():
+        raise InvalidData("each example has a finite true number and a finite prediction")
+    return one, other

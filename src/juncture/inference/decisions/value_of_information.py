@@ -18,7 +18,7 @@ from juncture.base.options import as_variable_names
 from juncture.base.values import Value, number_of, read_only
 from juncture.data.findings import Findings
 from juncture.data.tables.columns import code_type
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.drawing.pictures import plot
 from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings

@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.base.values import number_of
 from juncture.drawing.grids import Grid, GridCell
-from juncture.drawing.html import Markup, html_table
+from juncture.drawing.notebook import Markup, html_table
 from juncture.drawing.shares import ShareDiagram, Shares
 from juncture.drawing.text import format_percentage, format_value
 from juncture.errors import TooLarge
@@ -108,7 +108,7 @@ def variable_html(beliefs: Beliefs, name: str) -> str:
         return f'<tr><th>{escape(name)}</th><td colspan="3">{TOO_LARGE}</td></tr>'
     marginal = summarize(found)
     if beliefs.model.variable(name).is_real:
-        from juncture.drawing.curves import curve_svg
+        from juncture.drawing.marks import curve_svg
         from juncture.networks.picture import density_heights
 
         moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"

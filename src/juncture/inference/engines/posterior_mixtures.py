@@ -166,7 +166,7 @@ class RealMarginal(Value):
 
     def _repr_html_(self) -> str:
         """The text, and for a single row the density."""
-        from juncture.drawing.curves import curve_svg
+        from juncture.drawing.marks import curve_svg
         from juncture.networks.picture import density_heights
 
         heights = density_heights(self) if self.is_single else ()

@@ -14,7 +14,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_iterable, is_count
 from juncture.base.values import Value, number_of, read_only
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidModel
 from juncture.factors.printed_tables import MAX_HTML_ROWS, format_omitted
 from juncture.factors.scope_tables import import_pandas

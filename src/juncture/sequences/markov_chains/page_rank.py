@@ -17,7 +17,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_flag, check_kind, check_number
 from juncture.base.options import resolve
 from juncture.base.values import Value, read_only
-from juncture.drawing.html import html_table
+from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, UnknownVariable, Unsupported, hint, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.numerics.iteration import Trace, check_stopping_rule, iterate

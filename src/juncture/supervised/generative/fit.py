@@ -1,4 +1,9 @@
-"""`fit_classifier`: a generative classifier learned from rows and labels."""
+"""`fit_classifier`: a generative classifier learned from rows and labels; and the Gaussian classes that it starts from.
+
+A covariance of discriminant analysis is full, diagonal or spherical, shared by all classes or not. Learning starts from
+classes that are equal. A shared covariance that is diagonal or spherical is the diagonal, or its mean, of the shared
+full one: that is its maximum likelihood estimate too.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.base.checks import check_array
+from juncture.base.checks import check_array, check_choice
 from juncture.components.contract import Emissions
+from juncture.components.gaussian import GaussianEmissions
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import as_table, find_names
 from juncture.data.rows import as_numbers
@@ -20,10 +26,15 @@ from juncture.errors import InvalidData
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import Trace
 from juncture.supervised.generative.classifier import GenerativeClassifier
-from juncture.supervised.generative.columns import ColumnFamily, as_column_family, equal_classes
-from juncture.supervised.generative.estimation import Estimation, learn
-from juncture.supervised.generative.gaussian_classes import equal_gaussians
-from juncture.supervised.generative.learning import LabelledRows, Restrict, log_evidence, weighted_sum
+from juncture.supervised.generative.learning import (
+    Estimation,
+    LabelledRows,
+    Restrict,
+    learn,
+    log_evidence,
+    weighted_sum,
+)
+from juncture.supervised.generative.naive_bayes import ColumnFamily, as_column_family, equal_classes
 from juncture.variables import State
 
 GAUSSIANS = {"qda": ("full", False), "lda": ("full", True)}  # name → covariance, whether it is shared
@@ -150,3 +161,50 @@ def log_likelihood(model: GenerativeClassifier, data: LabelledRows) -> float:
     """Σ log p(row, label), weighted; of rows without a label log p(row)."""
     blocks = data.blocks(model.num_classes)
     return sum(weighted_sum(log_evidence(model._log_joint(block.rows), block), block) for block in blocks)
+
+
+COVARIANCES = ("full", "diagonal", "spherical")
+
+
+def equal_gaussians(rows: np.ndarray, covariance: Any, num_classes: int, *, is_shared: bool) -> GaussianEmissions:
+    """Gaussian classes with the means and variances of the columns; a constant column has the variance 1."""
+    kind = check_choice(covariance, COVARIANCES, "covariance")
+    known = np.where(np.isnan(rows), 0.0, 1.0)
+    total = np.maximum(known.sum(axis=0), 1.0)
+    mean = np.where(known > 0, rows, 0.0).sum(axis=0) / total
+    variance = np.square(np.where(known > 0, rows - mean, 0.0)).sum(axis=0) / total
+    variance = np.where(variance > 0, variance, 1.0)
+    means = np.repeat(mean[None], num_classes, axis=0)
+    if is_shared:
+        return GaussianEmissions(means, np.diag(variance), "tied")
+    if kind == "full":
+        return GaussianEmissions(means, np.repeat(np.diag(variance)[None], num_classes, axis=0), "full")
+    if kind == "diagonal":
+        return GaussianEmissions(means, np.repeat(variance[None], num_classes, axis=0), "diagonal")
+    return GaussianEmissions(means, np.full(num_classes, variance.mean()), "spherical")
+
+
+def restriction(covariance: Any, *, is_shared: bool) -> Restrict | None:
+    """What a shared covariance is restricted to; None where nothing is."""
+    kind = check_choice(covariance, COVARIANCES, "covariance")
+    if not is_shared or kind == "full":
+        return None
+    return only_diagonal if kind == "diagonal" else only_spherical
+
+
+def only_diagonal(densities: Emissions) -> Emissions:
+    variances = np.diagonal(densities.covariance)  # type: ignore[attr-defined]
+    return GaussianEmissions(densities.mean, np.diag(variances), "tied")  # type: ignore[attr-defined]
+
+
+def only_spherical(densities: Emissions) -> Emissions:
+    covariance = densities.covariance  # type: ignore[attr-defined]
+    own = np.eye(len(covariance)) * np.diagonal(covariance).mean()
+    return GaussianEmissions(densities.mean, own, "tied")  # type: ignore[attr-defined]
+
+
+def num_shared_parameters(densities: GaussianEmissions, covariance: str) -> int:
+    """The free numbers of means and of one covariance of this kind."""
+    size = densities.dimension
+    own = {"full": size * (size + 1) // 2, "diagonal": size, "spherical": 1}
+    return densities.num_states * size + own[covariance]

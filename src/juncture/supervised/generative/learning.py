@@ -3,6 +3,11 @@
 Each class is learned from its own rows, so that complete rows with labels need their statistics only, which add. A row
 without a label belongs to each class by its posterior probability (semi-supervised EM; Nigam et al. 2000): EM raises
 Σ log p(row, label) over the labelled rows plus Σ log p(row) over the others.
+
+Estimates are points, or the parameters of each class are integrated out under a conjugate prior: the density of a new
+row is then p(row | rows of the class) = p(row, rows) / p(rows), the ratio of two evidences. It is a Student t for
+Gaussians, a negative binomial for Poisson counts, a Dirichlet-multinomial for counts of words. One cell of zeros and
+ones, or of categories, has the mean of its Beta or Dirichlet posterior as its probability.
 """
 
 from __future__ import annotations
@@ -11,14 +16,25 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import reduce, singledispatch
 from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.components.contract import Emissions, named
+from juncture.base.checks import check_choice, check_number
+from juncture.components.bernoulli import BernoulliEmissions, check_ones
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions, EmissionStatistics, named
+from juncture.components.convert import of_batch
+from juncture.components.family import FamilyEmissions, StudentEmissions
 from juncture.components.gaussian import GaussianEmissions
-from juncture.errors import RegularizedWarning, warn_user
+from juncture.components.gaussian_estimate import reference_moments
+from juncture.components.independent import IndependentEmissions
+from juncture.components.word_counts import BagOfWords, DirichletCounts, MultinomialCounts, check_counts
+from juncture.data.sequences import as_one_sequence
+from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
+from juncture.families.vectors.normal_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.inference.engines.verb_options import check_data
 from juncture.latent.mixtures.expectation import MixtureStatistics
 from juncture.learning.em.contract import EMState, Expected
@@ -26,6 +42,87 @@ from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.numerics import stable
 from juncture.numerics.iteration import Trace
 from juncture.supervised.generative.classifier import GenerativeClassifier, as_class_prior
+from juncture.supervised.generative.naive_bayes import pseudo_rows
+
+ESTIMATES = ("point", "bayes")
+
+
+@dataclass(frozen=True)
+class Estimation:
+    """How parameters are estimated.
+
+    `alpha` is a pseudo-count of each cell of tables, and for rates as many rows at the mean of all classes.
+    `class_prior` has the probabilities of classes, as `as_class_prior` takes them. `estimate` is "point" or "bayes".
+    `restrict` makes a shared covariance diagonal or spherical.
+    """
+
+    alpha: float = 1.0
+    class_prior: Any = None
+    estimate: str = "point"
+    restrict: Restrict | None = None
+
+    def __post_init__(self) -> None:
+        check_number(self.alpha, "alpha", least=0.0, finite=True)
+        check_choice(self.estimate, ESTIMATES, "estimate")
+        if self.estimate == "bayes" and not self.alpha:
+            raise InvalidData('alpha must be above 0 where estimate="bayes": it is the parameter of the prior')
+
+
+def learn(
+    template: GenerativeClassifier,
+    data: LabelledRows,
+    options: Estimation,
+    method: Any = "em",
+) -> Learned:
+    """The classifier of these rows: in one pass over them where nothing is missing that it needs, else by EM."""
+    resolve_learner(method, ClassProblem.models)
+    check_rows(template, data)
+    if not needs_em(template, data):
+        statistics = count_labelled(template, data)
+        return Learned(from_statistics(template, statistics, options), statistics)
+    if options.estimate == "bayes":
+        raise Unsupported(
+            'estimate="bayes" has no closed form where labels, or entries of Gaussian vectors, are missing: take'
+            ' estimate="point"'
+        )
+    shares = np.repeat(data.weights[:, None] / template.num_classes, template.num_classes, axis=1)
+    prior = pseudo_rows(template.densities, count_shares(template, data.rows, shares).components, options.alpha)
+    return run_em(ClassProblem(template, data, prior, options.class_prior, options.restrict), method)
+
+
+def from_statistics(
+    template: GenerativeClassifier, statistics: MixtureStatistics, options: Estimation
+) -> GenerativeClassifier:
+    """The classifier that the statistics of labelled rows give."""
+    if options.estimate == "bayes":
+        shares = as_class_prior(options.class_prior, template.classes, statistics.counts)
+        densities = predictive_densities(template.densities, statistics.components, options.alpha)
+        return GenerativeClassifier(shares, densities, template.classes)
+    prior = pseudo_rows(template.densities, statistics.components, options.alpha)
+    return estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
+
+
+def check_rows(template: GenerativeClassifier, data: LabelledRows) -> None:
+    """Refuse cells that a family does not take, and rows that weigh nothing."""
+    if not (data.weights[data.codes >= 0] > 0).any():
+        raise InvalidData("no row with a label counts: their weights are zero")
+    check_cells(template.densities, data.rows)
+
+
+def check_cells(densities: Emissions, rows: Any) -> None:
+    """Refuse cells that a family does not take; a sparse matrix is for counts of words, and zeros and ones."""
+    if isinstance(rows, np.ndarray):
+        densities.check(as_one_sequence(rows))
+    elif isinstance(densities, BagOfWords):
+        check_counts(rows)
+    elif isinstance(densities, BernoulliEmissions):
+        check_ones(rows)
+    else:
+        raise Unsupported(
+            "a sparse matrix has counts of words, or zeros and ones: all columns are multinomial, or all Bernoulli; got"
+            f" {densities.summary}"
+        )
+
 
 BLOCK = 2**22  # numbers of weights (row, class) at once: enough rows for all cores
 Restrict = Callable[[Emissions], Emissions]
@@ -180,3 +277,66 @@ def report_regularized(problem: ClassProblem, found: EMState[GenerativeClassifie
         problem.estimate(found.statistics, found.model)
     for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
         warn_user(message, RegularizedWarning)
+
+
+STRENGTH = 0.01  # rows that the prior of a mean weighs
+
+
+@singledispatch
+def predictive_densities(densities: Emissions, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    """The densities of a new row in each class, given the statistics of the rows of the class.
+
+    `alpha` is the parameter of Beta and Dirichlet priors, and the weight in rows of Gamma priors. Gaussians have a weak
+    prior: the mean of all classes with the strength of a hundredth of a row, their variances with d + 2 degrees.
+    """
+    raise Unsupported(f'estimate="bayes" has no closed form for {densities.summary}: take estimate="point"')
+
+
+@predictive_densities.register
+def _(densities: IndependentEmissions, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    pairs = zip(densities.parts, statistics.parts, strict=True)
+    parts = [predictive_densities(part, found, alpha) for part, found in pairs]
+    flat = [each for part in parts for each in (part.parts if isinstance(part, IndependentEmissions) else (part,))]
+    return IndependentEmissions(flat)
+
+
+@predictive_densities.register
+def _(densities: BernoulliEmissions, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    return densities.estimate(statistics, alpha)  # (ones + α) / (seen + 2α), the mean of the Beta posterior
+
+
+@predictive_densities.register
+def _(densities: CategoricalEmissions, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    return densities.estimate(statistics, alpha)
+
+
+@predictive_densities.register
+def _(densities: MultinomialCounts, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    return DirichletCounts(statistics.parts[0] + alpha)
+
+
+@predictive_densities.register
+def _(densities: FamilyEmissions, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    prior = pseudo_rows(densities, statistics, alpha)
+    if prior is None:
+        raise Unsupported(
+            f'estimate="bayes" has no conjugate prior for {densities.summary} columns: take estimate="point"'
+        )
+    return FamilyEmissions(prior.posterior(statistics.parts[0]).predictive())
+
+
+@predictive_densities.register
+def _(densities: GaussianEmissions, statistics: EmissionStatistics, alpha: float) -> Emissions:
+    moments = statistics.parts[0]
+    if densities.structure not in {"diagonal", "full"}:
+        raise Unsupported(
+            f'estimate="bayes" has a closed form for "full" and "diagonal" covariances; got "{densities.structure}"'
+        )
+    center, variance = reference_moments(*statistics.parts)
+    if densities.structure == "full":
+        size = densities.dimension
+        prior: Any = NormalInverseWishart(center, STRENGTH, size + 2.0, np.diag(variance))
+        return StudentEmissions(prior.posterior(moments).predictive())
+    prior = NormalInverseGamma(center, STRENGTH, 1.5, 0.5 * variance)
+    family = prior.posterior(moments).predictive()  # (class, column)
+    return IndependentEmissions(of_batch(family[:, column]) for column in range(densities.dimension))

@@ -15,8 +15,7 @@ import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.errors import InvalidData, TooLarge
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points, find_separation
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_labels, check_points, find_separation
 
 MOST_HYPERPLANES = 200_000
 ON_PLANE = 1e-9  # relative to the spread of the points

@@ -21,8 +21,12 @@ from juncture.supervised.linear_classifiers.kernels import (
     PolynomialKernel,
 )
 from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
-from juncture.supervised.linear_classifiers.multiclass import AllPairs, BinaryDiscriminants, OneVersusRest
-from juncture.supervised.linear_classifiers.ordered import OrderedClassifier
+from juncture.supervised.linear_classifiers.multiclass import (
+    AllPairs,
+    BinaryDiscriminants,
+    OneVersusRest,
+    OrderedClassifier,
+)
 from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork
 
 Fields = dict[str, Node]

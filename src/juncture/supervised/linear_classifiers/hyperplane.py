@@ -1,4 +1,7 @@
-"""`Hyperplane`: a linear discriminant function w·x + b, the geometry of its boundary, and margins."""
+"""`Hyperplane`: a linear discriminant function w·x + b, whose sign is the class; its geometry, margins and existence.
+
+Two classes are linearly separable if and only if a linear program is feasible: `find_separation`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,37 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_number
-from juncture.base.values import read_only
+from juncture.base.values import number_of, read_only
+from juncture.data.feature_names import NamedFeatures, Names, as_table, find_names, select_columns
+from juncture.data.rows import read_columns
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
-from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant, check_coordinates
-from juncture.supervised.linear_classifiers.separability import check_labels
+
+
+class LinearDiscriminant(NamedFeatures):
+    """w·x + b: the second class where it is positive, the first elsewhere."""
+
+    weights: np.ndarray
+    bias: float
+
+    @property
+    def num_columns(self) -> int:
+        """The number of coordinates."""
+        return len(self.weights)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the weights, and the bias."""
+        return len(self.weights) + 1
+
+    def activation(self, points: Any) -> np.ndarray:
+        """(point,): w·x + b."""
+        places = check_coordinates(points, len(self.weights), self.feature_names)
+        return np.asarray(places @ self.weights + self.bias)
+
+    def predict(self, points: Any) -> np.ndarray:
+        """(point,): whether a point is of the second class, w·x + b > 0."""
+        return np.asarray(self.activation(points) > 0)
 
 
 class Hyperplane(LinearDiscriminant):
@@ -97,8 +126,83 @@ class Hyperplane(LinearDiscriminant):
         return f"Hyperplane({self.weights.tolist()}, {self.bias!r})"
 
 
+def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None:
+    """Weights and bias of a hyperplane that separates two classes, if there is one.
+
+    The linear program is feasible if and only if the classes are separable: t_n (w·x_n + b) ≥ 1 for all points, where
+    t_n is 1 for the second class and -1 for the first.
+
+    Parameters
+    ----------
+    points
+        (point, coordinate), or (point,) on a line.
+    labels
+        True (or 1) for points of the second class, False (or 0) for those of the first.
+
+    Returns
+    -------
+    tuple or None
+        The weights, (coordinate,), and the bias; None where the classes are not separable.
+
+    Examples
+    --------
+    >>> corners = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> find_separation(corners, [False, True, True, False]) is None  # exclusive or
+    True
+    >>> weights, bias = find_separation(corners, [False, False, False, True])
+    >>> [bool(weights @ corner + bias > 0) for corner in np.array(corners)]
+    [False, False, False, True]
+    """
+    from scipy.optimize import linprog
+
+    places = check_points(points)
+    signs = np.where(check_labels(labels, len(places)), 1.0, -1.0)
+    lifted = np.column_stack([places, np.ones(len(places))])
+    found = linprog(np.zeros(lifted.shape[1]), -signs[:, None] * lifted, -np.ones(len(places)), bounds=(None, None))
+    return (found.x[:-1], float(found.x[-1])) if found.status == 0 else None
+
+
 def least(margins: np.ndarray) -> float:
     """The least margin of some points."""
     if not len(margins):
         raise InvalidData("there is no point whose margin could be asked for: give at least one")
     return float(margins.min())
+
+
+def check_coordinates(points: Any, number: int, names: Names | None = None) -> np.ndarray:
+    """(point, coordinate), with so many coordinates; with names, tables are taken by name."""
+    places = check_points(points, names)
+    if places.shape[1] != number:
+        raise InvalidData(f"a point has {number_of(number, 'coordinate')} here; got points with {places.shape[1]}")
+    return places
+
+
+def check_points(points: Any, names: Names | None = None) -> np.ndarray:
+    """Points as (point, coordinate); numbers are points on a line. With names, tables are taken by name."""
+    table = select_columns(points, names)
+    columns = read_columns(table)
+    array = check_array(table, "the points") if columns is None else columns
+    places = array[:, None] if array.ndim == 1 else array
+    if places.ndim != 2:
+        raise InvalidData(f"points are numbers, (point, coordinate) or (point,); got the shape {array.shape}")
+    if not np.isfinite(places).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(places))[0])
+        raise InvalidData(
+            f"points are finite numbers, and row {row}, column {column} is {places[row, column]}: leave the row out,"
+            " or fill the hole"
+        )
+    return places
+
+
+def read_points(points: Any) -> tuple[np.ndarray, Names | None]:
+    """Points to learn from as (point, coordinate), and the names of the coordinates."""
+    table = as_table(points)
+    return check_points(table), find_names(table)
+
+
+def check_labels(labels: Any, num_points: int) -> np.ndarray:
+    """One truth value a point."""
+    array = check_array(labels, "the labels", ndim=1)
+    if len(array) != num_points or not np.isin(array, (0, 1)).all():
+        raise InvalidData(f"labels are 0 or 1, one for each of the {num_points} points; got {array.tolist()}")
+    return array == 1

@@ -14,7 +14,7 @@ import numpy as np
 from juncture.base.checks import check_array, check_count, check_iterable, check_kind, check_number
 from juncture.base.values import Value
 from juncture.errors import InvalidData, TooLarge
-from juncture.supervised.linear_classifiers.separability import check_points
+from juncture.supervised.linear_classifiers.hyperplane import check_points
 
 MOST_FEATURES = 1_000_000
 

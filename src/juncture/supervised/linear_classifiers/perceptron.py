@@ -15,10 +15,14 @@ from juncture.base.dispatch import one_path
 from juncture.base.options import as_generator
 from juncture.base.values import number_of, read_only
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
-from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
-from juncture.supervised.linear_classifiers.separability import check_labels, check_points, read_points
-from juncture.supervised.regression.rows import read_weights
+from juncture.supervised.linear_classifiers.hyperplane import (
+    Hyperplane,
+    LinearDiscriminant,
+    check_labels,
+    check_points,
+    read_points,
+)
+from juncture.supervised.regression.inputs_and_targets import read_weights
 
 NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
 

@@ -1,24 +1,26 @@
-"""Regularised empirical risk: the least (1/N) Σ loss(t (w·x + b)) + λ R(w), with R = ‖w‖₁ or ½‖w‖².
+"""Regularised empirical risk: the least (1/N) Σ loss(t (w·x + b)) + λ R(w), with R = ‖w‖₁ or ½‖w‖²; and its losses.
 
-Smooth losses go by accelerated proximal gradient steps, the hinge by the dual of the support vector machine (½‖w‖²) or
-a linear program (‖w‖₁). The bias is not penalised.
+The loss of a margin m = t (w·x + b) is the 0-1 loss, or a convex loss that stands for it. Smooth losses go by
+accelerated proximal gradient steps, the hinge by the dual of the support vector machine (½‖w‖²) or a linear program
+(‖w‖₁); the bias is not penalised. Least squares and ridge regression on the targets ±1 have a closed form:
+`fit_least_squares`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_array, check_choice, check_count, check_flag, check_number
 from juncture.base.values import number_of, read_only
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
-from juncture.supervised.linear_classifiers.discriminant import LinearDiscriminant
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
-from juncture.supervised.linear_classifiers.losses import LOSSES, MarginLoss, check_loss
+from juncture.numerics.stable import sigmoid
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, LinearDiscriminant, check_labels, read_points
 from juncture.supervised.linear_classifiers.maximum_margin import fit_maximum_margin
-from juncture.supervised.linear_classifiers.separability import check_labels, read_points
+from juncture.supervised.regression.linear import ridge_path
 
 PENALTIES = ("l1", "l2")
 
@@ -169,3 +171,116 @@ def minimize_hinge_lasso(points: np.ndarray, signs: np.ndarray, strength: float)
     bounds = [(0, None)] * (2 * size) + [(None, None)] + [(0, None)] * number
     found = linprog(costs, limits, -np.ones(number), bounds=bounds)
     return found.x[:size] - found.x[size : 2 * size], float(found.x[2 * size])
+
+
+class MarginLoss(NamedTuple):
+    """A loss, its (sub)derivative, and a bound on its second derivative: None where it has none."""
+
+    value: Callable[[np.ndarray], np.ndarray]
+    derivative: Callable[[np.ndarray], np.ndarray]
+    curvature: float | None
+
+
+LOSSES = {
+    "zero_one": MarginLoss(lambda m: (m <= 0) * 1.0, np.zeros_like, None),
+    "squared": MarginLoss(lambda m: (1 - m) ** 2, lambda m: 2 * (m - 1), 2.0),
+    "perceptron": MarginLoss(lambda m: np.maximum(0, -m), lambda m: (m <= 0) * -1.0, None),
+    "hinge": MarginLoss(lambda m: np.maximum(0, 1 - m), lambda m: (m < 1) * -1.0, None),
+    "logistic": MarginLoss(lambda m: np.logaddexp(0, -m), lambda m: -sigmoid(-m), 0.25),
+    "logistic_bits": MarginLoss(
+        lambda m: np.logaddexp(0, -m) / math.log(2), lambda m: -sigmoid(-m) / math.log(2), 0.25 / math.log(2)
+    ),
+}
+
+
+def margin_loss(margins: Any, loss: str) -> np.ndarray:
+    """The loss of functional margins m = t (w·x + b).
+
+    Parameters
+    ----------
+    margins
+        Numbers.
+    loss
+        "zero_one" (1 for m ≤ 0), "squared" (1 - m)², "perceptron" max(0, -m), "hinge" max(0, 1 - m), "logistic"
+        ln(1 + e⁻ᵐ), or "logistic_bits", which divides that by ln 2. The squared loss, the hinge and "logistic_bits" are
+        nowhere below the 0-1 loss; the perceptron's is.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> margin_loss([-1.0, 0.0, 0.5, 2.0], "hinge").tolist()
+    [2.0, 1.0, 0.5, 0.0]
+    """
+    return np.asarray(LOSSES[check_loss(loss)].value(check_array(margins, "margins")))
+
+
+def margin_loss_derivative(margins: Any, loss: str) -> np.ndarray:
+    """The derivative of `margin_loss` by the margin; at a kink, one of the subderivatives.
+
+    Parameters
+    ----------
+    margins, loss
+        As in `margin_loss`; the 0-1 loss has the derivative 0, which says nothing.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> margin_loss_derivative([-1.0, 0.5, 2.0], "hinge").tolist()
+    [-1.0, -1.0, -0.0]
+    """
+    return np.asarray(LOSSES[check_loss(loss)].derivative(check_array(margins, "margins")))
+
+
+def check_loss(loss: Any) -> str:
+    return str(check_choice(loss, LOSSES, "loss"))
+
+
+def fit_least_squares(
+    points: Any, labels: Any, strength: float = 0.0, *, penalize_bias: bool = True, weights: Any = None
+) -> Hyperplane:
+    """The hyperplane of least Σ (t - w·x - b)² + λ‖(b, w)‖², with t = 1 for the second class and -1 for the first.
+
+    Without a penalty its weights have the direction of Fisher's discriminant. Points far on the right side of the
+    boundary pull it too: the loss grows again beyond a margin of 1. One singular value decomposition solves the primal
+    equations, (XᵀX + λI) w = Xᵀt, or the dual ones, whichever are fewer; where features depend on each other, the
+    weights are those of least norm.
+
+    Parameters
+    ----------
+    points
+        (point, coordinate), or (point,) on a line; apply a basis first for other features.
+    labels
+        True (or 1) for points of the second class, False (or 0) for those of the first; both must occur.
+    strength
+        λ, at least 0, of the sum over points and not of their mean.
+    penalize_bias
+        Whether b is in the penalty; scikit-learn's `RidgeClassifier` leaves it out.
+    weights
+        The weight of each point.
+
+    Returns
+    -------
+    Hyperplane
+
+    Examples
+    --------
+    >>> boundary = fit_least_squares([-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1])
+    >>> boundary.weights.round(6).tolist(), round(boundary.bias, 6)
+    ([0.6], 0.0)
+    """
+    places, names = read_points(points)
+    is_second = check_labels(labels, len(places))
+    price = check_number(strength, "strength", least=0, finite=True)
+    with_bias = check_flag(penalize_bias, "penalize_bias")
+    if is_second.all() or not is_second.any():
+        raise InvalidData("a boundary lies between two classes: give points of both, labelled 0 and 1")
+    signs = np.where(is_second, 1.0, -1.0)
+    path = ridge_path(places, signs, [price], weights=weights, penalize_constant=with_bias)
+    bias, *others = path.coefficients[0]
+    return Hyperplane(others, float(bias))._named(names)

@@ -1,4 +1,4 @@
-"""Basis functions: from inputs to the features whose weighted sum a regression is.
+"""Basis functions: from inputs to the features whose weighted sum a regression is; and the base class of such models.
 
 With several inputs the functions of each stand side by side, behind one constant: the regression is additive.
 """
@@ -11,9 +11,11 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_flag, check_kind, check_number
 from juncture.base.values import Value, read_only
+from juncture.data.feature_names import NamedFeatures
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.numerics.stable import sigmoid
-from juncture.supervised.regression.rows import read_inputs
+from juncture.supervised.regression.inputs_and_targets import Rows, read_inputs, read_rows
 
 
 class Basis(Value):
@@ -225,6 +227,40 @@ class SplineBasis(Basis):
 
     def __repr__(self) -> str:
         return f"SplineBasis({len(self.knots)} knots, degree={self.degree})"
+
+
+class FeatureModel(NamedFeatures):
+    """A model of a target given features φ(x) of inputs, with a coefficient for each; `feature_names` are of x."""
+
+    basis: Basis
+
+    @property
+    def num_coefficients(self) -> int:
+        """The number of features of the basis."""
+        raise NotImplementedError
+
+    @property
+    def num_columns(self) -> int | None:
+        """The number of inputs; None for a constant, which takes any number."""
+        return count_inputs(self.basis, self.num_coefficients)
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction over one input, with its band or the probabilities of classes; `jt.plot`."""
+        return plot(self, **options)
+
+    def _features(self, inputs: Any) -> np.ndarray:
+        """The features of the inputs, (row, feature); their number must be that of the coefficients."""
+        features = self.basis.features(read_inputs(inputs, self.feature_names))
+        if features.shape[1] != self.num_coefficients:
+            raise InvalidData(
+                f"the regression has {self.num_coefficients} coefficients; {self.basis!r} gives {features.shape[1]}"
+                " features of these inputs"
+            )
+        return features
+
+    def _rows(self, inputs: Any, targets: Any, weights: Any) -> Rows:
+        """Rows to learn from, by the names of this model if it has any."""
+        return read_rows(inputs, targets, weights, self.feature_names)
 
 
 def check_basis(basis: Any) -> Basis:

@@ -1,25 +1,80 @@
-"""Bayesian linear regression with a known noise: a Gaussian posterior of the weights, its predictions and evidence.
+"""Bayesian linear regression: conjugate posteriors of the weights, with a known and with an unknown noise.
 
-Prior N(w | m, Λ⁻¹), noise of precision β: the posterior has the precision Λ + β ΦᵀΦ and the mean that solves
-(Λ + β ΦᵀΦ) w = Λm + β Φᵀt. The posterior of some rows is the prior of the next.
+With noise of a known precision β and the prior N(w | m, Λ⁻¹) the posterior has the precision Λ + β ΦᵀΦ and the mean
+that solves (Λ + β ΦᵀΦ) w = Λm + β Φᵀt. With an unknown noise the prior is normal-inverse-gamma, w | σ² ~ N(m, σ² Λ⁻¹)
+and σ² ~ InverseGamma(a, b): after N rows Λ' = Λ + ΦᵀΦ, Λ'm' = Λm + Φᵀt, a' = a + N/2 and
+b' = b + ½ (Σ (t - m'·φ)² + (m' - m)ᵀ Λ (m' - m)), and the prediction is a Student t of 2a' degrees.
+
+The posterior of some rows is the prior of the next. The rows enter by the products of features and targets, which add:
+`RegressionStatistics`.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.special import gammaln
 
-from juncture.base.checks import check_count, check_number
-from juncture.base.values import number_of
-from juncture.errors import InvalidModel
+from juncture.base.checks import check_array, check_count, check_kind, check_number
+from juncture.base.values import number_of, read_only
+from juncture.data.feature_names import NamedFeatures, Names, agree
+from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.families.continuous.student_t import StudentT
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics.stable import LOG_TWO_PI
-from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.gaussian_weights import GaussianWeights, check_weights_prior, standard_precision
+from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
+from juncture.numerics.stable import LOG_TWO_PI, as_numbers
+from juncture.runtime.parallel import block_rows, map_blocks
+from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis, count_inputs
+from juncture.supervised.regression.inputs_and_targets import Rows, read_rows
 from juncture.supervised.regression.linear import LinearRegression
-from juncture.supervised.regression.statistics import RegressionStatistics
+
+
+class GaussianWeights(FeatureModel):
+    """Weights with a Gaussian distribution: what priors with a known and with an unknown noise share."""
+
+    mean: np.ndarray
+    precision: np.ndarray
+
+    @property
+    def num_coefficients(self) -> int:
+        """The number of weights."""
+        return len(self.mean)
+
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """The upper triangle R of the precision RᵀR."""
+        return read_only(cholesky(self.precision))
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """(feature, feature): the inverse of the precision."""
+        return np.asarray(cho_solve((self.factor, False), np.eye(len(self.mean))))
+
+    @property
+    def log_determinant(self) -> float:
+        """Of the precision."""
+        return float(2 * np.log(np.diag(self.factor)).sum())
+
+    def _spread(self, features: np.ndarray) -> np.ndarray:
+        """φᵀ Λ⁻¹ φ of each row."""
+        return np.asarray((solve_triangular(self.factor, features.T, trans="T") ** 2).sum(axis=0))
+
+    def _statistics(self, inputs: Any, targets: Any, weights: Any) -> RegressionStatistics:
+        rows = self._rows(inputs, targets, weights)
+        self._features(rows.inputs[:1])
+        return add_up(self.basis, rows)
+
+    def _check_statistics(self, statistics: Any) -> Names | None:
+        """Check that statistics are those of this basis and of these columns; the names of the columns."""
+        found = check_kind(statistics, RegressionStatistics, "statistics")
+        if found.basis != self.basis or found.cross.shape != self.mean.shape:
+            raise InvalidData(f"these statistics are of {found.basis!r}, and the regression has {self.basis!r}")
+        return agree(self.feature_names, found.feature_names, "statistics")
 
 
 class BayesianLinearRegression(GaussianWeights):
@@ -125,3 +180,234 @@ class BayesianLinearRegression(GaussianWeights):
     def __repr__(self) -> str:
         number = number_of(len(self.mean), "weight")
         return f"BayesianLinearRegression({number}, noise_precision={self.noise_precision:.4g}, basis={self.basis!r})"
+
+
+class ConjugateLinearRegression(GaussianWeights):
+    """Weights and noise both unknown: w ~ N(mean, σ² precision⁻¹), σ² ~ InverseGamma(shape, scale).
+
+    Parameters
+    ----------
+    mean
+        (feature,): of the weights.
+    precision
+        (feature, feature): of the weights, in units of 1/σ².
+    shape, scale
+        Of the noise variance σ².
+    basis
+        The features φ; by default a constant and the inputs.
+
+    Examples
+    --------
+    >>> prior = ConjugateLinearRegression.standard(2, precision=0.1, shape=1.0, scale=1.0)
+    >>> posterior = prior.update([0.0, 1.0, 2.0], [1.0, 3.0, 5.1])
+    >>> posterior.predict([3.0]).location.round(3).tolist(), posterior.shape
+    ([7.0], 2.5)
+    """
+
+    _fields = ("mean", "precision", "shape", "scale", "basis")
+    shape: float
+    scale: float
+
+    def __init__(self, mean: Any, precision: Any, shape: float, scale: float, basis: Basis | None = None) -> None:
+        numbers = {"shape": shape, "scale": scale}
+        noise = {
+            name: check_number(number, name, above=0, finite=True, error=InvalidModel)
+            for name, number in numbers.items()
+        }
+        self._set(**check_weights_prior(mean, precision), **noise, basis=check_basis(basis))
+
+    @classmethod
+    def standard(
+        cls,
+        num_weights: int,
+        precision: float = 1.0,
+        shape: float = 1.0,
+        scale: float = 1.0,
+        basis: Basis | None = None,
+    ) -> Self:
+        """The prior with mean 0 and the same precision for all weights.
+
+        Parameters
+        ----------
+        num_weights
+            The number of features of the basis.
+        precision
+            Of each weight, in units of 1/σ².
+        shape, scale
+            Of the noise variance.
+        basis
+            The features.
+        """
+        return cls(*standard_precision(num_weights, precision), shape, scale, basis)
+
+    def update(self, inputs: Any, targets: Any, weights: Any = None) -> Self:
+        """The posterior after these rows; a row of weight w counts as w rows."""
+        return self.update_by(self._statistics(inputs, targets, weights))
+
+    def update_by(self, statistics: RegressionStatistics) -> Self:
+        """The posterior after the rows of these statistics."""
+        names = self._check_statistics(statistics)
+        precision = self.precision + statistics.products
+        mean = np.linalg.solve(precision, self.precision @ self.mean + statistics.cross)
+        moved = mean - self.mean
+        squares = statistics.squares_about(mean) + moved @ self.precision @ moved
+        noise = self.shape + 0.5 * statistics.weight, self.scale + 0.5 * squares
+        return type(self)(mean, precision, *noise, self.basis)._named(names)
+
+    def predict(self, inputs: Any) -> StudentT:
+        """p(t | x) of each row: a Student t of 2a degrees and the squared scale (b/a) (1 + φᵀ Λ⁻¹ φ)."""
+        features = self._features(inputs)
+        scale = np.sqrt(self.scale / self.shape * (1 + self._spread(features)))
+        return StudentT(np.full(len(features), 2 * self.shape), features @ self.mean, scale)
+
+    def log_evidence(self, inputs: Any, targets: Any, weights: Any = None) -> float:
+        """log p(targets | inputs), weights and noise integrated out."""
+        return self.log_evidence_of(self._statistics(inputs, targets, weights))
+
+    def log_evidence_of(self, statistics: RegressionStatistics) -> float:
+        """½ log|Λ|/|Λ'| - (N/2) log 2π + log Γ(a') - log Γ(a) + a log b - a' log b'."""
+        after = self.update_by(statistics)
+        determinants = 0.5 * (self.log_determinant - after.log_determinant - statistics.weight * LOG_TWO_PI)
+        gammas = gammaln(after.shape) - gammaln(self.shape)
+        return float(determinants + gammas + self.shape * np.log(self.scale) - after.shape * np.log(after.scale))
+
+    @property
+    def noise_variance(self) -> InverseGamma:
+        """The distribution of the noise variance."""
+        return InverseGamma(self.shape, self.scale)
+
+    @property
+    def weights(self) -> MultivariateStudentT:
+        """The distribution of the weights, the noise integrated out."""
+        return MultivariateStudentT(2 * self.shape, self.mean, self.covariance * self.scale / self.shape)
+
+    def __repr__(self) -> str:
+        number = number_of(len(self.mean), "weight")
+        noise = f"shape={self.shape:.4g}, scale={self.scale:.4g}"
+        return f"ConjugateLinearRegression({number}, {noise}, basis={self.basis!r})"
+
+
+def check_weights_prior(mean: Any, precision: Any) -> dict[str, np.ndarray]:
+    """The mean and the precision of weights: a symmetric, positive definite matrix."""
+    vector = check_array(mean, "the mean of the weights", ndim=1, error=InvalidModel)
+    size = len(vector)
+    if not size:
+        raise InvalidModel("a regression has at least one weight; the mean of the weights is empty")
+    matrix = as_numbers(precision, (size, size), name="the precision of the weights")
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-300) or not is_positive_definite(matrix):
+        raise InvalidModel("the precision of the weights must be symmetric and positive definite")
+    return {"mean": as_numbers(vector, (size,), name="the mean of the weights"), "precision": matrix}
+
+
+def is_positive_definite(matrix: np.ndarray) -> bool:
+    try:
+        cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def standard_precision(num_weights: int, precision: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean 0 and the precision αI."""
+    number = check_count(num_weights, "num_weights", least=1)
+    strength = check_number(precision, "the precision of the weights", above=0, finite=True)
+    return np.zeros(number), strength * np.eye(number)
+
+
+class RegressionStatistics(NamedFeatures):
+    """What rows say about a linear regression with Gaussian noise; statistics of two parts of the rows add.
+
+    Attributes
+    ----------
+    basis
+        The features φ.
+    products
+        (feature, feature): Σ weight · φ φᵀ.
+    cross
+        (feature,): Σ weight · φ t.
+    squares
+        Σ weight · t².
+    weight
+        Σ weight: the number of rows, where a row of weight 2 counts as two.
+    """
+
+    _fields = ("basis", "products", "cross", "squares", "weight")
+    basis: Basis
+    products: np.ndarray
+    cross: np.ndarray
+    squares: float
+    weight: float
+
+    def __init__(self, basis: Basis, products: Any, cross: Any, squares: float, weight: float) -> None:
+        arrays = {"products": read_only(products, np.float64), "cross": read_only(cross, np.float64)}
+        self._set(basis=basis, **arrays, squares=float(squares), weight=float(weight))
+
+    @property
+    def num_columns(self) -> int | None:
+        """The number of inputs; None for a constant, which takes any number."""
+        return count_inputs(self.basis, len(self.cross))
+
+    def __add__(self, other: Any) -> Self:
+        theirs = check_kind(other, RegressionStatistics, "what is added")
+        if theirs.basis != self.basis or theirs.cross.shape != self.cross.shape:
+            raise InvalidData(f"statistics of {self.basis!r} and of {theirs.basis!r} do not add: take one basis")
+        columns = agree(self.feature_names, theirs.feature_names, "statistics that are added")
+        sums = (getattr(self, name) + getattr(theirs, name) for name in self._fields if name != "basis")
+        return type(self)(self.basis, *sums)._named(columns)
+
+    def squares_about(self, coefficients: np.ndarray) -> float:
+        """Σ weight · (t - w·φ)², not below 0."""
+        about = self.squares - 2 * coefficients @ self.cross + coefficients @ self.products @ coefficients
+        return max(float(about), 0.0)
+
+    def __repr__(self) -> str:
+        return f"RegressionStatistics({number_of(self.weight, 'row')}, basis={self.basis!r})"
+
+
+def regression_statistics(
+    inputs: Any, targets: Any, basis: Basis | None = None, *, weights: Any = None
+) -> RegressionStatistics:
+    """The statistics of rows; those of two parts add to those of all.
+
+    Parameters
+    ----------
+    inputs
+        A table of numbers, (row, input), or a list of numbers for one input.
+    targets
+        One number a row.
+    basis
+        The features; by default a constant and the inputs.
+    weights
+        The weight of each row.
+
+    Returns
+    -------
+    RegressionStatistics
+
+    Examples
+    --------
+    >>> parts = regression_statistics([0.0, 1.0], [1.0, 3.0]) + regression_statistics([2.0], [5.0])
+    >>> parts.weight, parts.cross.tolist()
+    (3.0, [9.0, 13.0])
+    """
+    return add_up(check_basis(basis), read_rows(inputs, targets, weights))
+
+
+def add_up(basis: Basis, rows: Rows) -> RegressionStatistics:
+    """The statistics of checked rows, block by block."""
+
+    def of_block(block: slice) -> tuple[np.ndarray, np.ndarray]:
+        features = basis.features(rows.inputs[block])
+        heavy = features * rows.weights[block, None]
+        return heavy.T @ features, heavy.T @ rows.targets[block]
+
+    size = block_rows((basis.features(rows.inputs[:1]).shape[1],))
+    parts = map_blocks(of_block, len(rows.inputs), size)
+    found = RegressionStatistics(
+        basis,
+        np.sum([products for products, _ in parts], axis=0),
+        np.sum([cross for _, cross in parts], axis=0),
+        rows.weights @ rows.targets**2,
+        rows.weights.sum(),
+    )
+    return found._named(rows.names)

@@ -22,14 +22,11 @@ from juncture.supervised.regression.bases import (
     SigmoidBasis,
     SplineBasis,
 )
-from juncture.supervised.regression.bayesian import BayesianLinearRegression
-from juncture.supervised.regression.conjugate import ConjugateLinearRegression
-from juncture.supervised.regression.generalized_linear import GeneralizedLinearModel
+from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression
+from juncture.supervised.regression.generalized_linear import LINKS, RESPONSES, GeneralizedLinearModel
 from juncture.supervised.regression.laplace import LaplaceLogistic
 from juncture.supervised.regression.linear import LinearRegression
-from juncture.supervised.regression.links import LINKS
 from juncture.supervised.regression.logistic import LogisticRegression
-from juncture.supervised.regression.responses import RESPONSES
 
 FAMILIES = {family.__name__: family for family in (*RESPONSES, Binomial, NegativeBinomial)}
 SMALL = 100  # functions of an input, whatever the number of coefficients

@@ -19,9 +19,8 @@ from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning
 from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
 from juncture.numerics.stable import LOG_TWO_PI, softmax
 from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.bayesian import BayesianLinearRegression
-from juncture.supervised.regression.rows import Rows, read_rows
-from juncture.supervised.regression.statistics import add_up
+from juncture.supervised.regression.bayesian import BayesianLinearRegression, add_up
+from juncture.supervised.regression.inputs_and_targets import Rows, read_rows
 
 RATIOS = np.logspace(-36, 12, 961)  # of α to β, in units of the largest eigenvalue of ΦᵀΦ
 SMALLEST = 1e-12  # eigenvalue of ΦᵀΦ, in units of the largest, below which the rows leave a direction to the prior

@@ -1,22 +1,33 @@
-"""Generalised linear models: a family whose mean is the inverse link of w·φ(x) + offset."""
+"""Generalised linear models: a family whose mean is the inverse link of w·φ(x) + offset.
+
+A model is a response family (its variance, its deviance and its members, by the mean) and a link, the function g with
+g(mean) = w·φ(x) + offset.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
-from juncture.base.checks import check_array, check_number
+from juncture.base.checks import check_array, check_choice, check_function, check_number
 from juncture.base.values import Value, few, read_only
 from juncture.drawing.pictures import plot
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.continuous.exponential import Exponential
+from juncture.families.continuous.gamma import Gamma
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.binomial import Binomial
+from juncture.families.discrete.geometric import Geometric
+from juncture.families.discrete.negative_binomial import NegativeBinomial
+from juncture.families.discrete.poisson import Poisson
 from juncture.numerics.stable import as_numbers
-from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.features import FeatureModel
-from juncture.supervised.regression.links import Link, as_link
-from juncture.supervised.regression.responses import Response, as_response
-from juncture.supervised.regression.rows import check_finite
+from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis
+from juncture.supervised.regression.inputs_and_targets import check_finite
 
 
 class GeneralizedLinearModel(FeatureModel):
@@ -203,3 +214,241 @@ def read_trials(trials: Any, num_rows: int) -> np.ndarray:
     if not ((found >= 1) & (found == np.floor(found))).all():
         raise InvalidData("trials are whole numbers of at least 1")
     return np.broadcast_to(found, (num_rows,))
+
+
+PairFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Response:
+    """A family as the response of a generalised linear model.
+
+    `variance` and `deviance` are those of one observation with dispersion 1. The means lie between `low` and `high`,
+    which are no means themselves.
+    """
+
+    canonical: str
+    low: float
+    high: float
+    variance: Callable[[np.ndarray], np.ndarray]
+    deviance: PairFunction  # of target and mean: 2 (log p(target | target) - log p(target | mean))
+    member: Callable[[np.ndarray, float], Any]  # of mean and dispersion
+    is_target: Callable[[np.ndarray], np.ndarray]
+    targets: str
+    has_dispersion: bool = False
+
+    def holds(self, means: np.ndarray) -> bool:
+        """Whether all are means of the family."""
+        return bool(((means > self.low) & (means < self.high) & np.isfinite(means)).all())
+
+    def check_targets(self, targets: np.ndarray) -> None:
+        wrong = ~self.is_target(targets)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InvalidData(
+                f"row {row} of the targets is {targets[row]:g}; targets of this family are {self.targets}"
+            )
+
+
+def ratio_terms(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """target · log(target / mean), 0 where the target is."""
+    return np.asarray(xlogy(target, target / mean))
+
+
+def squared(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    return (target - mean) ** 2
+
+
+def bernoulli_deviance(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    return 2 * (ratio_terms(target, mean) + ratio_terms(1 - target, 1 - mean))
+
+
+def poisson_deviance(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    return 2 * (ratio_terms(target, mean) - (target - mean))
+
+
+def gamma_deviance(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    return 2 * (target / mean - 1 - np.log(target / mean))
+
+
+def is_count(target: np.ndarray) -> np.ndarray:
+    return (target >= 0) & (target == np.floor(target))
+
+
+def is_positive(target: np.ndarray) -> np.ndarray:
+    return target > 0
+
+
+def negative_binomial(successes: float) -> Response:
+    """Counts with variance mean + mean² / successes."""
+
+    def variance(mean: np.ndarray) -> np.ndarray:
+        return mean + mean**2 / successes
+
+    def deviance(target: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        rest = (target + successes) * np.log((target + successes) / (mean + successes))
+        return np.asarray(2 * (ratio_terms(target, mean) - rest))
+
+    def member(mean: np.ndarray, _: float) -> NegativeBinomial:
+        return NegativeBinomial(successes, successes / (successes + mean))
+
+    return Response("log", 0.0, np.inf, variance, deviance, member, is_count, "whole numbers of at least 0")
+
+
+GEOMETRIC = negative_binomial(1.0)
+RESPONSES: dict[type, Response] = {
+    Gaussian: Response(
+        "identity", -np.inf, np.inf, np.ones_like, squared, Gaussian, np.isfinite, "finite numbers", True
+    ),
+    Bernoulli: Response(
+        "logit", 0.0, 1.0, lambda mean: mean * (1 - mean), bernoulli_deviance, lambda mean, _: Bernoulli(mean),
+        lambda target: (target == 0) | (target == 1), "0 or 1",
+    ),
+    Poisson: Response(
+        "log", 0.0, np.inf, lambda mean: mean, poisson_deviance, lambda mean, _: Poisson(mean), is_count,
+        "whole numbers of at least 0",
+    ),
+    Geometric: Response(
+        "log", 0.0, np.inf, GEOMETRIC.variance, GEOMETRIC.deviance, lambda mean, _: Geometric(1 / (1 + mean)), is_count,
+        "whole numbers of at least 0",
+    ),
+    Exponential: Response(
+        "inverse", 0.0, np.inf, np.square, gamma_deviance, lambda mean, _: Exponential(1 / mean), is_positive,
+        "positive numbers",
+    ),
+    Gamma: Response(
+        "inverse", 0.0, np.inf, np.square, gamma_deviance,
+        lambda mean, dispersion: Gamma(1 / dispersion, 1 / (dispersion * mean)), is_positive, "positive numbers", True,
+    ),
+}  # fmt: skip
+
+
+def as_response(family: Any, successes: Any = None) -> Response:
+    """The response of a family class; a negative binomial needs the number of successes."""
+    if family is NegativeBinomial:
+        if successes is None:
+            raise InvalidData("a negative binomial needs successes=, a positive number, which is known")
+        return negative_binomial(check_number(successes, "successes", above=0, finite=True))
+    if successes is not None:
+        raise InvalidData("successes= is for jt.NegativeBinomial only")
+    if family is Binomial:
+        return RESPONSES[Bernoulli]
+    found = RESPONSES.get(family) if isinstance(family, type) else None
+    if found is None:
+        names = ", ".join(kind.__name__ for kind in (*RESPONSES, Binomial, NegativeBinomial))
+        raise Unsupported(
+            f"the family of a generalised linear model is one of the classes {names} of jt; got {family!r}"
+        )
+    return found
+
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+class Link(Value):
+    """A link function with its inverse, and the derivative of the inverse.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    function
+        g: from means to scores.
+    inverse
+        From scores to means. Where it leaves the means of the family, the likelihood is 0.
+    derivative
+        Of the inverse, by the score.
+
+    Examples
+    --------
+    >>> cube = Link("cube root", np.cbrt, lambda score: score**3, lambda score: 3 * score**2)
+    >>> float(cube.inverse(np.array(2.0)))
+    8.0
+    """
+
+    _fields = ("name", "function", "inverse", "derivative")
+    name: str
+    function: Function
+    inverse: Function
+    derivative: Function
+
+    def __init__(self, name: str, function: Function, inverse: Function, derivative: Function) -> None:
+        functions = {"function": function, "inverse": inverse, "derivative": derivative}
+        self._set(name=str(name), **{key: check_function(value, key) for key, value in functions.items()})
+
+    def __repr__(self) -> str:
+        return f"Link({self.name!r})"
+
+
+def ones(score: np.ndarray) -> np.ndarray:
+    return np.ones_like(score)
+
+
+def as_given(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+def reciprocal(values: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, values)
+
+
+def minus_squared_reciprocal(score: np.ndarray) -> np.ndarray:
+    return -np.divide(1.0, score**2)
+
+
+def squared_reciprocal(mean: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, mean**2)
+
+
+def reciprocal_root(score: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, np.sqrt(score))
+
+
+def reciprocal_root_slope(score: np.ndarray) -> np.ndarray:
+    return -0.5 * np.power(score, -1.5)
+
+
+def doubled(score: np.ndarray) -> np.ndarray:
+    return 2 * score
+
+
+def logistic_slope(score: np.ndarray) -> np.ndarray:
+    return np.asarray(expit(score) * expit(-score))
+
+
+def normal_density(score: np.ndarray) -> np.ndarray:
+    return np.exp(-0.5 * score**2) / np.sqrt(2 * np.pi)
+
+
+def log_log_complement(mean: np.ndarray) -> np.ndarray:
+    return np.log(-np.log1p(-mean))
+
+
+def complement_of_doubly_exponential(score: np.ndarray) -> np.ndarray:
+    return -np.expm1(-np.exp(score))
+
+
+def complement_slope(score: np.ndarray) -> np.ndarray:
+    return np.exp(score - np.exp(score))
+
+
+LINKS = {
+    link.name: link
+    for link in (
+        Link("identity", as_given, as_given, ones),
+        Link("log", np.log, np.exp, np.exp),
+        Link("logit", logit, expit, logistic_slope),
+        Link("probit", ndtri, ndtr, normal_density),
+        Link("complementary log-log", log_log_complement, complement_of_doubly_exponential, complement_slope),
+        Link("inverse", reciprocal, reciprocal, minus_squared_reciprocal),
+        Link("inverse squared", squared_reciprocal, reciprocal_root, reciprocal_root_slope),
+        Link("square root", np.sqrt, np.square, doubled),
+    )
+}
+
+
+def as_link(link: Any, canonical: str) -> Link:
+    """A link by its name, or itself; None is the canonical link of the family."""
+    if isinstance(link, Link):
+        return link
+    return LINKS[canonical if link is None else check_choice(link, LINKS, "link")]

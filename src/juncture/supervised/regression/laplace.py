@@ -15,7 +15,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers, sigmoid, softmax
 from juncture.runtime.parallel import block_rows, map_blocks
-from juncture.supervised.regression.classes import decode_classes
+from juncture.supervised.regression.inputs_and_targets import decode_classes
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
 
 REACH, DIGITS = 9.0, 36.0  # standard deviations on each side; exp(-36) is the error of the trapezoidal rule

@@ -22,11 +22,10 @@ from juncture.base.values import Value, number_of, read_only
 from juncture.data.tables.labels import label_array
 from juncture.errors import InvalidModel, Unsupported
 from juncture.runtime import parallel
-from juncture.supervised.trees.columns import TrainingRows, read_training
 from juncture.supervised.trees.descent import average_leaves
 from juncture.supervised.trees.growth import Growth
-from juncture.supervised.trees.learn import TARGETS, grow_tree
-from juncture.supervised.trees.tree import DecisionTree
+from juncture.supervised.trees.training_rows import TrainingRows, read_training
+from juncture.supervised.trees.tree import TARGETS, DecisionTree, grow_tree
 from juncture.variables import State
 
 VOTES = ("soft", "hard")

@@ -11,9 +11,8 @@ from juncture.data.tables.cells import unmask
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
-from juncture.supervised.trees.columns import class_variable, declare_input, encode_target
-from juncture.supervised.trees.growth import MISSING, midpoints
-from juncture.supervised.trees.impurity import node_impurities
+from juncture.supervised.trees.growth import MISSING, midpoints, node_impurities
+from juncture.supervised.trees.training_rows import class_variable, declare_input, encode_target
 from juncture.variables import Variable
 
 

@@ -1,4 +1,4 @@
-"""How a tree grows: the options of the search, and the search itself, level by level."""
+"""How a tree grows: the options of the search, the search itself, level by level, and the impurities of nodes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import entr
 
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.errors import InvalidData
@@ -20,7 +21,7 @@ from juncture.kernels.decision_trees import (
     find_splits,
     send_rows,
 )
-from juncture.supervised.trees.columns import TrainingRows
+from juncture.supervised.trees.training_rows import TrainingRows
 
 CRITERIA = {"gain": ENTROPY, "gain_ratio": GAIN_RATIO, "gini": GINI}
 MISSING = {"fractions": FRACTIONS, "mode": MODE, "class_mode": CLASS_MODE}
@@ -179,3 +180,17 @@ def describe_statistics(rows: TrainingRows, totals: np.ndarray) -> np.ndarray:
         return totals
     weight, mean = totals[:, 0], totals[:, 1] / totals[:, 0]
     return np.stack([weight, mean + rows.center, np.maximum(totals[:, 2] / weight - mean**2, 0.0)], axis=1)
+
+
+def node_weights(statistics: np.ndarray, *, is_real: bool) -> np.ndarray:
+    """(…,): the weight of the rows of each node."""
+    return statistics[..., 0] if is_real else statistics.sum(axis=-1)
+
+
+def node_impurities(statistics: np.ndarray, criterion: str) -> np.ndarray:
+    """(…,): the entropy in bits, the Gini impurity or the variance of each node."""
+    if criterion == "variance":
+        return statistics[..., 2]
+    whole = statistics.sum(axis=-1, keepdims=True)
+    shares = np.divide(statistics, whole, out=np.zeros_like(statistics), where=whole > 0)
+    return 1.0 - (shares**2).sum(axis=-1) if criterion == "gini" else entr(shares).sum(axis=-1) / np.log(2.0)

@@ -8,10 +8,9 @@ import numpy as np
 
 from juncture.base.checks import check_flag, check_kind, check_number
 from juncture.data.tables.weights import as_weights
-from juncture.supervised.trees.columns import as_input_table, encode_target, read_inputs, read_target
 from juncture.supervised.trees.descent import send_to_leaves
-from juncture.supervised.trees.growth import Nodes
-from juncture.supervised.trees.impurity import node_impurities
+from juncture.supervised.trees.growth import Nodes, node_impurities
+from juncture.supervised.trees.training_rows import as_input_table, encode_target, read_inputs, read_target
 from juncture.supervised.trees.tree import DecisionTree
 
 ROUNDING = 1e-12  # of the error of the root: falls of the error below it are ties

@@ -1,4 +1,4 @@
-"""Rules: a tree as a disjunction of conjunctions, one rule for each way that a row can end."""
+"""A tree as rules, a disjunction of conjunctions with one rule for each way that a row can end; and as a diagram."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.base.checks import check_mapping, check_number
 from juncture.base.values import Value, number_of
+from juncture.drawing.decision_trees import DecisionBox, DecisionDiagram
 from juncture.drawing.text import format_value
 from juncture.errors import InvalidData
 
@@ -156,3 +157,26 @@ def merge(conditions: tuple[Condition, ...], condition: Condition) -> tuple[Cond
             is_empty = both.above >= both.most if not old.states else not states
             return None if is_empty else (*conditions[:place], both, *conditions[place + 1 :])
     return (*conditions, condition)
+
+
+def tree_diagram(tree: DecisionTree) -> DecisionDiagram:
+    """The diagram of all nodes."""
+    labels = () if tree.target.is_real else tuple(format_value(label) for label in tree.target.labels)
+    boxes = tuple(node_box(tree, node) for node in range(tree.num_nodes))
+    return DecisionDiagram(boxes, labels, tree.target.name)
+
+
+def node_box(tree: DecisionTree, node: int) -> DecisionBox:
+    is_leaf = tree.split[node] < 0
+    title = format_value(prediction_of(tree, node)) if is_leaf else tree.inputs[tree.split[node]].name
+    test = branch_test(tree, node) if node else None
+    condition = "" if test is None else str(test).removeprefix(test.name).strip().removeprefix("= ")
+    shares = () if tree.target.is_real else tuple(tree.predictions[node].tolist())
+    return DecisionBox(
+        title, describe_rows(tree, node), int(tree.parent[node]), condition, shares, is_leaf=bool(is_leaf)
+    )
+
+
+def describe_rows(tree: DecisionTree, node: int) -> str:
+    rows = number_of(round(float(tree.weights[node]), 2), "row")
+    return f"{rows}, ± {tree.statistics[node, 2] ** 0.5:.3g}" if tree.target.is_real else rows

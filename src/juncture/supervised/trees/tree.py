@@ -1,4 +1,7 @@
-"""`DecisionTree`: nodes that test one input each, and leaves that predict a class or a number."""
+"""`DecisionTree`: nodes that test one input each, and leaves that predict a class or a number; `learn_tree` grows one.
+
+A tree that is not grown but given, as by a file, is checked node by node.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from juncture.base.checks import check_choice
+from juncture.base.checks import check_array, check_choice, check_kind
+from juncture.base.dispatch import one_path
+from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of, read_only
 from juncture.data.tables.labels import label_array
 from juncture.drawing.decision_trees import DecisionDiagram
 from juncture.drawing.notebook import diagram_html
-from juncture.errors import Unsupported
-from juncture.supervised.trees.checks import check_nodes
-from juncture.supervised.trees.columns import read_rows
-from juncture.supervised.trees.descent import average_leaves, predict_leaves, send_to_leaves
-from juncture.supervised.trees.explanation import explain_row
-from juncture.supervised.trees.growth import CRITERIA, MISSING, Nodes
-from juncture.supervised.trees.impurity import node_impurities, node_weights
-from juncture.supervised.trees.picture import tree_diagram
-from juncture.supervised.trees.rules import Rule, find_rules
+from juncture.errors import InvalidModel, Unsupported
+from juncture.supervised.trees.descent import average_leaves, explain_row, predict_leaves, send_to_leaves
+from juncture.supervised.trees.growth import CRITERIA, MISSING, Growth, Nodes, grow, node_impurities, node_weights
+from juncture.supervised.trees.rules import Rule, find_rules, tree_diagram
+from juncture.supervised.trees.training_rows import TrainingRows, read_rows, read_training
 from juncture.variables import Scope, State, Variable
 
 FIELDS = ("split", "threshold", "num_children", "branch", "statistics")
+TARGETS = ("class", "number")
 
 
 class DecisionTree(Value):
@@ -211,3 +213,164 @@ class DecisionTree(Value):
         kind = "regression" if self.target.is_real else f"{self.target.num_states} classes"
         leaves = f"{self.num_leaves:,} {'leaf' if self.num_leaves == 1 else 'leaves'}"
         return f"DecisionTree({kind}, {leaves}, depth {self.depth}, {number_of(len(self.inputs), 'input')})"
+
+
+@one_path
+def learn_tree(  # noqa: PLR0913 (options of one algorithm)
+    rows: Any,
+    y: Any,
+    *,
+    target: str = "class",
+    criterion: str | None = None,
+    missing: str = "fractions",
+    max_depth: int | None = None,
+    min_samples_split: float = 0.0,
+    min_samples_leaf: float = 0.0,
+    min_gain: float = 0.0,
+    significance: float | None = None,
+    max_features: int | None = None,
+    categories: Any = None,
+    weights: Any = None,
+    rng: Any = 0,
+) -> DecisionTree:
+    r"""A decision tree grown from the root down (Quinlan): each node is split by its best input, until it is pure.
+
+    A category splits a node into one child for each category that occurs; a number splits it in two, at the middle of
+    two successive values of different classes. Of equally good splits the first input and the lowest threshold win. A
+    split without gain is made too, as the first of the two that learn an exclusive or.
+
+    Parameters
+    ----------
+    rows
+        A table of inputs: a frame of pandas or Polars, a `Dataset`, a mapping of columns, rows as mappings, an array.
+        Text, booleans and categorical columns are categories, numbers are real-valued. Cells may be missing.
+    y
+        The class or the number of each row, or the name of the column of the table that has it.
+    target
+        "class", or "number" for a regression tree.
+    criterion
+        What makes a split the best: "gain" (information gain, in bits; the default), "gain_ratio" (the gain over the
+        entropy of the split, of inputs whose gain is at least the average, numbers at the threshold of largest gain, as
+        C4.5 does) or "gini"; "variance" for regression.
+    missing
+        Where a row goes whose value is missing: "fractions" sends it to all children, in proportion to their weights;
+        "mode" to the child with the most rows; "class_mode" to that with the most rows of its class (in training; in
+        prediction, where the class is unknown, as "mode"). Gains are those of the children with these rows.
+    max_depth
+        The largest number of tests on a path.
+    min_samples_split
+        The least weight of the rows of a node that is split.
+    min_samples_leaf
+        The least weight that at least two children of a split have.
+    min_gain
+        The least gain of a split, in bits for "gain" and "gain_ratio".
+    significance
+        The level of a χ² test: a split is made only where children and classes are dependent at this level.
+    max_features
+        The number of inputs that are looked at in each node, drawn at random; by default all.
+    categories
+        Names or positions of columns of numbers that are categories, or "all".
+    weights
+        A weight for each row; a row of weight 2 counts as two rows.
+    rng
+        The seed of `max_features`.
+
+    Returns
+    -------
+    DecisionTree
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = {"outlook": ["sunny", "sunny", "rain", "overcast"], "windy": [True, False, False, True]}
+    >>> tree = jt.supervised.learn_tree(rows, ["stay", "go", "stay", "go"])
+    >>> print(*tree.rules(), sep="\n")
+    outlook = overcast → y = go
+    outlook = rain → y = stay
+    outlook = sunny ∧ windy = False → y = go
+    outlook = sunny ∧ windy = True → y = stay
+    """
+    is_real = check_choice(target, TARGETS, "target") == "number"
+    growth = Growth.checked(
+        is_real=is_real,
+        criterion=("variance" if is_real else "gain") if criterion is None else criterion,
+        missing=missing,
+        max_depth=max_depth,
+        min_samples_split=min_samples_split,
+        min_samples_leaf=min_samples_leaf,
+        min_gain=min_gain,
+        significance=significance,
+        max_features=max_features,
+    )
+    training = read_training(rows, y, weights, categories, is_real=is_real)
+    return grow_tree(training, growth, as_generator(rng))
+
+
+def grow_tree(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> DecisionTree:
+    """The tree of rows that are read."""
+    return DecisionTree(rows.inputs, rows.output, *grow(rows, growth, rng), growth.criterion, growth.missing)
+
+
+WHOLE = "split", "num_children", "branch"
+
+
+def check_nodes(
+    inputs: Scope, target: Variable, split: Any, threshold: Any, num_children: Any, branch: Any, statistics: Any
+) -> Nodes:
+    """The arrays of a tree, after a check that they are one."""
+    check_kind(target, Variable, "the target of a tree", error=InvalidModel)
+    given = {"split": split, "threshold": threshold, "num_children": num_children, "branch": branch}
+    arrays = {name: check_array(each, name, ndim=1, error=InvalidModel) for name, each in given.items()}
+    table = check_array(statistics, "statistics", ndim=2, error=InvalidModel)
+    if len({len(each) for each in (*arrays.values(), table)}) > 1 or not len(table):
+        raise InvalidModel("a tree has at least one node, and one entry for each node in all of its arrays")
+    for name in WHOLE:
+        if (arrays[name] != np.floor(arrays[name])).any() or np.abs(arrays[name]).max() >= 2**31:
+            raise InvalidModel(f"{name} must hold whole numbers")
+        arrays[name] = arrays[name].astype(np.int64)
+    nodes = Nodes(**arrays, statistics=table)
+    check_shape(nodes)
+    check_splits(nodes, inputs)
+    check_statistics(table, target)
+    return nodes
+
+
+def check_shape(nodes: Nodes) -> None:
+    """The children of all nodes, side by side, are the nodes after the root; a leaf has none."""
+    number = len(nodes.split)
+    first = 1 + np.cumsum(nodes.num_children) - nodes.num_children
+    inner = nodes.split >= 0
+    is_tree = nodes.num_children.sum() == number - 1 and (first[inner] > np.flatnonzero(inner)).all()
+    if not is_tree or (nodes.num_children[inner] < 2).any() or (nodes.num_children[~inner] != 0).any():
+        raise InvalidModel(
+            "num_children must count the children level by level: at least 2 of a node that is split, none of a leaf,"
+            f" and {number - 1} in all"
+        )
+
+
+def check_splits(nodes: Nodes, inputs: Scope) -> None:
+    """Every split names an input; its children have one branch each."""
+    if (nodes.split < -1).any() or (nodes.split >= len(inputs)).any():
+        raise InvalidModel(f"split must be -1 for a leaf, or the position of one of the {len(inputs)} inputs")
+    is_real = np.array([variable.is_real for variable in inputs] + [False])
+    sizes = np.array([2 if variable.is_real else variable.num_states for variable in inputs] + [0])
+    parents, branches = np.repeat(np.arange(len(nodes.split)), nodes.num_children), nodes.branch[1:]
+    is_wrong = (branches < 0) | (branches >= sizes[nodes.split[parents]])
+    is_wrong[1:] |= (np.diff(branches) <= 0) & (np.diff(parents) == 0)
+    if is_wrong.any():
+        node = parents[is_wrong.argmax()]
+        name, most = inputs[nodes.split[node]].name, sizes[nodes.split[node]] - 1
+        raise InvalidModel(f"the branches of node {node}, which tests {name!r}, must rise from 0 to at most {most}")
+    if (np.isfinite(nodes.threshold) != is_real[nodes.split]).any() or np.isinf(nodes.threshold).any():
+        raise InvalidModel("threshold must be a finite number where a node tests a number, and NaN elsewhere")
+
+
+def check_statistics(table: np.ndarray, target: Variable) -> None:
+    """Weights above 0, and as many entries as there are classes, or three for regression."""
+    wide = 3 if target.is_real else target.num_states
+    if table.shape[1] != wide:
+        raise InvalidModel(f"statistics must have {wide} entries for each node; they have {table.shape[1]}")
+    weights = table[:, [0]] if target.is_real else table
+    is_positive = (weights >= 0).all() and (weights.sum(axis=1) > 0).all()
+    if not np.isfinite(table).all() or not is_positive or (target.is_real and (table[:, 2] < 0).any()):
+        raise InvalidModel("statistics must be finite, with weights of at least 0 that are not all 0 in a node")

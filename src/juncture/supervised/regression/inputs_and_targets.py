@@ -1,0 +1,123 @@
+"""Inputs, targets, weights and class labels of a regression as arrays without holes; classes as codes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.base.checks import check_iterable, shown
+from juncture.base.values import number_of
+from juncture.data.feature_names import Names, as_table, find_names, select_columns
+from juncture.data.observations import as_values
+from juncture.data.rows import read_columns
+from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.labels import label_array, sorting_key
+from juncture.data.tables.table import as_column
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData
+
+
+class Rows(NamedTuple):
+    """Rows to learn from: inputs, targets, and the weight of each row."""
+
+    inputs: np.ndarray  # (row, input)
+    targets: np.ndarray  # (row,)
+    weights: np.ndarray  # (row,)
+    names: Names | None = None  # of the columns of inputs
+
+
+def read_inputs(inputs: Any, names: Names | None = None, *, extra: str = "error") -> np.ndarray:
+    """(row, input), finite; a list of numbers is one column. With names, tables are taken by name."""
+    table = select_columns(inputs, names, extra=extra)
+    values = read_columns(table)
+    if values is None:
+        values = as_values(unwrap_frame(table), (), name="an input")
+    if values.ndim not in (1, 2):
+        raise InvalidData(f"inputs are a table of numbers, (row, input); got an array of the shape {values.shape}")
+    table = (values[:, None] if values.ndim == 1 else values).astype(np.float64, copy=False)
+    check_finite(table, "the inputs")
+    return table
+
+
+def read_targets(targets: Any, num_rows: int) -> np.ndarray:
+    """(row,), finite: a number for each row of inputs."""
+    values = as_values(unwrap_frame(targets), (), name="a target")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (num_rows,):
+        raise InvalidData(
+            f"targets are one number a row, {number_of(num_rows, 'number')} here; got an array of the shape"
+            f" {values.shape}"
+        )
+    column = values.astype(np.float64, copy=False)
+    check_finite(column, "the targets")
+    return column
+
+
+def read_weights(weights: Any, num_rows: int) -> np.ndarray:
+    """(row,), of which some are positive."""
+    found = as_weights(weights, num_rows)
+    if found is None:
+        found = np.ones(num_rows)
+    if not found.any():
+        raise InvalidData("there is no row with a weight to learn from: give rows")
+    return found
+
+
+def read_rows(inputs: Any, targets: Any, weights: Any, names: Names | None = None) -> Rows:
+    """The rows, with the names of their columns; with `names` the columns are taken by them."""
+    given = as_table(inputs)
+    table = read_inputs(given, names, extra="ignore")
+    return Rows(table, read_targets(targets, len(table)), read_weights(weights, len(table)), names or find_names(given))
+
+
+def check_finite(values: np.ndarray, what: str) -> None:
+    """Check that nothing is missing or infinite; the sentence names the row and what to do."""
+    if np.isfinite(values).all():
+        return
+    place = tuple(int(axis[0]) for axis in np.nonzero(~np.isfinite(values)))
+    column = f", column {place[1]}" if len(place) > 1 else ""
+    if np.isnan(values[place]):
+        raise InvalidData(
+            f"row {place[0]}{column} of {what} is missing (NaN), and this regression has no distribution of it: leave"
+            " the row out, or fit a network of LinearGaussian conditionals, which takes holes"
+        )
+    raise InvalidData(f"row {place[0]}{column} of {what} is {values[place]}; give finite numbers")
+
+
+def read_classes(labels: Any, num_rows: int, classes: Any = None) -> tuple[tuple[Any, ...], np.ndarray]:
+    """The classes, sorted unless they are given, and the code of each row; no label may be missing."""
+    plain = unwrap_frame(labels)
+    column = as_column(plain if isinstance(plain, np.ndarray) else check_iterable(plain, "targets"), "targets")
+    levels = column.levels
+    codes = np.asarray(levels.codes)
+    if codes.shape != (num_rows,):
+        raise InvalidData(
+            f"targets are one label a row, {number_of(num_rows, 'label')} here; got an array of the shape {codes.shape}"
+        )
+    if (codes < 0).any():
+        raise InvalidData(f"row {int(np.argmax(codes < 0))} of the targets has no class: leave the row out")
+    found: list[Any] = list(levels.labels)
+    order = sorted(found, key=sorting_key) if classes is None else check_classes(classes)
+    places = {label: place for place, label in enumerate(order)}
+    unknown = [label for label in found if label not in places]
+    if unknown:
+        raise InvalidData(f"the targets have the class {unknown[0]!r}, which is not among the classes given")
+    if len(order) < 2:
+        raise InvalidData(f"a classifier needs at least 2 classes; the targets have {number_of(len(order), 'class')}")
+    return tuple(order), np.array([places[label] for label in found], dtype=np.int64)[codes]
+
+
+def check_classes(classes: Any) -> list[Any]:
+    """Labels that are text, numbers or truth values, each once."""
+    listed = check_iterable(classes, "classes")
+    wrong = [label for label in listed if not isinstance(label, str | int | float | np.generic)]
+    if wrong or len(set(listed)) < len(listed):
+        raise InvalidData(f"classes are different labels, each a text, a number or a truth value; got {shown(classes)}")
+    return listed
+
+
+def decode_classes(classes: tuple[Any, ...], codes: np.ndarray) -> np.ndarray:
+    """The label of each code."""
+    return np.asarray(label_array(classes)[codes])
