@@ -301,6 +301,7 @@ class Engine:
     name: ClassVar[str]
     answers: ClassVar[frozenset[Question]]  # what it can be asked
     draws_itself: ClassVar[bool] = False  # whether `draw` is there
+    reads_sources: ClassVar[bool] = False  # whether rows of a source may be answered block by block
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         """A plan for questions about the targets, given values of the observed variables."""
@@ -325,6 +326,10 @@ class Engine:
 
     def ask(self, model: Any, query: Query) -> Answers:
         """The answers to one query: a plan for it is compiled and run. A budget counts from here on."""
+        if query.findings.source is not None:
+            from juncture.inference.engines.source_answers import SourceAnswers
+
+            return SourceAnswers.of(model, self, query.findings.source, query.targets)
         engine = self if query.budget is None else self.with_budget(query.budget)
         if query.memory_limit is not None:
             engine = engine.with_memory_limit(query.memory_limit)

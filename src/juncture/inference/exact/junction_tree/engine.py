@@ -83,6 +83,7 @@ class JunctionTree(Engine):
     deadline: float | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "junction-tree"
     answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
+    reads_sources: ClassVar[bool] = True
 
     def with_budget(self, seconds: float) -> JunctionTree:
         """The same engine, whose planning has to end within a share of this time from now on."""
