@@ -326,10 +326,6 @@ class Engine:
 
     def ask(self, model: Any, query: Query) -> Answers:
         """The answers to one query: a plan for it is compiled and run. A budget counts from here on."""
-        if query.findings.source is not None:
-            from juncture.inference.engines.source_answers import SourceAnswers
-
-            return SourceAnswers.of(model, self, query.findings.source, query.targets)
         engine = self if query.budget is None else self.with_budget(query.budget)
         if query.memory_limit is not None:
             engine = engine.with_memory_limit(query.memory_limit)

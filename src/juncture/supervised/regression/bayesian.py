@@ -294,7 +294,9 @@ def check_weights_prior(mean: Any, precision: Any) -> dict[str, np.ndarray]:
     if not size:
         raise InvalidModel("a regression has at least one weight; the mean of the weights is empty")
     matrix = as_numbers(precision, (size, size), name="the precision of the weights")
-    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-300) or not is_positive_definite(matrix):
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    is_symmetric = bool((np.abs(matrix - matrix.T) <= 1e-9 * np.outer(scale, scale)).all())
+    if not is_symmetric or not is_positive_definite(matrix):
         raise InvalidModel("the precision of the weights must be symmetric and positive definite")
     return {"mean": as_numbers(vector, (size,), name="the mean of the weights"), "precision": matrix}
 
