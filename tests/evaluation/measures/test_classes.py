@@ -116,5 +116,5 @@ def test_curves_of_labels_say_how_to_compare_them():
 
 
 def test_labels_that_cannot_be_looked_up_are_refused():
-    with pytest.raises(jt.InvalidData, match="labels are texts, numbers or truth values; got {}"):
-        confusion_matrix(["a"], ["a"], labels=["a", {}])
+    with pytest.raises(jt.InvalidData, match=r"labels are texts, numbers or truth values; got \{\}"):
+        jt.evaluation.confusion_matrix(["a"], ["a"], labels=["a", {}])
