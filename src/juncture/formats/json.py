@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from juncture.base.documents.codec import encode_logs
 from juncture.base.documents.json_text import MAX_DEPTH, exceeds_depth
 from juncture.base.documents.kinds import HEAD, MODULES, Kind, kind_names, load_kind
 from juncture.base.documents.node import SURROGATE, Node
@@ -171,9 +172,7 @@ def encode_factor(part: Factor | GaussianFactor) -> dict[str, Any]:
         return {"scope": scope, **numbers}
     if not part.holds_logs:
         return {"scope": scope, "values": part.values.tolist()}
-    logs = part.log_values.astype(object)
-    logs[np.isneginf(part.log_values)] = None
-    return {"scope": scope, "log_values": logs.tolist()}
+    return {"scope": scope, "log_values": encode_logs(part.log_values)}
 
 
 def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) -> FactorProduct:
