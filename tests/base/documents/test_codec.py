@@ -80,6 +80,14 @@ def test_annotations_say_how_fields_are_written():
     assert reread(READING, whole) == whole
 
 
+def test_annotations_need_not_be_text():
+    annotations = {"a": np.ndarray, "b": np.ndarray | None, "c": tuple[np.ndarray, ...], "d": float, "e": float | None}
+    kind = type("Own", (Value,), {"__annotations__": annotations})
+    value = kind()
+    value._set(a=np.eye(1), b=None, c=(np.ones(1),), d=0.5, e=None)
+    assert Record(kind).encode(value) == {"a": [[1.0]], "c": [[1.0]], "d": 0.5, "e": None}
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [

@@ -11,7 +11,7 @@ they are. Other fields are given their codec by keyword: `list_of(…)`, `or_nul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from inspect import get_annotations
+from inspect import formatannotation, get_annotations
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -182,8 +182,8 @@ def annotated_codec(model: type, name: str) -> Codec | Field:
     for kind in model.__mro__:
         if name in (annotations := get_annotations(kind)):
             annotation = annotations[name]
-            text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-            if text in ANNOTATED:
+            text = annotation if isinstance(annotation, str) else formatannotation(annotation)
+            if (text := text.replace("numpy.", "np.")) in ANNOTATED:
                 return ANNOTATED[text]
     raise TypeError(f"the annotation of {name!r} does not say how {model.__name__} is written; give its codec")
 
