@@ -60,7 +60,6 @@ class Evidence(Value):
     Evidence({'smoke': 'yes'}, likelihoods of xray)
     """
 
-    _fields = ("rows", "likelihoods", "index")
     rows: Any
     likelihoods: dict[str, Likelihoods]
     index: Any  # of the frame that the rows come from, or None; it is not compared

@@ -21,7 +21,7 @@ ORDERS = {
     ],
     "base": ["values", "checks", "options", "intervals", "compilation", "dispatch", "documents"],
     "base.documents": [
-        "json_text", "node", "kinds",
+        "json_text", "node", "codec", "kinds",
     ],
     "numerics": [
         "stable", "iteration", "newton", "curvature", "descent", "quadrature",

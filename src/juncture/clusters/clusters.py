@@ -28,7 +28,6 @@ class Clusters(NamedFeatures):
         The distortion at the start and after each step, which never rises.
     """
 
-    _fields = ("labels", "centers", "distortion", "trace")
     labels: np.ndarray
     centers: np.ndarray
     distortion: float

@@ -24,7 +24,6 @@ class Dendrogram(Value):
         of the new cluster. Clusters 0, 1, … are the rows; merge i makes the cluster rows + i.
     """
 
-    _fields = ("merges",)
     merges: np.ndarray
 
     def __init__(self, merges: Any) -> None:

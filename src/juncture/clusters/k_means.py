@@ -243,7 +243,6 @@ class ClusterChoice(Value):
         What each cluster costs.
     """
 
-    _fields = ("clusters", "penalty")
     clusters: tuple[Clusters, ...]
     penalty: float
 

@@ -41,7 +41,6 @@ class BernoulliEmissions(Emissions):
     [[0.125, 0.375], [0.75, 0.25]]
     """
 
-    _fields = ("probabilities",)
     is_table: ClassVar[bool] = True
     probabilities: np.ndarray  # (state, column)
 

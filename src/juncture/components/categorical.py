@@ -39,7 +39,6 @@ class CategoricalEmissions(Emissions):
     Categorical(probabilities=[0.2, 0.8])
     """
 
-    _fields = ("probabilities", "symbols")
     is_table: ClassVar[bool] = True
     event_shape = ()
     probabilities: np.ndarray  # (state, symbol)

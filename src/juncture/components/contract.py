@@ -62,7 +62,6 @@ class EmissionStatistics(Value):
     business of the emissions that made them: arrays, statistics of families, or statistics of other emissions.
     """
 
-    _fields = ("weight", "parts")
     weight: np.ndarray  # (state,)
     parts: tuple[Any, ...]
 
@@ -97,6 +96,7 @@ class Emissions(Value):
     wholly missing has the likelihood 1 in each state.
     """
 
+    _fields: ClassVar[tuple[str, ...]] = ()  # sizes follow from the fields of the kinds
     is_table: ClassVar[bool] = False  # whether a number can be its prior: a pseudo-count
     takes_minus_infinity: ClassVar[bool] = False  # whether -inf is an observation
     symbols: tuple[State, ...] | None = None  # labels of the observations, where they are codes

@@ -47,7 +47,6 @@ class FamilyEmissions(Emissions):
     Poisson(rate=9.0)
     """
 
-    _fields = ("family",)
     family: Family
 
     def __init__(self, family: Family) -> None:

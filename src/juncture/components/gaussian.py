@@ -55,7 +55,6 @@ class GaussianEmissions(Emissions):
     Gaussian(mean=5.0, variance=4.0)
     """
 
-    _fields = ("mean", "covariance", "structure")
     mean: np.ndarray  # (state, *event)
     covariance: np.ndarray
     structure: Structure

@@ -15,7 +15,6 @@ from juncture.errors import InvalidData, InvalidModel
 class GroupedEmissions(Emissions):
     """The states at positions[i] have the emissions groups[i]: each kind looks at the data once, for all its states."""
 
-    _fields = ("groups", "positions")
     groups: tuple[Emissions, ...]
     positions: tuple[np.ndarray, ...]
 

@@ -23,7 +23,6 @@ class IndependentEmissions(Emissions):
     `parts` are emissions of a column each, or of several columns where their observations are vectors.
     """
 
-    _fields = ("parts",)
     parts: tuple[Emissions, ...]
 
     def __init__(self, parts: Iterable[Emissions]) -> None:

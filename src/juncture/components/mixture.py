@@ -185,7 +185,6 @@ class Mixture(MixtureSummaries):
     3.0
     """
 
-    _fields = ("weights", "components")
     weights: np.ndarray  # (component,)
     components: Emissions
 
@@ -287,7 +286,6 @@ class MixtureEmissions(Emissions):
     5.75
     """
 
-    _fields = ("weights", "components")
     weights: np.ndarray  # (state, component)
     components: Emissions
 

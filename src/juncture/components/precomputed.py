@@ -18,8 +18,8 @@ class PrecomputedLogLikelihoods(Emissions):
     The observation may have had any distribution; nothing about it is learned, and none is sampled.
     """
 
-    _fields = ("num_states",)
     takes_minus_infinity: ClassVar[bool] = True
+    num_states: int
 
     def __init__(self, num_states: int) -> None:
         self._set(num_states=check_count(num_states, "num_states", least=1, error=InvalidModel))

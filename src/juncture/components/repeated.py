@@ -33,7 +33,6 @@ class RepeatedEmissions(Emissions):
     [[0.25, 0.1875]]
     """
 
-    _fields = ("column", "num_columns")
     column: Emissions
     num_columns: int
 

@@ -20,7 +20,6 @@ class SharedEmissions(Emissions):
     What emissions of the distributions' kind have, such as `mean` or `probabilities`, these have too: for each state.
     """
 
-    _fields = ("distributions", "groups")
     distributions: Emissions
     groups: np.ndarray  # (state,)
 

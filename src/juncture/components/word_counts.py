@@ -26,7 +26,6 @@ from juncture.numerics import stable
 class BagOfWords(Emissions):
     """What both distributions of counts share: their cells, the coefficient, and what they cannot do."""
 
-    _fields = ("table",)
     table: np.ndarray  # (class, word)
 
     @property

@@ -45,7 +45,6 @@ class Discretizer(Value):
     FittedDiscretizer({'age': (29.5,)})
     """
 
-    _fields = ("bins", "strategy")
     bins: int
     strategy: Strategy
 
@@ -116,7 +115,6 @@ class FittedDiscretizer(Value):
     ['< 29.5', '29.5 – 34.5', '≥ 34.5', None]
     """
 
-    _fields = ("cuts", "whole")
     cuts: dict[str, Cuts]
     whole: tuple[str, ...]
 

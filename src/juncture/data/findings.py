@@ -28,7 +28,6 @@ class Findings(Value):
     The `index` of a frame of pandas is kept for frames of answers, and not compared.
     """
 
-    _fields = ("variables", "is_single", "num_rows", "codes", "reals", "likelihoods", "index")
     variables: tuple[Variable, ...]
     is_single: bool
     num_rows: int

@@ -51,7 +51,6 @@ class Sequence(Value):
     3
     """
 
-    _fields = ("observations", "states", "covariates", "weight", "index")
     observations: np.ndarray  # (step, *event)
     states: np.ndarray | None  # (step,)
     covariates: np.ndarray | None  # (step, input)

@@ -198,7 +198,6 @@ GLANCE = 256  # rows that tell most columns that are not of zeros and ones
 class CellColumns(Value):
     """The families of columns by name, and the variables by which their cells are read."""
 
-    _fields = ("families", "reading")
     families: dict[str, ColumnFamily]
     reading: Reading
 

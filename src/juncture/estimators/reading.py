@@ -226,7 +226,6 @@ def accuracy(column: Column, variable: Variable, predicted: np.ndarray, sample_w
 class Reading(Value):
     """The variable of each column, and the intervals of those whose numbers were cut."""
 
-    _fields = ("variables", "discretizer")
     variables: dict[str, Variable]
     discretizer: FittedDiscretizer
 

@@ -33,7 +33,6 @@ def describe_row(row: int) -> str:
 class NumericColumn(Value):
     """Numbers in an array: (row,) of booleans, integers or floats, or (row, dimension); NaN is a hole."""
 
-    _fields = ("values",)
     values: np.ndarray
     is_declared = False
 
@@ -85,7 +84,6 @@ class NumericColumn(Value):
 class Levels(Value):
     """Positions in a list of distinct labels, -1 for a hole; `is_declared` when the list says more than the rows."""
 
-    _fields = ("codes", "labels", "is_declared")
     codes: np.ndarray
     labels: tuple[object, ...]
     is_declared: bool
@@ -179,7 +177,6 @@ class Levels(Value):
 class DatasetColumn(Value):
     """A column of a dataset: the values are coded by a variable already, and shared as long as it stays the same."""
 
-    _fields = ("variable", "values", "is_declared")
     variable: Variable
     values: np.ndarray
     is_declared: bool

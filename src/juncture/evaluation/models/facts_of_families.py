@@ -47,7 +47,6 @@ class HierarchicalPrior(Value):
     -2.9448
     """
 
-    _fields = ("prior_at", "hyperprior")
     prior_at: Callable[[float], ConjugatePrior]
     hyperprior: Family
 

@@ -49,6 +49,7 @@ class ReadsSources(Engine):
 class SourceFindings(Findings):
     """The evidence in the rows of a source, read again when a question needs it."""
 
+    _fields = Findings._fields  # the source is where they are read from
     source: RowSource
 
     def __init__(self, variables: tuple[Variable, ...], source: RowSource, num_rows: int = -1) -> None:

@@ -95,7 +95,6 @@ class PrincipalComponents(NamedFeatures):
         The number of rows, or the sum of their weights.
     """
 
-    _fields = ("center", "components", "variances", "total_variance", "weight")
     center: np.ndarray
     components: np.ndarray
     variances: np.ndarray
@@ -236,7 +235,6 @@ class DimensionChoice(Value):
         (choice,): up to a constant, which all share.
     """
 
-    _fields = ("dimensions", "log_evidence")
     dimensions: np.ndarray
     log_evidence: np.ndarray
 

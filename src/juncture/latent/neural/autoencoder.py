@@ -44,7 +44,6 @@ class Autoencoder(NamedFeatures):
     array([0.6, 0.8])
     """
 
-    _fields = ("encoder", "decoder")
     encoder: Layers
     decoder: Layers
 

@@ -49,7 +49,6 @@ class HelmholtzMachine(NamedFeatures):
     1.0
     """
 
-    _fields = ARRAYS
     weights: np.ndarray
     visible_bias: np.ndarray
     hidden_bias: np.ndarray

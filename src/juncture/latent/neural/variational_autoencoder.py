@@ -60,7 +60,6 @@ class VariationalAutoencoder(NamedFeatures):
     VariationalAutoencoder(3 gaussian columns, 2 latent dimensions)
     """
 
-    _fields = ("encoder", "decoder", "noise", "visible")
     encoder: Layers
     decoder: Layers
     noise: float

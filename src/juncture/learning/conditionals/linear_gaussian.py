@@ -62,7 +62,6 @@ class LineMoments(Value):
     Centred, and merged by Chan's formula: a large common offset costs no digits.
     """
 
-    _fields = ("child", "parents", "weight", "center", "scatter")
     child: Variable
     parents: Scope
     weight: np.ndarray  # (*discrete parents)

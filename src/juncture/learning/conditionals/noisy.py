@@ -183,7 +183,6 @@ class Causes:
 class CauseCounts(Value):
     """Expected weights of the values that each cause produced, by its state, and that the leak produced."""
 
-    _fields = ("child", "parents", "tables", "leak")
     child: Variable
     parents: Scope
     tables: tuple[np.ndarray, ...]  # each (parent's state, child's state)

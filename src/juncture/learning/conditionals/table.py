@@ -101,7 +101,6 @@ class TableCounts(Value):
     [[4.0, 1.0], [0.0, 2.0]]
     """
 
-    _fields = ("child", "parents", "counts")
     child: Variable
     parents: Scope
     counts: np.ndarray

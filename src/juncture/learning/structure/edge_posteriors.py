@@ -66,7 +66,6 @@ class EdgePosteriors(Value):
         Of the scores of the orders.
     """
 
-    _fields = ("names", "probabilities", "standard_errors", "draws", "r_hat", "effective_sample_size", "bounds")
     names: tuple[str, ...]
     probabilities: np.ndarray
     standard_errors: np.ndarray

@@ -50,7 +50,6 @@ class EdgeStrengths(Value):
         The constraints under which the edges were learned.
     """
 
-    _fields = ("names", "joined", "directed", "bounds")
     names: tuple[str, ...]
     joined: np.ndarray
     directed: np.ndarray

@@ -59,7 +59,6 @@ class HiddenMarkovStatistics(Value):
         The statistics of the emissions.
     """
 
-    _fields = ("initial", "transitions", "emissions")
     initial: np.ndarray  # (state,)
     transitions: np.ndarray  # (from, to)
     emissions: Any  # the emissions' own

@@ -63,7 +63,6 @@ class GenerativeClassifier(NamedFeatures):
     [[0.5, 0.5]]
     """
 
-    _fields = ("mixture", "classes")
     mixture: Mixture
     classes: tuple[State, ...]
 
@@ -215,7 +214,6 @@ class LinearForm(Value):
     ([2.0], -2.0)
     """
 
-    _fields = ("weights", "intercepts", "classes")
     weights: np.ndarray
     intercepts: np.ndarray
     classes: tuple[State, ...]

@@ -62,8 +62,6 @@ class Hyperplane(LinearDiscriminant):
     [[0.6, 0.8]]
     """
 
-    _fields = ("weights", "bias")
-
     def __init__(self, weights: Any, bias: float) -> None:
         found = check_array(weights, "weights", ndim=1)
         if not np.isfinite(found).all() or not found.any():

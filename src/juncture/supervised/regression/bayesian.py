@@ -99,8 +99,8 @@ class BayesianLinearRegression(GaussianWeights):
     ([1.1034, 1.5172], [4.1379])
     """
 
-    _fields = ("mean", "precision", "noise_precision", "basis")
     noise_precision: float
+    basis: Basis
 
     def __init__(self, mean: Any, precision: Any, noise_precision: float, basis: Basis | None = None) -> None:
         noise = check_number(noise_precision, "noise_precision", above=0, finite=True, error=InvalidModel)
@@ -204,9 +204,9 @@ class ConjugateLinearRegression(GaussianWeights):
     ([7.0], 2.5)
     """
 
-    _fields = ("mean", "precision", "shape", "scale", "basis")
     shape: float
     scale: float
+    basis: Basis
 
     def __init__(self, mean: Any, precision: Any, shape: float, scale: float, basis: Basis | None = None) -> None:
         numbers = {"shape": shape, "scale": scale}
@@ -333,7 +333,6 @@ class RegressionStatistics(NamedFeatures):
         Σ weight: the number of rows, where a row of weight 2 counts as two.
     """
 
-    _fields = ("basis", "products", "cross", "squares", "weight")
     basis: Basis
     products: np.ndarray
     cross: np.ndarray

@@ -102,7 +102,6 @@ class EvidenceFit(Value):
         The log-evidence of each step.
     """
 
-    _fields = ("prior", "posterior", "log_evidence", "num_determined", "trace")
     prior: BayesianLinearRegression
     posterior: BayesianLinearRegression
     log_evidence: float
@@ -255,7 +254,6 @@ class BasisChoice(Value):
         The regression of each basis after the rows.
     """
 
-    _fields = ("bases", "log_evidences", "posteriors")
     bases: tuple[Basis, ...]
     log_evidences: np.ndarray
     posteriors: tuple[BayesianLinearRegression, ...]

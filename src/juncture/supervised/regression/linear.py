@@ -43,7 +43,6 @@ class LinearRegression(FeatureModel):
     Gaussian(mean=[7.], variance=[0.25])
     """
 
-    _fields = ("coefficients", "noise_variance", "basis")
     coefficients: np.ndarray
     noise_variance: float
     basis: Basis
@@ -102,7 +101,6 @@ class LinearFit(Value):
         The number of independent features.
     """
 
-    _fields = ("model", "covariance", "condition_number", "dependent", "log_likelihood", "num_rows", "rank")
     model: LinearRegression
     covariance: np.ndarray
     condition_number: float
@@ -249,7 +247,6 @@ class RidgePath(NamedFeatures):
         The features.
     """
 
-    _fields = ("strengths", "coefficients", "rmse", "degrees_of_freedom", "leave_one_out", "basis")
     strengths: np.ndarray
     coefficients: np.ndarray
     rmse: np.ndarray

@@ -51,7 +51,6 @@ class LogisticRegression(FeatureModel):
     [[0.5, 0.5], [0.0474, 0.9526]]
     """
 
-    _fields = ("classes", "coefficients", "basis")
     classes: tuple[Any, ...]
     coefficients: np.ndarray
     basis: Basis
@@ -129,10 +128,6 @@ class LogisticFit(Value):
         The steps of Newton's method, or of the search under an L1 penalty.
     """
 
-    _fields = (
-        "model", "information", "root", "log_likelihood", "log_posterior", "num_rows", "penalty",
-        "has_proper_prior", "num_steps",
-    )  # fmt: skip
     model: LogisticRegression
     information: np.ndarray
     root: np.ndarray

@@ -8,7 +8,7 @@ layers, each from the features of the one below.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,6 @@ class DeepBeliefNetwork(DeepParameters):
     1.0
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("weights", "biases", "recognition")
     recognition: tuple[np.ndarray, ...]
 
     def __init__(self, weights: Any, biases: Any, recognition: Any = None) -> None:
