@@ -18,8 +18,9 @@ from juncture.base.checks import check_iterable, shown
 from juncture.base.values import Value, few, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import is_source
+from juncture.data.tables.foreign import open_frame, repeated
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable, hint
-from juncture.variables import first_repeated, is_missing
+from juncture.variables import is_missing
 
 Names = tuple[str, ...]
 P = ParamSpec("P")
@@ -74,12 +75,6 @@ def check_names(names: Any, number: int | None) -> Names:
     return listed
 
 
-def repeated(names: Iterable[str]) -> str:
-    """Which name is there more than once, and what to do."""
-    listed = list(names)
-    return f"{listed[first_repeated(listed)]!r} is there twice: rename one"
-
-
 def find_names(data: Any) -> Names | None:
     """The names of the columns of a table; None for an array, and for a frame whose columns have numbers for names."""
     columns = data.names if is_source(data) else column_labels(data)
@@ -94,21 +89,8 @@ def column_labels(data: Any) -> Collection[Any] | None:
         return tuple(data.columns)
     if isinstance(data, Mapping):
         return tuple(data)
-    frame = as_frame(data)
+    frame = open_frame(data)
     return None if frame is None else tuple(frame.columns)
-
-
-def as_frame(data: Any) -> Any:
-    """A frame of any library as narwhals has it; None for anything else."""
-    if isinstance(data, np.ndarray | list | tuple | Dataset | str | Mapping) or not hasattr(data, "__len__"):
-        return None
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(data, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        raise InvalidData(f"the columns of a table have different names; {repeated(data.columns)}") from None
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def as_table(data: Any) -> Any:
@@ -133,7 +115,7 @@ def select_columns(data: Any, names: Names | None, *, extra: str = "error") -> A
     check_found(found, names, extra)
     if row is not None:
         return np.array([np.nan if is_missing(row[name]) else row[name] for name in names], np.float64)
-    return table.only(names) if isinstance(table, Dataset) else as_frame(table).select(list(names)).to_native()
+    return table.only(names) if isinstance(table, Dataset) else open_frame(table).select(list(names)).to_native()
 
 
 def as_row(table: Any, names: Names) -> Mapping[str, Any] | None:

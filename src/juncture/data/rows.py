@@ -15,12 +15,12 @@ import numpy as np
 from juncture.base.checks import shown
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import Names, as_frame, as_table, check_found, select_columns
+from juncture.data.feature_names import Names, as_table, check_found, select_columns
 from juncture.data.observations import as_values
-from juncture.data.sequence_steps import series_values, unwrap_frame
 from juncture.data.sources.contract import Block, Origin, RowSource, is_source, map_blocks
 from juncture.data.sources.entries import as_lazy_source, find_query
 from juncture.data.sources.source import collect
+from juncture.data.tables.foreign import open_frame, series_values, unwrap_frame
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
 from juncture.variables import Variable
@@ -82,7 +82,7 @@ def read_columns(given: Any, event_shape: EventShape | None = None, names: Names
     if isinstance(given, Dataset):
         found, column_of = list(given.columns), lambda name: as_numbers(given, name)
     else:
-        frame = as_frame(given)
+        frame = open_frame(given)
         if frame is None:
             return None
         found, column_of = list(frame.columns), lambda name: frame_column(frame, name)

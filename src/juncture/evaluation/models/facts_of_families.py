@@ -17,7 +17,7 @@ from juncture.base.values import Value
 from juncture.components.family import num_free
 from juncture.data.observations import as_rows
 from juncture.data.rows import read_columns
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.models.facts import Candidate, Evidence, Facts, check_logs
 from juncture.families.conjugacy import ConjugatePrior, pairs_of

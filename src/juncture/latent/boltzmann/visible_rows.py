@@ -10,7 +10,7 @@ from juncture.base.checks import check_array
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import Names, as_table, column_labels, select_columns
 from juncture.data.rows import as_numbers
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.layers import BoltzmannParameters, VisibleUnits, visible_variables
 

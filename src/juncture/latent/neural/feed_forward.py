@@ -18,7 +18,7 @@ from juncture.base.checks import check_array, check_count, check_number, is_iter
 from juncture.base.values import read_only
 from juncture.data.feature_names import Names, as_table, select_columns
 from juncture.data.rows import read_columns
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData, InvalidModel
 from juncture.inference.variational.jax_families import import_jax
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate

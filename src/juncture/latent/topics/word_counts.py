@@ -10,7 +10,7 @@ from juncture.base.checks import check_array
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.rows import as_numbers
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import open_frame, unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.variables import Variable
@@ -27,10 +27,8 @@ def counts_of(model: LatentDirichletAllocation, given: Any) -> tuple[Any, bool]:
 
 def frame_values(model: LatentDirichletAllocation, given: Any) -> Any:
     """The columns of a frame in the order of the words; anything else as it is."""
-    import narwhals as nw
-
-    frame = nw.from_native(given, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = open_frame(given)
+    if frame is None:
         return given
     return unwrap_frame(frame.select(order_columns(model, frame.columns)).to_native())
 

@@ -18,7 +18,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import as_table, find_names
 from juncture.data.rows import as_numbers
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights

@@ -11,7 +11,7 @@ from juncture.base.values import number_of
 from juncture.data.feature_names import Names, as_table, find_names, select_columns
 from juncture.data.observations import as_values
 from juncture.data.rows import read_columns
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
