@@ -45,11 +45,6 @@ def has_names(X: Any) -> bool:
     return frame is not None and all(isinstance(name, str) for name in frame.columns)
 
 
-def default_names(number: int) -> list[str]:
-    """What the columns of a plain array are called."""
-    return [f"x{position}" for position in range(number)]
-
-
 def class_column(y: Any, name: str) -> Column:
     """The class of each row; None and NaN are holes."""
     return as_column(as_plain_column(y), name)

@@ -19,7 +19,7 @@ from juncture.base.checks import as_float, shown
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.data.dataset import Dataset
-from juncture.data.rows import rows_of
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, UnseenParentsWarning, Unsupported
 from juncture.evaluation.models.facts import NO_PRIOR, Candidate, Evidence, Facts, check_logs
 from juncture.evaluation.models.facts_of_regressions import facts_of_generalized, read_pair
@@ -91,7 +91,7 @@ def read_rows(model: Any, data: Any) -> tuple[Any, Any]:
     if hasattr(model, "sequences"):
         listed = list_sequences(model, data)
         return listed, lambda index: [listed[place] for place in index]
-    rows, _ = rows_of(data, getattr(model, "event_shape", None))
+    rows = Rows.of(data).numbers(getattr(model, "event_shape", None))
     return rows, lambda index: rows[index]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_count, check_number
 from juncture.base.options import as_generator
-from juncture.data.feature_names import keep_names
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.latent.boltzmann.infer import answers, draw_hidden, gibbs_step, start
 from juncture.latent.boltzmann.layers import BernoulliUnits, BoltzmannParameters, VisibleUnits

@@ -6,11 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture.base.checks import check_array
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import Names, as_table, column_labels, select_columns
-from juncture.data.rows import as_numbers
-from juncture.data.tables.foreign import unwrap_frame
+from juncture.data.feature_names import Names
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.layers import BoltzmannParameters, VisibleUnits, visible_variables
 
@@ -31,10 +29,10 @@ def rows_of(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[n
 
     Tables are taken by the names of the model, or by v0, v1, … where it has none and the table has these.
     """
-    table = as_table(given)
-    own = own_names(model, table) if model.feature_names is None else None
-    rows = select_columns(table, own or model.feature_names, extra="ignore" if own else extra)
-    values = rows_of_dataset(rows) if isinstance(rows, Dataset) else check_array(unwrap_frame(rows), "rows")
+    rows = Rows.of(given)
+    own = own_names(model, rows) if model.feature_names is None else None
+    named = Rows.of(rows, own or model.feature_names, extra="ignore" if own else extra)
+    values = named.values.astype(np.float64, copy=False)
     if values.ndim not in (1, 2) or values.shape[-1] != model.num_visible:
         raise InvalidData(
             f"a row of this machine has {model.num_visible} visible units; got an array of the shape {values.shape}"
@@ -54,15 +52,10 @@ def complete_rows(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     return values, is_single
 
 
-def own_names(model: VisibleLayer, table: Any) -> Names | None:
-    """The names v0, v1, … where these are columns of a table."""
+def own_names(model: VisibleLayer, rows: Rows) -> Names | None:
+    """The names v0, v1, … where these are columns of a table, or names of one row."""
     names = tuple(variable.name for variable in visible_variables(model.units))
-    return names if set(names) <= set(column_labels(table) or ()) else None
-
-
-def rows_of_dataset(data: Dataset) -> np.ndarray:
-    """The columns side by side."""
-    return np.stack([as_numbers(data, name) for name in data.columns], axis=1)
+    return names if set(names) <= set(rows.names or ()) else None
 
 
 def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:

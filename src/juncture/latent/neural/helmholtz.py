@@ -16,7 +16,8 @@ from juncture.base.checks import check_array, check_choice, check_count, check_n
 from juncture.base.options import as_generator
 from juncture.base.values import number_of, read_only
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import NamedFeatures, keep_names
+from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.boltzmann.deep.layers import all_binary

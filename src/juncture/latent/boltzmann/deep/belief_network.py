@@ -15,7 +15,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count
 from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import keep_names
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.verb_options import check_num_rows, check_policy

@@ -16,7 +16,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import keep_names
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnostics
