@@ -76,7 +76,7 @@ class Rows:
         found = without(find_names(data), asked)
         if names is None:
             return cls(data, found, asked)
-        return cls(select_columns(data, found, names, extra), names, asked, is_by_name=True)
+        return cls(take_columns(data, found, names, extra), names, asked, is_by_name=True)
 
     @cached_property
     def source(self) -> RowSource | None:
@@ -266,7 +266,7 @@ def without(names: Names | None, weights: Any) -> Names | None:
     return tuple(name for name in names or () if name != weights) if is_named else names
 
 
-def select_columns(data: Any, found: Names | None, names: Names, extra: str) -> Any:
+def take_columns(data: Any, found: Names | None, names: Names, extra: str) -> Any:
     """The columns of a table by name, in this order; one row by name as an array; what has no names as it is."""
     if is_source(data):
         check_found(found or (), names, extra)

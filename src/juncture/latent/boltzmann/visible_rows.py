@@ -24,7 +24,7 @@ class VisibleLayer(Protocol):
     def feature_names(self) -> Names | None: ...
 
 
-def rows_of(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[np.ndarray, bool]:
+def visible_rows(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[np.ndarray, bool]:
     """(row, visible), and whether one row was given and not a list.
 
     Tables are taken by the names of the model, or by v0, v1, … where it has none and the table has these.
@@ -43,7 +43,7 @@ def rows_of(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[n
 
 def complete_rows(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     """Rows without holes."""
-    values, is_single = rows_of(model, given)
+    values, is_single = visible_rows(model, given)
     if np.isnan(values).any():
         raise InvalidData(
             "free energies, features and deep models take complete rows, and one has a hole; log_prob and infer of a"
@@ -58,7 +58,7 @@ def own_names(model: VisibleLayer, rows: Rows) -> Names | None:
     return names if set(names) <= set(rows.names or ()) else None
 
 
-def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:
+def name_units(model: VisibleLayer, u: np.ndarray) -> Dataset:
     """Statistics of visible units as columns v0, v1, …, or with the names of the model."""
     variables = visible_variables(model.units, model.feature_names)
     columns = model.units.decode(u).T
@@ -69,6 +69,6 @@ def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:
 
 def units_as_dataset(model: BoltzmannParameters, h: np.ndarray, u: np.ndarray) -> Dataset:
     """Hidden units h0, h1, … and visible units v0, v1, … as columns."""
-    visible, hidden = as_dataset(model, u), model.hidden_variables
+    visible, hidden = name_units(model, u), model.hidden_variables
     columns = {variable.name: states for variable, states in zip(hidden, h.T.astype(np.int64), strict=True)}
     return Dataset.from_codes([*hidden, *visible.variables], {**columns, **visible.columns})

@@ -97,15 +97,15 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     return variable
 
 
-def read_rows(inputs: Scope, rows: Any) -> np.ndarray:
-    """(row, column) as `read_inputs` has it; an array of numbers for real inputs is taken as it is."""
+def input_values(inputs: Scope, rows: Any) -> np.ndarray:
+    """(row, column) as `encode_inputs` has it; an array of numbers for real inputs is taken as it is."""
     is_plain = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.shape[1:] == (len(inputs),)
     if is_plain and all(variable.is_real for variable in inputs) and not np.isinf(rows).any():
         return np.ascontiguousarray(rows)
-    return read_inputs(inputs, Rows.of(rows).cells(inputs.names))
+    return encode_inputs(inputs, Rows.of(rows).cells(inputs.names))
 
 
-def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
+def encode_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
     """(row, column): numbers, codes of categories, and NaN for holes and for categories that `fit` has not seen."""
     lacking = [variable.name for variable in inputs if variable.name not in table.cells]
     if lacking:
@@ -173,7 +173,7 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
     if is_real and np.abs(target).max() > LARGEST:
         raise InvalidData(f"y has numbers beyond {LARGEST:g}, whose squares overflow: rescale it")
     center = float(np.average(target, weights=heavy[kept])) if is_real else 0.0
-    ranked = [rank(each, variable) for each, variable in zip(read_inputs(inputs, table)[kept].T, inputs, strict=True)]
+    ranked = [rank(each, variable) for each, variable in zip(encode_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
     return TrainingRows(inputs, output, codes, tuple(v for _, v in ranked), target - center, center, heavy[kept])
 
