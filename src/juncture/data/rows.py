@@ -1,14 +1,15 @@
 """`Rows`: what somebody gave as rows, read once; and the views of it that models take.
 
-Rows are numbers: arrays, lists, frames of any library, mappings of columns, a `Dataset`, files, or sources whose rows
-stay outside memory. Columns with names are taken by the names of a model that was learned from named columns.
+They are arrays, lists, frames of any library, mappings of columns, a `Dataset`, files, or sources whose rows stay
+outside memory; models take numbers, codes of their variables, or cells of columns that are yet to be looked at.
+Columns with names are taken by the names of a model that was learned from named columns.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from math import prod
@@ -19,17 +20,17 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, shown
 from juncture.base.values import few, number_of
-from juncture.data.dataset import Dataset, as_table
+from juncture.data.dataset import Dataset, Extra, as_table
 from juncture.data.feature_names import Names, name_model
 from juncture.data.observations import as_values
-from juncture.data.sources.contract import Block, Origin, RowSource, is_source, map_blocks
+from juncture.data.sources.contract import Block, Origin, RowSource, check_extra, is_source, map_blocks
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.foreign import open_frame, series_values, unwrap_frame
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
-from juncture.variables import Variable, is_missing
+from juncture.variables import Scope, Variable, is_missing
 
 P = ParamSpec("P")
 Found = TypeVar("Found")
@@ -107,6 +108,16 @@ class Rows:
         if array.ndim != 2:
             raise InvalidData(f"the rows must have two axes, (row, column); it has the shape {array.shape}")
         return as_table(array, list(names or default_names(array.shape[1])))
+
+    def codes(self, variables: Iterable[Variable], *, extra: Extra = "error") -> Dataset:
+        """The columns of these variables: the codes of their states, and numbers."""
+        scope = Scope(variables)
+        if not is_source(self.data):
+            return Dataset(self.data, scope, self.given_weights, extra=extra)
+        from juncture.data.sources.source import collect
+
+        check_extra(self.names or (), scope, extra)
+        return collect(self.data.coded(scope, self.given_weights))
 
     @cached_property
     def columns(self) -> dict[str, Callable[[], np.ndarray]] | None:

@@ -84,7 +84,7 @@ def count_parameters(model: Any) -> int | str:
 def separable_rows(model: Any, data: Any) -> tuple[Any, Any]:
     """The rows as the verbs take them, and a function that picks some of them."""
     if hasattr(model, "variables"):
-        table = Dataset(data, variables=model.variables)
+        table = Rows.of(data).codes(model.variables)
         if table.weights is not None:
             raise InvalidData("rows with weights are not compared on: give each row as often as it counts")
         return table, table.take
