@@ -21,7 +21,7 @@ from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_source
 from juncture.errors import InvalidData, TextColumnWarning, Unsupported, hint
 from juncture.learning.fit import Fit
-from juncture.learning.structure.data import Rows, as_rows, total_weight
+from juncture.learning.structure.data import Cases, read_cases, total_weight
 from juncture.learning.structure.learn import search_structure
 from juncture.learning.structure.searches.combined import SearchResult
 from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
@@ -36,7 +36,7 @@ class Training(NamedTuple):
     """What a network is learned from: the rows of the search, and the source that the parameters are counted from."""
 
     name: str
-    rows: Rows
+    rows: Cases
     source: RowSource | None = None
 
     @property
@@ -121,7 +121,7 @@ def read_blocks(
     if real:
         source = source.coded([Variable(one.name) if one.name in real else one for one in source.variables])
     with show_passes(f"reading {rows}", "score", source.num_rows) as bar:
-        data = as_rows(watch(source, bar), None, None)
+        data = read_cases(watch(source, bar), None, None)
     note_whole_numbers(data.variables)
     if isinstance(data, Dataset):
         note_identifiers(data)

@@ -26,8 +26,9 @@ from juncture.components.contract import (
     raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
-from juncture.data.feature_names import NamedFeatures, select_columns
+from juncture.data.feature_names import NamedFeatures
 from juncture.data.observations import as_values
+from juncture.data.rows import Rows
 from juncture.data.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, plain
@@ -217,7 +218,7 @@ class Mixture(MixtureSummaries):
 
     def component_log_prob(self, x: Any) -> np.ndarray:
         """log p(x | component): (*rows, component)."""
-        values = as_values(select_columns(x, self.feature_names), self.event_shape, name="Mixture")
+        values = as_values(Rows.of(x, self.feature_names).values, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
         rows = self.components.check(as_one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)

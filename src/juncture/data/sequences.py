@@ -22,8 +22,8 @@ from juncture.data.sequence_steps import (
     check_finite,
     reshape_steps,
     split_sequences,
-    unwrap_frame,
 )
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.weights import check_total
 from juncture.errors import InvalidData
 from juncture.variables import is_missing

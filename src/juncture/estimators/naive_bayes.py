@@ -13,6 +13,7 @@ from juncture.base.checks import check_kind, shown
 from juncture.base.values import Value, few
 from juncture.components.contract import Emissions
 from juncture.data.dataset import Dataset, as_table
+from juncture.data.rows import default_names
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.columns import Column
@@ -25,7 +26,6 @@ from juncture.estimators.reading import (
     check_known_columns,
     check_numbers,
     check_seen,
-    default_names,
     find_class,
     has_names,
     validate_table,

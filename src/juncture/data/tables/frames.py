@@ -13,6 +13,7 @@ from juncture.data.tables.cells import are_shared, list_column, object_column
 from juncture.data.tables.column_kinds import integers_in_floats
 from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn, is_native
 from juncture.data.tables.distinct import MANY
+from juncture.data.tables.foreign import open_frame, open_native
 from juncture.data.tables.labels import refuse_dates
 from juncture.errors import InvalidData
 from juncture.variables import as_plain
@@ -23,21 +24,14 @@ FEW = 1000  # rows up to which Python looks at cells before a library has said w
 
 def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
     """The series of a data frame by name, and its number of rows."""
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None and isinstance(data, arrow.RecordBatch):
-        data = arrow.Table.from_batches([data])
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except TypeError as error:
+    frame = open_frame(data)
+    if frame is None:
         raise InvalidData(
             "rows must be a data frame in memory (collect a lazy one first), a mapping of columns, a list of mappings,"
             f" a NumPy array with `variables`, a Dataset or the path of a file; got {describe_kind(data)}"
-        ) from error
-    except nw.exceptions.DuplicateError as error:
-        reason = " ".join(str(error).split())  # one line
-        raise InvalidData(f"the names of columns must differ: {reason}") from error
+        )
     if frame.implementation.is_pandas() and len(frame) <= FEW:
-        return dict(data.items()), len(frame)
+        return dict(frame.to_native().items()), len(frame)
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
 
 
@@ -53,7 +47,7 @@ def series_column(cells: Any, name: str) -> Column:
     found = pandas_column(cells, name) if pandas is not None and isinstance(cells, pandas.Series) else None
     if found is not None:
         return found
-    series = nw.from_native(cells, series_only=True, pass_through=True)
+    series = open_native(cells)
     if isinstance(series, nw.Series):
         return native_column(series, name)
     if hasattr(cells, "codes") and hasattr(cells, "categories"):  # pandas' own categorical array

@@ -17,10 +17,8 @@ from juncture.base.options import as_generator
 from juncture.components.contract import EmissionStatistics, named
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
-from juncture.data.feature_names import keep_names
-from juncture.data.rows import SourceRows, weighted_rows
+from juncture.data.rows import Rows, SourceRows, keep_names
 from juncture.data.sources.contract import Origin
-from juncture.data.sources.entries import as_lazy_source
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.latent.mixtures.expectation import (
     NOWHERE,
@@ -108,13 +106,13 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
 
 def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
-    source = as_lazy_source(data)
-    if source is None:
-        rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
+    read = Rows.of(data, model.feature_names, weights=weights, extra="ignore")
+    if read.source is None:
+        rows, own = read.many(model.event_shape)
         check_some_seen([see_rows(rows, own)])
         whole = Block(as_observations(model.components, rows), own)
         return lambda: iter([whole])
-    parts = SourceRows.of(source, weights, model.event_shape, model.feature_names)
+    parts = SourceRows(read, model.event_shape)
     check_some_seen(parts.map(see_rows))
     return SourceBlocks(parts, model.components)
 

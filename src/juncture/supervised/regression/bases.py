@@ -15,7 +15,7 @@ from juncture.data.feature_names import NamedFeatures
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.numerics.stable import sigmoid
-from juncture.supervised.regression.inputs_and_targets import Rows, read_inputs, read_rows
+from juncture.supervised.regression.inputs_and_targets import Pairs, read_inputs, read_pairs
 
 
 class Basis(Value):
@@ -254,9 +254,9 @@ class FeatureModel(NamedFeatures):
             )
         return features
 
-    def _rows(self, inputs: Any, targets: Any, weights: Any) -> Rows:
+    def _rows(self, inputs: Any, targets: Any, weights: Any) -> Pairs:
         """Rows to learn from, by the names of this model if it has any."""
-        return read_rows(inputs, targets, weights, self.feature_names)
+        return read_pairs(inputs, targets, weights, self.feature_names)
 
 
 def check_basis(basis: Any) -> Basis:

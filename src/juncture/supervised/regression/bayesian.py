@@ -30,7 +30,7 @@ from juncture.families.vectors.multivariate_student_t import MultivariateStudent
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers
 from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis, count_inputs
-from juncture.supervised.regression.inputs_and_targets import Rows, read_rows
+from juncture.supervised.regression.inputs_and_targets import Pairs, read_pairs
 from juncture.supervised.regression.linear import LinearRegression
 
 
@@ -391,10 +391,10 @@ def regression_statistics(
     >>> parts.weight, parts.cross.tolist()
     (3.0, [9.0, 13.0])
     """
-    return add_up(check_basis(basis), read_rows(inputs, targets, weights))
+    return add_up(check_basis(basis), read_pairs(inputs, targets, weights))
 
 
-def add_up(basis: Basis, rows: Rows) -> RegressionStatistics:
+def add_up(basis: Basis, rows: Pairs) -> RegressionStatistics:
     """The statistics of checked rows, block by block."""
 
     def of_block(block: slice) -> tuple[np.ndarray, np.ndarray]:

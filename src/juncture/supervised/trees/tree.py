@@ -22,7 +22,7 @@ from juncture.errors import InvalidModel, Unsupported
 from juncture.supervised.trees.descent import average_leaves, explain_row, predict_leaves, send_to_leaves
 from juncture.supervised.trees.growth import CRITERIA, MISSING, Growth, Nodes, grow, node_impurities, node_weights
 from juncture.supervised.trees.rules import Rule, find_rules, tree_diagram
-from juncture.supervised.trees.training_rows import TrainingRows, read_rows, read_training
+from juncture.supervised.trees.training_rows import TrainingRows, input_values, read_training
 from juncture.variables import Scope, State, Variable
 
 ARRAYS = ("split", "threshold", "num_children", "branch", "statistics")
@@ -191,7 +191,7 @@ class DecisionTree(Value):
 
     def read(self, rows: Any) -> np.ndarray:
         """(row, input): numbers, codes of categories, NaN for holes."""
-        return read_rows(self.inputs, rows)
+        return input_values(self.inputs, rows)
 
     def rules(self) -> tuple[Rule, ...]:
         """One rule for each leaf, and for the categories that end at a node: exactly one holds for a complete row."""
