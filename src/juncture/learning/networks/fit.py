@@ -92,7 +92,8 @@ def fit_complete(
 ) -> Fit[BayesianNetwork]:
     """Estimate from the counts of complete rows."""
     report_unseen(template, statistics, options, fixed)
-    model = estimate_conditionals(template, statistics, options, fixed)
+    model, notes = estimate_conditionals(template, statistics, options, fixed)
+    notes.warn()
     logs = {part.child.name: log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals}
     warn_of_impossible_rows(logs)
     log_likelihood = sum(logs.values())
