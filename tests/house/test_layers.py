@@ -58,8 +58,8 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
-        "observations", "document", "tables", "files", "dataset", "likelihoods", "findings", "missingness",
-        "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
+        "observations", "document", "column_kinds", "tables", "files", "dataset", "likelihoods", "findings",
+        "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
     ],
 }  # fmt: skip
 

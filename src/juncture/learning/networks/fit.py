@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from juncture.base.options import as_generator
+from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import is_elsewhere, is_source
-from juncture.data.tables.column_kinds import warn_identifiers
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
