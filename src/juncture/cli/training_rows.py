@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from juncture.cli.printing.output import print_note
 from juncture.cli.printing.progress import PassBar, WatchedSource, show_passes, show_progress
 from juncture.cli.reading.row_files import name_source, note_identifiers, note_text_columns, read_table
+from juncture.data.column_kinds import Summary, are_many_numbers
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer
 from juncture.data.sources.contract import RowSource
@@ -128,9 +129,6 @@ def read_blocks(
     return Training(rows, data, source)
 
 
-MANY_NUMBERS = 20  # different whole numbers: more of them are rather quantities than names
-
-
 def read_training_rows(
     rows: str, ignore: Sequence[str], real: Sequence[str], bins: int | None, **options: Any
 ) -> Dataset:
@@ -159,7 +157,7 @@ def note_whole_numbers(variables: Sequence[Variable]) -> None:
     if len(with_states) == len(variables):
         return
     for variable in with_states:
-        if variable.num_states > MANY_NUMBERS and all(isinstance(label, int) for label in variable.labels):
+        if are_many_numbers(Summary(variable.labels)):
             print_note(
                 f"note: the {variable.num_states:,} whole numbers of {variable.name!r} are states;"
                 f" --real {quote(variable.name)} takes them as real-valued"

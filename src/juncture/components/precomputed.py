@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from juncture.base.checks import check_count
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
@@ -50,8 +51,8 @@ class PrecomputedLogLikelihoods(Emissions):
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0))
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        return self
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        return self, NO_NOTES
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         """0: the rows themselves are the log-likelihoods, which no parameter changes."""

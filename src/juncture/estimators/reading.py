@@ -16,12 +16,12 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from juncture.base.checks import check_array, shown
 from juncture.base.values import Value, few
+from juncture.data.column_kinds import are_whole, summarize
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer, FittedDiscretizer
 from juncture.data.missingness import has_hole
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import CodedColumn, as_coding
-from juncture.data.tables.column_kinds import is_whole
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.foreign import open_frame
 from juncture.data.tables.labels import label_array, sorting_key
@@ -263,7 +263,7 @@ def read_table(
     """How the columns of a table are read, and what was read.
 
     Declared variables keep their states. Text and booleans are states; numbers are states or cut into intervals by the
-    rule of `juncture.data.tables.column_kinds`; where `discretize` is None, numbers that are not whole stay numbers.
+    rule of `juncture.data.column_kinds`; where `discretize` is None, numbers that are not whole stay numbers.
     """
     known = Dataset(table.only(name for name in table.cells if name in declared), declared.values())
     found = Dataset(table.only(name for name in table.cells if name not in declared), weights=weights)
@@ -280,8 +280,8 @@ def fit_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDi
         if variable.is_real:
             check_numbers(data.columns[variable.name], variable.name)
     if discretize is None:
-        names = [variable.name for variable in data.variables if variable.is_real]
-        return FittedDiscretizer({}, [name for name in names if is_whole(data.columns[name])])
+        real = {name: summary for name, summary in summarize(data).items() if summary.labels is None}
+        return FittedDiscretizer({}, [name for name, summary in real.items() if are_whole(summary)])
     discretizer = discretize if isinstance(discretize, Discretizer) else Discretizer(bins=discretize)
     return discretizer.fit(data, target=classes if discretizer.strategy == "entropy" else None)
 

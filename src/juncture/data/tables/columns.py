@@ -15,13 +15,13 @@ import numpy as np
 
 from juncture.base.intervals import as_number, is_number_text
 from juncture.base.values import Value
+from juncture.data.column_kinds import HOLE_TEXTS, Summary, is_real
 from juncture.data.tables.distinct import MANY, distinct_numbers
 from juncture.data.tables.labels import check_label, sorting_key
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import Variable, state_key
 
 HOLE = -1
-HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
 DescribeRow: TypeAlias = Callable[[int], str]
 """How a message names a row."""
 
@@ -168,8 +168,7 @@ class Levels(Value):
             )
         if self.is_declared:
             return Variable(name, labels.values())
-        kinds = {type(label) for label in labels.values()}
-        if float in kinds and kinds <= {float, int}:
+        if is_real(Summary(tuple(labels.values()))):
             return Variable(name)
         return Variable(name, sorted(labels.values(), key=sorting_key))
 

@@ -9,8 +9,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from juncture.base.intervals import as_number
+from juncture.data.column_kinds import Summary, holds_integers
 from juncture.data.tables.cells import are_shared, list_column, object_column
-from juncture.data.tables.column_kinds import integers_in_floats
 from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn, is_native
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.foreign import open_frame, open_native
@@ -79,6 +80,18 @@ def pandas_column(native: Any, name: str) -> Column | None:
     is_in_arrow = getattr(dtype, "storage", "") == "pyarrow"
     cells = native.array.__arrow_array__().to_pylist() if is_in_arrow else native.to_numpy(dtype=object).tolist()
     return list_column(cells, name)
+
+
+def integers_in_floats(values: np.ndarray) -> Levels | None:
+    """The integers that pandas holds as floats because some are missing; None for other numbers."""
+    if not holds_integers(Summary(None, values)):
+        return None
+    if len(values) <= FEW:
+        labels = sorted(set(values[~np.isnan(values)].tolist()))
+        positions = {label: position for position, label in enumerate(labels)}
+        return Levels(np.array([positions.get(value, HOLE) for value in values.tolist()], np.int32), map(int, labels))
+    levels = NumericColumn(values).levels
+    return Levels(levels.codes, [int(as_number(label)) for label in levels.labels])
 
 
 def native_column(series: nw.Series[Any], name: str) -> Column:

@@ -10,8 +10,8 @@ import numpy as np
 
 from juncture.base.dispatch import one_path
 from juncture.base.options import as_generator, resolve
+from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
-from juncture.data.tables.column_kinds import warn_identifiers
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle

@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_iterable, shown
 from juncture.base.values import number_of
+from juncture.data.column_kinds import Summary, is_quantity
 from juncture.data.rows import Rows
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import as_coding, warn_unseen
@@ -89,10 +90,9 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     if not labels:
         return Variable(name)  # holes only: never split by
     variable = column.declare_variable(name)
-    is_number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
     if is_category and variable.is_real:
         return Variable(name, sorted(labels, key=sorting_key))  # type: ignore[arg-type]
-    if not is_category and not column.is_declared and is_number:
+    if not is_category and not column.is_declared and is_quantity(Summary(labels)):
         return Variable(name)
     return variable
 
