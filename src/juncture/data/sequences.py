@@ -6,7 +6,7 @@ A 1-D array or a list of scalars is one sequence, a 2-D array or a frame one seq
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -124,6 +124,10 @@ class Sequences:
         """Where the steps of one sequence are."""
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
+    def with_observations(self, rows: np.ndarray) -> Sequences:
+        """The same sequences with other observations at their steps."""
+        return self if rows is self.observations else replace(self, observations=rows)
+
     def take(self, part: slice) -> Sequences:
         """Some sequences in a row, which share their arrays with these."""
         start, stop, _ = part.indices(self.num)
@@ -229,11 +233,6 @@ def find_indexes(given: list[Any]) -> tuple[Any, ...] | None:
 def cut_index(indexes: tuple[Any, ...] | None, offsets: np.ndarray) -> tuple[Any, ...] | None:
     """The index of one stacked frame, cut as its sequences are."""
     return None if indexes is None else tuple(indexes[0][first:last] for first, last in pairwise(offsets.tolist()))
-
-
-def as_one_sequence(rows: np.ndarray) -> Sequences:
-    """All rows as the steps of one sequence."""
-    return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
 
 
 def stack_steps(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:

@@ -27,7 +27,6 @@ from juncture.latent.mixtures.expectation import (
     Block,
     MixtureStatistics,
     SourceBlocks,
-    as_observations,
     count_shares,
     expect_block,
     expect_some,
@@ -112,7 +111,7 @@ def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     if source is None:
         rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
         check_some_seen([see_rows(rows, own)])
-        whole = Block(as_observations(model.components, rows), own)
+        whole = Block(model.components.check(rows), own)
         return lambda: iter([whole])
     parts = SourceRows.of(source, weights, model.event_shape, model.feature_names)
     check_some_seen(parts.map(see_rows))
