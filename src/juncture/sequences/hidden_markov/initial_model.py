@@ -16,11 +16,12 @@ from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.data.sequence_steps import unwrap_frame
 from juncture.data.sequences import Sequences, as_sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
 from juncture.runtime.memory import check_table_fits
-from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start, sequence_parts
+from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts, column_moments, columns_of
@@ -85,7 +86,8 @@ def initial_hidden_markov(
     model = HiddenMarkovModel(even[0], even, emissions, states=variable.labels)
     template = as_left_to_right(model) if start == "left-to-right" else model
     options = LearningOptions.of(template, Groups.numbered(variable.labels), None, ())
-    return Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng)).make(start)
+    given = read_sequences(template, data, lengths, weights=weights)
+    return Starts(template, given.to_learn, options, as_generator(rng)).make(start)
 
 
 def first_distribution(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
