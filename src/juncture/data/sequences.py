@@ -245,7 +245,7 @@ def concatenate_sequences(parts: list[Sequences]) -> Sequences:
     states = next((part.states for part in filled if part.states is not None), None)
     lengths = np.concatenate([part.lengths for part in parts])
     return Sequences(
-        np.concatenate([part.observations for part in filled]),
+        concatenate_steps([part.observations for part in filled]),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         np.concatenate([part.weights for part in parts]),
         None if states is None else np.concatenate([states_like(states, part) for part in filled]),
@@ -253,6 +253,15 @@ def concatenate_sequences(parts: list[Sequences]) -> Sequences:
         indexes=concatenate_names([part.indexes for part in parts], parts),
         keys=concatenate_names([part.keys for part in parts], parts),
     )
+
+
+def concatenate_steps(rows: list[Any]) -> Any:
+    """The steps of all parts: an array, or a sparse matrix where a part is one."""
+    if all(isinstance(part, np.ndarray) for part in rows):
+        return np.concatenate(rows)
+    from scipy.sparse import csr_matrix, vstack
+
+    return csr_matrix(vstack(rows))
 
 
 def states_like(states: np.ndarray, part: Sequences) -> np.ndarray:

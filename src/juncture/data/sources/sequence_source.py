@@ -21,7 +21,7 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, shown
 from juncture.base.values import few, number_of
-from juncture.data.dataset import Dataset, as_table
+from juncture.data.dataset import Dataset, as_table, check_columns
 from juncture.data.sequences import UNKNOWN, Sequences, concatenate_sequences, with_weights
 from juncture.data.sources.contract import Origin, RowSource, SourceTable, is_source
 from juncture.data.sources.entries import as_reader
@@ -318,9 +318,12 @@ class StepKind(NamedTuple):
     event_shape: tuple[int, ...]
     symbols: tuple[State, ...] | None = None
     states: tuple[State, ...] | None = None
+    columns: tuple[str, ...] | None = None  # names of the numbers of an observation, where they have names
 
     def variables(self, names: Sequence[str]) -> list[Variable]:
         """The variables of the columns of observations: one a number, or one of vectors."""
+        if self.columns is not None:
+            return [Variable(name) for name in check_columns(self.columns, names, "the table")]
         size = prod(self.event_shape)
         if len(names) == 1 and size > 1:
             return [Variable(names[0], dimension=size)]
