@@ -105,8 +105,7 @@ def infer(  # noqa: PLR0913 (one verb, many options)
         `smoothed` and `predicted` distributions; `beliefs["state"]["wet"]` is (step,). The option `lengths` cuts one
         stacked array into sequences; `group` names the column of a table (a frame, a file, a query or a source) whose
         cells say which sequence a row belongs to, `beliefs.key` is that cell. `targets` and `extra` are for networks.
-        Of a `ConditionalRandomField` they hold
-        the distributions of the labels given all steps.
+        Of a `ConditionalRandomField` they hold the distributions of the labels given all steps.
     StateSpaceBeliefs
         of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the options
         `lengths` and `group`, too.

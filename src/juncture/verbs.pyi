@@ -130,6 +130,9 @@ class LearningUndirected(Learning, total=False):
     max_steps: int
 
 class LearningLabels(TypedDict, total=False):
+    lengths: Any
+    group: str | None
+    states: str | None
     method: Any
     penalty: L1 | L2 | None
     weights: Any
@@ -226,7 +229,14 @@ def infer(
     model: StateSpace, evidence: OneOrMany, *, lengths: None = None, **options: Unpack[Asking]
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]: ...
 @overload
-def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
+def infer(
+    model: ConditionalRandomField,
+    evidence: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    **options: Unpack[Asking],
+) -> Any: ...
 @overload
 def infer(model: VariationalAutoencoder, evidence: Any, *, draws: int = 1000, rng: Any = None) -> EncodedBeliefs: ...
 @overload
@@ -352,7 +362,13 @@ def most_probable(
 ) -> Any: ...
 @overload
 def most_probable(
-    model: ConditionalRandomField, evidence: Any, *, k: int | None = None, **options: Unpack[AskingPaths]
+    model: ConditionalRandomField,
+    evidence: Any,
+    *,
+    k: int | None = None,
+    lengths: Any = None,
+    group: str | None = None,
+    **options: Unpack[AskingPaths],
 ) -> Any: ...
 @overload
 def most_probable(
@@ -476,7 +492,15 @@ def log_prob(model: SequenceModel, rows: One, *, lengths: None = None, method: A
 @overload
 def log_prob(model: SequenceModel, rows: Sequences, *, lengths: None = None, method: Any = "auto") -> Any: ...
 @overload
-def log_prob(model: ConditionalRandomField, rows: Any, *, method: Any = "auto") -> Any: ...
+def log_prob(
+    model: ConditionalRandomField,
+    rows: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
+    method: Any = "auto",
+) -> Any: ...
 @overload
 def log_prob(model: Mixture, rows: float, *, method: Any = "auto") -> float: ...
 @overload

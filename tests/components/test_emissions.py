@@ -287,6 +287,24 @@ def test_log_likelihoods_may_be_given():
     assert str(error.value) == "step 1 has the log-likelihoods of some states only; give all of them or none"
 
 
+def test_rows_are_checked_as_rows_and_steps_as_steps():
+    columns = jt.Independent([jt.Categorical([[0.5, 0.5], [0.1, 0.9]]), jt.Gaussian([0.0, 1.0], [1.0, 1.0])])
+    emissions = as_emissions(columns, 2)
+    rows = np.array([[0, 3], [1, -1]])
+    assert emissions.check(rows).dtype == np.float64
+    whole = rows.astype(float)
+    assert emissions.check(whole) is whole
+    rule = "holds 2; symbols are whole numbers from 0 to 1"
+    for refuse, where in (
+        (lambda: emissions.check(np.array([[0, 3], [2, -1]])), "row 1"),
+        (lambda: Mixture([0.5, 0.5], emissions).log_prob([[0.0, 1.0], [2.0, 1.0]]), "row 1"),
+        (lambda: HiddenMarkovModel([0.5, 0.5], np.eye(2), emissions).sequences([[0.0, 1.0], [2.0, 1.0]]), "step 1"),
+    ):
+        with pytest.raises(InvalidData) as error:
+            refuse()
+        assert str(error.value) == f"{where} {rule}"
+
+
 def test_mixtures_of_different_sizes_share_one_table():
     short = Mixture([1.0], [jt.Poisson(2.0)])
     long = Mixture([0.25, 0.75], jt.Poisson([1.0, 9.0]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -10,10 +9,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.base.checks import check_array
-from juncture.base.notes import NO_NOTES, Notes
+from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import number_of, read_only
-from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, is_seen, raise_wrong_prior
-from juncture.data.sequences import Sequences
+from juncture.components.contract import (
+    DEAD,
+    Emissions,
+    EmissionStatistics,
+    in_one_line,
+    is_seen,
+    name_of_row,
+    raise_wrong_prior,
+)
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.beta import Beta
@@ -70,9 +76,9 @@ class BernoulliEmissions(Emissions):
         """(log p, log(1-p)), both (state, column)."""
         return read_only(stable.log(self.probabilities)), read_only(stable.log(1.0 - self.probabilities))
 
-    def check(self, sequences: Sequences) -> Sequences:
-        check_ones(sequences.observations)
-        return replace(sequences, observations=np.asarray(sequences.observations, np.float64))
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
+        check_ones(rows)
+        return super().check(rows, name_row)
 
     def log_prob(self, rows: Any) -> np.ndarray:
         found = self._linear(rows, *(np.where(np.isinf(table), 0.0, table) for table in self.log_tables))

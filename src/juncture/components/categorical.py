@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -11,11 +10,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.base.checks import check_array
-from juncture.base.notes import NO_NOTES, Notes
+from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import number_of, read_only
-from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
+from juncture.components.contract import (
+    DEAD,
+    Emissions,
+    EmissionStatistics,
+    in_one_line,
+    name_of_row,
+    raise_wrong_prior,
+)
 from juncture.components.densities import weight_of_codes
-from juncture.data.sequences import Sequences
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.categorical import Categorical
@@ -95,20 +100,18 @@ class CategoricalEmissions(Emissions):
             return rows.astype(np.int64, copy=False)
         return np.where(np.isnan(rows), self.num_symbols, rows).astype(np.int64)
 
-    def check(self, sequences: Sequences) -> Sequences:
-        rows = sequences.observations
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
         wrong = (rows < 0) | (rows >= self.num_symbols)
         if rows.dtype.kind == "f":
             wrong |= (rows != np.floor(rows)) & ~np.isnan(rows)
         if wrong.any():
-            step = int(np.argmax(wrong))
+            index = int(np.argmax(wrong))
             raise InvalidData(
-                f"{sequences.describe_step(step)} holds {rows[step]:g}; "
-                f"symbols are whole numbers from 0 to {self.num_symbols - 1}"
+                f"{name_row(index)} holds {rows[index]:g}; symbols are whole numbers from 0 to {self.num_symbols - 1}"
             )
         if rows.dtype.kind != "f" or np.isnan(rows).any():
-            return sequences
-        return replace(sequences, observations=rows.astype(np.int64))
+            return rows
+        return rows.astype(np.int64)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         return self.log_lookup.take(self.codes(rows), axis=0)

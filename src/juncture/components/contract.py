@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from math import prod
@@ -12,16 +11,15 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from juncture.base.checks import check_count, check_positions
-from juncture.base.notes import Notes
+from juncture.base.notes import Name, Notes
 from juncture.base.values import Value, read_only
-from juncture.data.sequences import Sequences
 from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.printed_tables import MAX_HTML_ROWS
 from juncture.numerics.stable import SHORT
 from juncture.variables import State
 
-DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
+DEAD = 1e-10  # rows: a state with less weight than this has seen nothing
 
 
 def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], heads: tuple[str, str]) -> str:
@@ -31,10 +29,15 @@ def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], head
     return html_table(heads, rows, f"… the first {MAX_HTML_ROWS}" if len(pairs) > MAX_HTML_ROWS else "", num_labels=1)
 
 
-class EmissionStatistics(Value):
-    """What estimating emissions needs of weighted steps; `a + b` are the statistics of both.
+def name_of_row(index: int) -> str:
+    """What a message calls a row, unless it is a step of a sequence."""
+    return f"row {index}"
 
-    `weight` is how much weight each state has on steps where something was observed. What the `parts` are is the
+
+class EmissionStatistics(Value):
+    """What estimating emissions needs of weighted rows; `a + b` are the statistics of both.
+
+    `weight` is how much weight each state has on rows where something was observed. What the `parts` are is the
     business of the emissions that made them: arrays, statistics of families, or statistics of other emissions.
     """
 
@@ -68,8 +71,8 @@ class EmissionStatistics(Value):
 class Emissions(Value):
     """p(observation | state) for each state.
 
-    Rows are (step, *event), NaN where nothing was observed: what is missing is summed out, so that a step that is
-    wholly missing has the likelihood 1 in each state.
+    Rows are (row, *event), NaN where nothing was observed: what is missing is summed out, so that a row that is
+    wholly missing has the likelihood 1 in each state. A model of sequences hands over the steps of all of them.
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()  # sizes follow from the fields of the kinds
@@ -80,15 +83,15 @@ class Emissions(Value):
     event_shape: tuple[int, ...]
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
-        """log p(row | state) as (step, state); -inf where it is impossible."""
+        """log p(row | state) as (row, state); -inf where it is impossible."""
         raise NotImplementedError
 
     def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One observation for each state of a path: (step, *event)."""
+        """One observation for each of these states: (row, *event)."""
         raise NotImplementedError
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
-        """The expected statistics of rows; the weight of each state at each step is (step, state)."""
+        """The expected statistics of rows; the weight of each state in each row is (row, state)."""
         raise NotImplementedError
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
@@ -139,10 +142,9 @@ class Emissions(Value):
         """The numbers of states, checked."""
         return np.atleast_1d(check_positions(states, self.num_states, "a state"))
 
-    def check(self, sequences: Sequences) -> Sequences:
-        """The sequences with observations in the form that these emissions take; wrong observations raise an error."""
-        rows = sequences.observations
-        return sequences if rows.dtype == np.float64 else replace(sequences, observations=rows.astype(np.float64))
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
+        """The rows in the form that these emissions take; a wrong row is refused, and called `name_row(index)`."""
+        return rows.astype(np.float64, copy=False)
 
     def _repr_html_(self) -> str:
         return distributions_html(range(self.num_states), self, ("state", "emits"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, Self
@@ -11,9 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.base.checks import check_iterable
-from juncture.base.notes import Notes
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen
-from juncture.data.sequences import Sequences
+from juncture.base.notes import Name, Notes
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen, name_of_row
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
 
@@ -53,10 +51,10 @@ class IndependentEmissions(Emissions):
         pieces = zip(self.parts, pairwise(ends), strict=True)
         return [rows[:, start:end].reshape(len(rows), *part.event_shape) for part, (start, end) in pieces]
 
-    def check(self, sequences: Sequences) -> Sequences:
-        for part, column in zip(self.parts, self.columns(sequences.observations), strict=True):
-            part.check(replace(sequences, observations=column))
-        return super().check(sequences)
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
+        for part, column in zip(self.parts, self.columns(rows), strict=True):
+            part.check(column, name_row)
+        return super().check(rows, name_row)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         total = np.zeros((len(rows), self.num_states))

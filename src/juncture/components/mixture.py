@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_kind
-from juncture.base.notes import Notes
+from juncture.base.notes import Name, Notes
 from juncture.base.options import as_generator, as_sizes
 from juncture.base.values import few
 from juncture.components.categorical import CategoricalEmissions
@@ -23,13 +23,13 @@ from juncture.components.contract import (
     distributions_html,
     in_one_line,
     is_seen,
+    name_of_row,
     raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.observations import as_values
 from juncture.data.rows import Rows
-from juncture.data.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, plain
 from juncture.families.statistics.long_data import as_buffer
@@ -220,8 +220,8 @@ class Mixture(MixtureSummaries):
         """log p(x | component): (*rows, component)."""
         values = as_values(Rows.of(x, self.feature_names).values, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
-        rows = self.components.check(as_one_sequence(values.reshape(-1, *self.event_shape)))
-        return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
+        rows = self.components.check(values.reshape(-1, *self.event_shape))
+        return self.components.log_prob(rows).reshape(*shape, self.num_components)
 
     def log_prob(self, x: Any) -> Any:
         """log p(x), density or mass; -inf where no component can be."""
@@ -324,8 +324,8 @@ class MixtureEmissions(Emissions):
         """The hidden component as a symbol that each state emits."""
         return CategoricalEmissions(self.weights)
 
-    def check(self, sequences: Sequences) -> Sequences:
-        return self.components.check(sequences)
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
+        return self.components.check(rows, name_row)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         found = np.empty((len(rows), self.num_states))

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from juncture.base.checks import check_count
-from juncture.base.notes import NO_NOTES, Notes
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole
-from juncture.data.sequences import Sequences
+from juncture.base.notes import NO_NOTES, Name, Notes
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole, name_of_row
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 
 
@@ -33,14 +32,13 @@ class PrecomputedLogLikelihoods(Emissions):
     def num_parameters(self) -> int:
         return 0
 
-    def check(self, sequences: Sequences) -> Sequences:
-        rows = sequences.observations
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
         if not np.array_equal(is_whole(rows), is_seen(rows)):
-            step = int(np.argmax(is_seen(rows) & ~is_whole(rows)))
+            index = int(np.argmax(is_seen(rows) & ~is_whole(rows)))
             raise InvalidData(
-                f"{sequences.describe_step(step)} has the log-likelihoods of some states only; give all of them or none"
+                f"{name_row(index)} has the log-likelihoods of some states only; give all of them or none"
             )
-        return super().check(sequences)
+        return super().check(rows, name_row)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(rows), 0.0, rows)

@@ -8,10 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.base.notes import Notes
+from juncture.base.notes import Name, Notes
 from juncture.base.values import number_of, read_only
-from juncture.components.contract import Emissions, EmissionStatistics
-from juncture.data.sequences import Sequences
+from juncture.components.contract import Emissions, EmissionStatistics, name_of_row
 from juncture.errors import InvalidModel
 
 
@@ -62,8 +61,8 @@ class SharedEmissions(Emissions):
     def num_parameters(self) -> int:
         return self.distributions.num_parameters
 
-    def check(self, sequences: Sequences) -> Sequences:
-        return self.distributions.check(sequences)
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
+        return self.distributions.check(rows, name_row)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         return self.distributions.log_prob(rows)[:, self.groups]

@@ -6,7 +6,6 @@ words the document has, which the classes do not differ in.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, NoReturn, Self
@@ -14,10 +13,16 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from scipy.special import gammaln
 
-from juncture.base.notes import NO_NOTES, Notes
+from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import number_of, read_only
-from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
-from juncture.data.sequences import Sequences
+from juncture.components.contract import (
+    DEAD,
+    Emissions,
+    EmissionStatistics,
+    in_one_line,
+    name_of_row,
+    raise_wrong_prior,
+)
 from juncture.data.tables.weights import check_prior_counts
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.vectors.dirichlet import Dirichlet
@@ -37,9 +42,9 @@ class BagOfWords(Emissions):
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return (int(self.table.shape[1]),)
 
-    def check(self, sequences: Sequences) -> Sequences:
-        check_counts(sequences.observations)
-        return replace(sequences, observations=np.asarray(sequences.observations, np.float64))
+    def check(self, rows: np.ndarray, name_row: Name = name_of_row) -> np.ndarray:
+        check_counts(rows)
+        return super().check(rows, name_row)
 
     def sample(self, states: np.ndarray, rng: np.random.Generator) -> NoReturn:
         raise Unsupported("counts of words are drawn for documents of a known length: draw from jt.Multinomial")

@@ -6,7 +6,7 @@ A 1-D array or a list of scalars is one sequence, a 2-D array or a frame one seq
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -123,6 +123,10 @@ class Sequences:
         """Where the steps of one sequence are."""
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
+    def with_observations(self, rows: np.ndarray) -> Sequences:
+        """The same sequences with other observations at their steps."""
+        return self if rows is self.observations else replace(self, observations=rows)
+
     def take(self, part: slice) -> Sequences:
         """Some sequences in a row, which share their arrays with these."""
         start, stop, _ = part.indices(self.num)
@@ -219,6 +223,63 @@ def check_step_weights(sequences: Sequences) -> Sequences:
     return sequences
 
 
+def with_weights(sequences: Sequences, weights: Any) -> Sequences:
+    """The sequences with other weights, if some are given."""
+    if weights is None:
+        return sequences
+    try:
+        given = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"weights are numbers, one for each sequence: {error}") from error
+    if given.shape != sequences.weights.shape:
+        raise InvalidData(f"there are {sequences.num} sequences, but weights of the shape {given.shape}")
+    if not (np.isfinite(given) & (given >= 0)).all():
+        raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {given[~(given >= 0)]}")
+    return check_step_weights(replace(sequences, weights=given))
+
+
+def concatenate_sequences(parts: list[Sequences]) -> Sequences:
+    """The sequences of all parts; labels that only some parts have are unknown in the others."""
+    filled = [part for part in parts if part.num_steps] or parts[:1]
+    states = next((part.states for part in filled if part.states is not None), None)
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Sequences(
+        concatenate_steps([part.observations for part in filled]),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.concatenate([part.weights for part in parts]),
+        None if states is None else np.concatenate([states_like(states, part) for part in filled]),
+        None if filled[0].covariates is None else np.concatenate([part.covariates for part in filled]),
+        indexes=concatenate_names([part.indexes for part in parts], parts),
+        keys=concatenate_names([part.keys for part in parts], parts),
+    )
+
+
+def concatenate_steps(rows: list[Any]) -> Any:
+    """The steps of all parts: an array, or a sparse matrix where a part is one."""
+    if all(isinstance(part, np.ndarray) for part in rows):
+        return np.concatenate(rows)
+    from scipy.sparse import csr_matrix, vstack
+
+    return csr_matrix(vstack(rows))
+
+
+def states_like(states: np.ndarray, part: Sequences) -> np.ndarray:
+    """The states of a part, where it has none unknown ones of the form that these have."""
+    unknown = np.nan if states.dtype.kind == "f" else UNKNOWN
+    return np.full((part.num_steps, *states.shape[1:]), unknown, states.dtype) if part.states is None else part.states
+
+
+def concatenate_names(given: list[tuple[Any, ...] | None], parts: list[Sequences]) -> tuple[Any, ...] | None:
+    """The names of the sequences of all parts, None for those of a part without; None if no part has names."""
+    if all(names is None for names in given):
+        return None
+    return tuple(
+        name
+        for names, part in zip(given, parts, strict=True)
+        for name in ((None,) * part.num if names is None else names)
+    )
+
+
 def find_indexes(given: list[Any]) -> tuple[Any, ...] | None:
     """The index of each sequence that is a frame or series of pandas, or a `Sequence` of one; None if none has any."""
     indexes = tuple(item.index if isinstance(item, Sequence) else row_index(item) for item in given)
@@ -228,11 +289,6 @@ def find_indexes(given: list[Any]) -> tuple[Any, ...] | None:
 def cut_index(indexes: tuple[Any, ...] | None, offsets: np.ndarray) -> tuple[Any, ...] | None:
     """The index of one stacked frame, cut as its sequences are."""
     return None if indexes is None else tuple(indexes[0][first:last] for first, last in pairwise(offsets.tolist()))
-
-
-def as_one_sequence(rows: np.ndarray) -> Sequences:
-    """All rows as the steps of one sequence."""
-    return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
 
 
 def stack_steps(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:

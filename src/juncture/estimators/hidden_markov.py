@@ -18,7 +18,7 @@ from juncture.components.gaussian import STRUCTURES, GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixtureEmissions
 from juncture.data.rows import default_names
-from juncture.data.sequences import Sequences, as_one_sequence
+from juncture.data.sequences import Sequences
 from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.labels import as_variable, label_array
 from juncture.data.tables.table import Table
@@ -360,7 +360,7 @@ def repeat_gaussian(rows: np.ndarray, covariance: str, number: int) -> GaussianE
     """The Gaussian of all rows, `number` times."""
     if not isinstance(covariance, str) or covariance not in STRUCTURES:
         raise InvalidData(f"there is no covariance {covariance!r}; {hint(covariance, STRUCTURES)}")
-    return repeat_for_states(first_gaussian(as_one_sequence(rows), covariance), number)
+    return repeat_for_states(first_gaussian(rows, covariance), number)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,7 +11,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.sequences import Sequences
 from juncture.data.sources.contract import Block, check_extra, map_blocks
 from juncture.data.sources.entries import as_lazy_source, as_source
-from juncture.data.sources.sequence_source import group_rows
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -91,7 +91,5 @@ def answer_sequences(
 ) -> Iterator[BlockAnswers]:
     if not hasattr(model, "step_kind"):
         raise InvalidData("`group` and `states` are for models of sequences; leave them out")
-    if group is None:
-        raise InvalidData("`states` names a column of a table whose key is given by `group`; give both")
-    source = group_rows(model, data, group, states)
-    return (BlockAnswers(part, verb(model, part, **options)) for part in map(model.sequences, source.parts()))
+    given = read_sequences(model, data, None, group, states)
+    return (BlockAnswers(part, verb(model, part, **options)) for part in given.parts())

@@ -22,7 +22,6 @@ from juncture.base.checks import check_array, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions
-from juncture.data.sequences import as_one_sequence
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import BELIEFS
 from juncture.inference.infer import engine_for
@@ -230,7 +229,7 @@ def segment(
     check_count(max_steps, "max_steps", least=1)
     pixels, shape = as_pixels(image, channels)
     model = emissions if isinstance(emissions, Emissions) else brightness_classes(emissions, pixels)
-    rows = model.check(as_one_sequence(pixels)).observations
+    rows = model.check(pixels)
     grid, engine = potts(shape, model.num_states, coupling), engine_for(method, questions=frozenset())
     generator = None if rng is None else as_generator(rng)
     before, change, step, field = np.zeros((*shape, model.num_states)), np.inf, 0, grid

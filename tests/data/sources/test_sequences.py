@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source
-from juncture.data.sources.sequence_source import SeenKeys, group_rows
+from juncture.data.sources.sequence_source import SeenKeys, group_rows, read_sequences
 from support.row_sources import SOURCES
 
 LENGTHS = [3, 1, 9, 5, 2, 7]
@@ -97,6 +97,56 @@ def test_answers_are_those_of_a_list_of_sequences(kind, name, tmp_path):
         whole = jt.fit(model, sequences, method=EM)
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
     np.testing.assert_allclose(jt.log_prob(found.model, sequences), jt.log_prob(whole.model, sequences), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_function_gives_sequences_part_by_part_to_every_verb(name):
+    model, _, values = MODELS[name]
+    sequences = cut(values)
+
+    def parts():
+        yield sequences[:2]
+        yield sequences[2:]
+
+    assert np.array_equal(jt.log_prob(model, parts), jt.log_prob(model, sequences))
+    whole = jt.infer(model, sequences)
+    assert [one.log_evidence for one in jt.infer(model, parts)] == [one.log_evidence for one in whole]
+    assert len(jt.infer(model, lambda: [sequences[0]])) == 1
+    for one, other in zip(jt.most_probable(model, parts), jt.most_probable(model, sequences), strict=True):
+        assert np.array_equal(one.path, other.path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found, expected = (jt.fit(model, data, method=EM).log_likelihood for data in (parts, sequences))
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_labels_inputs_and_keys_of_parts_come_together():
+    inputs = jt.LinearGaussianStateSpace(0.9, 1.0, 0.5, 1.0, 0.0, 1.0, input_to_state=[[1.0]])
+    known = jt.Sequence([1.0, 2.0], states=[0.5, np.nan], covariates=[0.0, 1.0], weight=2.0)
+    other = jt.Sequence([0.0], covariates=[3.0])
+    joined = read_sequences(inputs, lambda: [[other], [], [known]]).all()
+    assert joined.lengths.tolist() == [1, 0, 2]
+    assert joined.weights.tolist() == [1, 1, 2]
+    assert joined.covariates.ravel().tolist() == [3, 0, 1]
+    np.testing.assert_array_equal(joined.states.ravel(), [np.nan, 0.5, np.nan])
+    labelled = jt.Sequence(["sun"], states=["wet"])
+    assert read_sequences(WEATHER, lambda: [[["rain"]], [labelled]]).all().states.tolist() == [-1, 1]
+    table = table_of({"sky": ["sun"] * sum(LENGTHS)})
+    assert read_sequences(WEATHER, as_source(table, block_rows=2), group="patient").all().keys == tuple(KEYS)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_verb_refuses_the_same(name):
+    model, columns, values = MODELS[name]
+    table = table_of(columns(values))
+    verbs = [jt.infer, jt.most_probable, jt.log_prob, jt.fit]
+    for verb in verbs:
+        with pytest.raises(jt.InvalidData, match="a file or a source holds sequences by a key: give group="):
+            verb(model, "rows.csv")
+        with pytest.raises(jt.InvalidData, match="`group` says which rows are a sequence; leave `lengths` out"):
+            verb(model, table, group="patient", lengths=LENGTHS)
+        with pytest.raises(jt.InvalidData, match="parts that a function returns carry their own lengths and weights"):
+            verb(model, list, lengths=LENGTHS)
 
 
 @pytest.mark.parametrize("name", list(MODELS))

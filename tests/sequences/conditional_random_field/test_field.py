@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 import juncture as jt
-from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
 from juncture.sequences.conditional_random_field.fit import ConditionalLikelihood
 
 WORDS = [["the", "cat", "sits"], ["a", "dog", "barks", "loud"], ["the", "dog", "sits"], ["cats"]]
@@ -73,10 +72,9 @@ def test_questions_agree_with_enumeration(seed, num_steps, forbidden):
 def test_the_gradient_of_the_conditional_likelihood(seed):
     rng = np.random.default_rng(seed)
     data = [(rng.normal(size=(length, 2)), rng.choice(list("abc"), length)) for length in (1, 4, 2)]
-    pairs, is_single = split_given(data)
     model = random_field(seed)
-    rows = as_rows(pairs, model.features, is_single)
-    objective = ConditionalLikelihood(model, rows, as_codes(pairs, rows.offsets, model.variable))
+    sequences = model.sequences(data)
+    objective = ConditionalLikelihood(model, sequences, sequences.states)
     assert objective.value_and_gradient(objective.first)[0] == pytest.approx(jt.log_prob(model, data).sum())
     error = check_grad(
         lambda x: objective.value_and_gradient(x)[0],
@@ -140,7 +138,9 @@ def test_what_is_refused():
     model = random_field(0)
     for data, words in [
         ([(np.zeros((2, 2)), ["a"])], "2 steps, but 1 labels"),
-        ([np.zeros((2, 2))], "no labels"),
+        ([np.zeros((2, 2))], "sequence 0 has no labels"),
+        ([(np.zeros((1, 2)), ["a"]), (np.zeros((2, 2)), ["a", None])], "step 1 of sequence 1 has no label: give"),
+        ("rows.csv", "a file or a source holds sequences by a key: give group="),
         (([{"x": None}], ["a"]), "finite number"),
         ((np.full((1, 2), np.nan), ["a"]), "finite"),
         ((np.zeros((2, 5)), ["a", "a"]), "2 features"),
@@ -149,12 +149,50 @@ def test_what_is_refused():
     ]:
         with pytest.raises(jt.InvalidData, match=words):
             jt.fit(model, data)
-    with pytest.raises(jt.UnknownState):
-        jt.fit(model, (np.zeros((1, 2)), ["z"]))
+    for verb in (jt.fit, jt.infer, jt.most_probable, jt.log_prob):
+        with pytest.raises(jt.UnknownState):
+            verb(model, (np.zeros((1, 2)), ["z"]))
+        with pytest.raises(jt.InvalidData, match="the lengths add up to 3, but there are 2 steps"):
+            verb(model, (np.zeros((2, 2)), ["a", "b"]), lengths=[1, 2])
+    with pytest.raises(jt.InvalidData, match=r"there are 1 sequences, but weights of the shape \(2,\)"):
+        jt.fit(model, (np.zeros((1, 2)), ["a"]), weights=[1, 2])
+    with pytest.raises(jt.InvalidData, match="features are found in sequences in memory; for others name them"):
+        jt.fit(jt.ConditionalRandomField(list("abc")), list)
     with pytest.raises(jt.Unsupported, match="given="):
         jt.sample(model, 3)
     with pytest.raises(jt.InvalidModel, match="differ"):
         jt.ConditionalRandomField(2, ["x", "x"])
+
+
+def test_sequences_come_in_one_stack_in_parts_or_in_the_rows_of_a_table():
+    rng, model, lengths = np.random.default_rng(4), random_field(4), [3, 1, 4]
+    steps, labels = rng.normal(size=(8, 2)), rng.choice(list("abc"), 8)
+    cuts = np.cumsum(lengths)[:-1]
+    pairs = list(zip(np.split(steps, cuts), np.split(labels, cuts), strict=True))
+    table = {"x1": steps[:, 1], "tag": labels, "x0": steps[:, 0], "text": np.repeat([5, 3, 4], lengths)}
+    ways = [
+        ((steps, labels), {"lengths": lengths}),
+        (lambda: (pairs[:1], pairs[1:]), {}),
+        (table, {"group": "text", "states": "tag"}),
+    ]
+    expected, fitted = jt.log_prob(model, pairs), jt.fit(model, pairs, penalty=jt.L2(1.0))
+    for data, options in ways:
+        np.testing.assert_array_equal(jt.log_prob(model, data, **options), expected)
+        again = jt.fit(model, data, penalty=jt.L2(1.0), **options)
+        assert again.log_likelihood == pytest.approx(fitted.log_likelihood, rel=1e-12)
+    beliefs = jt.infer(model, {**table, "tag": np.arange(8)}, group="text")
+    assert [one.key for one in beliefs] == [5, 3, 4]
+    for one, other in zip(beliefs, jt.infer(model, steps, lengths=lengths), strict=True):
+        assert np.array_equal(one.smoothed, other.smoothed)
+    paths = jt.most_probable(model, table, group="text")
+    assert [path.path.tolist() for path in paths] == [jt.most_probable(model, one).path.tolist() for one, _ in pairs]
+    with pytest.raises(jt.UnknownVariable, match="x1"):
+        jt.infer(model, {name: table[name] for name in ("x0", "text")}, group="text")
+    with pytest.raises(jt.InvalidData, match="finite numbers; fill holes first"):
+        jt.infer(model, {**table, "x0": np.full(8, np.nan)}, group="text")
+    words = jt.fit(jt.ConditionalRandomField(list("DNVA")), SENTENCES, penalty=jt.L2(0.1)).model
+    parts = jt.infer(words, lambda: (SENTENCES[:2], SENTENCES[2:]))
+    assert [one.log_evidence for one in parts] == [one.log_evidence for one in jt.infer(words, SENTENCES)]
 
 
 def test_nothing_is_said_of_labels_given_some_of_the_steps():

@@ -1,26 +1,28 @@
-"""Sequences in the rows of a table: a run of rows with the same key is one sequence, in time order.
+"""`read_sequences`: what a verb was given as sequences, in memory or in the rows of a table, as its model reads them.
 
-`StepKind` says how rows are read as the steps of sequences; tables of any kind become a `TableSource`. Blocks of rows
-are coded on threads, and a sequence that crosses blocks is joined. So memory holds some blocks, or the longest
-sequence if that has more rows; and eight bytes for each key, by which a key that comes again is found (`SeenKeys`).
+In a table a run of rows with the same key is one sequence, in time order; `StepKind` says how rows are read as steps.
+Tables of any kind become a `TableSource`, whose blocks of rows are coded on threads, and a sequence that crosses blocks
+is joined. So memory holds some blocks, or the longest sequence if that has more rows; and eight bytes for each key, by
+which a key that comes again is found (`SeenKeys`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import accumulate, chain, islice
 from math import prod
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from operator import add
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from juncture.base.checks import shown
+from juncture.base.checks import check_iterable, shown
 from juncture.base.values import few, number_of
-from juncture.data.dataset import Dataset, as_table
-from juncture.data.sequences import Sequences
+from juncture.data.dataset import Dataset, as_table, check_columns
+from juncture.data.sequences import UNKNOWN, Sequences, concatenate_sequences, with_weights
 from juncture.data.sources.contract import Origin, RowSource, SourceTable, is_source
 from juncture.data.sources.entries import as_reader
 from juncture.data.sources.source import TableSource
@@ -31,6 +33,7 @@ from juncture.runtime import parallel
 from juncture.variables import State, Variable
 
 SequenceParts: TypeAlias = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a pass
+Total = TypeVar("Total")
 SORT = (
     "the rows of a sequence must lie together: sort the rows by {!r}, a frame with its sort, a table with ORDER BY, or"
     " write a file for each key"
@@ -44,6 +47,113 @@ class SequenceModel(Protocol):
     def step_kind(self) -> StepKind: ...
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences: ...
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceData:
+    """The sequences that a verb was given, read and checked by its model.
+
+    Attributes
+    ----------
+    parts
+        A function that starts a pass: all sequences at once, or those of a table as its blocks come.
+    kind
+        How the model reads observations and states.
+    is_single
+        Whether one sequence was given, and no list of them.
+    """
+
+    parts: SequenceParts
+    kind: StepKind
+    is_single: bool = False
+
+    def all(self) -> Sequences:
+        """All sequences in memory."""
+        parts = list(self.parts())
+        if len(parts) == 1 and parts[0].is_single == self.is_single:
+            return parts[0]
+        return concatenate_sequences(parts) if parts else empty_sequences(self.kind)
+
+    def answer(self, function: Callable[[Sequences], np.ndarray]) -> Any:
+        """A number for each sequence: a float of a single one, else an array; `function` answers for one part."""
+        found = np.concatenate([np.empty(0), *map(function, self.parts())])
+        return float(found[0]) if self.is_single else found
+
+    def total(self, count: Callable[[Sequences], Total]) -> Total:
+        """The sum of `count` over the parts; of no sequences, where there is no part."""
+        counts = map(count, self.parts())
+        first = next(counts, None)
+        return count(empty_sequences(self.kind)) if first is None else reduce(add, counts, first)
+
+    def to_learn(self) -> Iterator[Sequences]:
+        """The parts that have a step of positive weight; raises if there is none."""
+        some = False
+        for part in self.parts():
+            if (part.lengths[part.weights > 0] > 0).any():
+                some = True
+                yield part
+        if not some:
+            raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
+
+    def check_observed(self) -> None:
+        """Raise where there are steps that count, but nothing is observed at any of them, and no step is labelled."""
+        num_steps = 0
+        for part in self.parts():
+            counts = np.repeat(part.weights > 0, part.lengths)
+            if has_values(part.observations[counts]) or (
+                part.states is not None and has_values(part.states[counts], UNKNOWN)
+            ):
+                return
+            num_steps += int(counts.sum())
+        if num_steps:
+            raise InvalidData(
+                "nothing was observed: all values of all steps are missing, so there is nothing to learn from"
+            )
+
+
+def has_values(values: np.ndarray, unknown: int | None = None) -> bool:
+    """Whether some value is neither NaN nor the code of what is unknown."""
+    known = ~np.isnan(values) if values.dtype.kind == "f" else values != unknown
+    return bool(np.any(known))
+
+
+def read_sequences(
+    model: SequenceModel, data: Any, lengths: Any = None, group: Any = None, states: Any = None, weights: Any = None
+) -> SequenceData:
+    """The sequences that a verb was given, by whichever of its options.
+
+    Parameters
+    ----------
+    model
+        A model of sequences, which checks them.
+    data
+        A sequence, or a list of them; a function that returns parts of them, one after the other, for every pass; with
+        `group` a table: a frame, a file, a query or a source.
+    lengths, weights
+        The lengths of the sequences in one stacked array; the weights of the sequences, or with `group` the name of
+        the column that holds them.
+    group, states
+        The names of the columns of a table whose cells say which sequence a row belongs to, and which state it has.
+    """
+    if group is not None:
+        if lengths is not None:
+            raise InvalidData("`group` says which rows are a sequence; leave `lengths` out")
+        source = group_rows(model, data, group, states, weights)
+        return SequenceData(lambda: map(model.sequences, source.parts()), model.step_kind)
+    if states is not None:
+        raise InvalidData("`states` names a column of a table whose key is given by `group`; give both")
+    if is_source(data) or isinstance(data, str | os.PathLike):
+        raise InvalidData(
+            "a file or a source holds sequences by a key: give group= the name of the column that says which"
+            " sequence a row belongs to"
+        )
+    if callable(data):
+        if lengths is not None or weights is not None:
+            raise InvalidData("parts that a function returns carry their own lengths and weights, as jt.Sequence")
+        what = "what the function of the data gives"
+        return SequenceData(lambda: map(model.sequences, check_iterable(data(), what)), model.step_kind)
+    sequences = with_weights(model.sequences(data, lengths), weights)
+    return SequenceData(lambda: iter([sequences]), model.step_kind, sequences.is_single)
 
 
 class KeyedRows(NamedTuple):
@@ -196,54 +306,10 @@ def group_rows(model: SequenceModel, data: Any, group: Any, states: Any = None, 
     return SequenceSource(source.coded(variables, named), key, kind, label)
 
 
-def read_parts(
-    model: SequenceModel, data: Any, lengths: Any = None, group: Any = None, states: Any = None, weights: Any = None
-) -> SequenceParts:
-    """A function that gives the sequences of one pass: all at once, or those of a table as its blocks come."""
-    if group is None:
-        if states is not None:
-            raise InvalidData("`states` names a column of a table whose key is given by `group`; give both")
-        if is_source(data) or isinstance(data, str | os.PathLike):
-            raise InvalidData(
-                "a file or a source holds sequences by a key: give group= the name of the column that says which"
-                " sequence a row belongs to"
-            )
-        sequences = model.sequences(data, lengths)
-        return lambda: iter([sequences])
-    if lengths is not None:
-        raise InvalidData("`group` says which rows are a sequence; leave `lengths` out")
-    source = group_rows(model, data, group, states, weights)
-    return lambda: map(model.sequences, source.parts())
-
-
-def read_sequences(
-    model: SequenceModel, data: Any, lengths: Any = None, group: Any = None, states: Any = None
-) -> Sequences:
-    """All sequences in memory."""
-    parts = list(read_parts(model, data, lengths, group, states)())
-    return concatenate(parts, model.step_kind)
-
-
 def empty_sequences(kind: StepKind) -> Sequences:
-    """No sequence."""
-    return Sequences(np.zeros((0, *kind.event_shape)), np.zeros(1, np.int64), np.zeros(0), keys=())
-
-
-def concatenate(parts: list[Sequences], kind: StepKind) -> Sequences:
-    if not parts:
-        return empty_sequences(kind)
-    if len(parts) == 1:
-        return parts[0]
-    lengths = np.concatenate([part.lengths for part in parts])
-    states = None if parts[0].states is None else np.concatenate([part.states for part in parts])
-    return replace(
-        parts[0],
-        observations=np.concatenate([part.observations for part in parts]),
-        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        weights=np.concatenate([part.weights for part in parts]),
-        states=states,
-        keys=tuple(key for part in parts for key in part.keys or ()),
-    )
+    """No sequence; with labels, where the model has labels."""
+    states = None if kind.states is None else np.zeros(0, np.int64)
+    return Sequences(np.zeros((0, *kind.event_shape)), np.zeros(1, np.int64), np.zeros(0), states, keys=())
 
 
 class StepKind(NamedTuple):
@@ -252,9 +318,12 @@ class StepKind(NamedTuple):
     event_shape: tuple[int, ...]
     symbols: tuple[State, ...] | None = None
     states: tuple[State, ...] | None = None
+    columns: tuple[str, ...] | None = None  # names of the numbers of an observation, where they have names
 
     def variables(self, names: Sequence[str]) -> list[Variable]:
         """The variables of the columns of observations: one a number, or one of vectors."""
+        if self.columns is not None:
+            return [Variable(name) for name in check_columns(self.columns, names, "the table")]
         size = prod(self.event_shape)
         if len(names) == 1 and size > 1:
             return [Variable(names[0], dimension=size)]

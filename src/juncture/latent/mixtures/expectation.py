@@ -26,7 +26,6 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.rows import SourceRows
-from juncture.data.sequences import as_one_sequence
 from juncture.data.sources.contract import Origin, is_elsewhere
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.statistics.long_data import as_buffer
@@ -129,12 +128,7 @@ def apply_to_block(
     weights: np.ndarray,
     origin: Origin,
 ) -> Result:
-    return function(Block(as_observations(components, rows), weights, origin))
-
-
-def as_observations(components: Emissions, rows: np.ndarray) -> np.ndarray:
-    """Rows as the components take them."""
-    return components.check(as_one_sequence(rows)).observations
+    return function(Block(components.check(rows), weights, origin))
 
 
 def expect_some(model: Mixture, block: Block, *, is_hard: bool) -> Expected[MixtureStatistics] | None:

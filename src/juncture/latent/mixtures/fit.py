@@ -25,7 +25,6 @@ from juncture.latent.mixtures.expectation import (
     Block,
     MixtureStatistics,
     SourceBlocks,
-    as_observations,
     count_shares,
     expect_block,
     expect_some,
@@ -110,7 +109,7 @@ def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     if read.source is None:
         rows, own = read.many(model.event_shape)
         check_some_seen([see_rows(rows, own)])
-        whole = Block(as_observations(model.components, rows), own)
+        whole = Block(model.components.check(rows), own)
         return lambda: iter([whole])
     parts = SourceRows(read, model.event_shape)
     check_some_seen(parts.map(see_rows))

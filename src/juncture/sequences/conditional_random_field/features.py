@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from juncture.base.checks import check_iterable, is_iterable, shown
-from juncture.data.sequences import Sequence
+from juncture.data.sequences import UNKNOWN, Sequence, Sequences, as_offsets, check_step_weights
 from juncture.errors import InvalidData
-from juncture.variables import Variable
+from juncture.variables import Variable, is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,20 +25,6 @@ class GivenSequence:
     steps: Any
     labels: Any = None
     weight: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureRows:
-    """The steps of all sequences, one after the other, as rows of features."""
-
-    matrix: Any  # (step, feature), an array or a sparse matrix
-    offsets: np.ndarray  # (sequence + 1,)
-    weights: np.ndarray  # (sequence,)
-    is_single: bool
-
-    @property
-    def step_weights(self) -> np.ndarray:
-        return np.repeat(self.weights, np.diff(self.offsets))
 
 
 def split_given(data: Any) -> tuple[list[GivenSequence], bool]:
@@ -53,7 +38,7 @@ def split_given(data: Any) -> tuple[list[GivenSequence], bool]:
 
 def is_one(data: Any) -> bool:
     """Whether this is one sequence: with labels, an array of vectors, or a list of steps."""
-    if isinstance(data, Sequence) or is_pair(data) or hasattr(data, "columns"):
+    if isinstance(data, Sequence | GivenSequence) or is_pair(data) or hasattr(data, "columns"):
         return True
     if isinstance(data, np.ndarray) and data.dtype != object:
         return data.ndim == 2
@@ -74,6 +59,8 @@ def is_step(item: Any) -> bool:
 
 
 def as_given(one: Any) -> GivenSequence:
+    if isinstance(one, GivenSequence):
+        return one
     if isinstance(one, Sequence):
         return GivenSequence(one.observations, one.states, one.weight)
     steps, labels = one if is_pair(one) else (one, None)
@@ -127,26 +114,40 @@ def as_value(name: object, value: Any) -> float:
     return number
 
 
-def as_rows(given: list[GivenSequence], features: tuple[str, ...], is_single: bool) -> FeatureRows:
-    """All steps as rows: dense if all are vectors of numbers, else sparse."""
+def as_feature_sequences(
+    given: list[GivenSequence], is_single: bool, features: tuple[str, ...], variable: Variable, lengths: Any = None
+) -> Sequences:
+    """All steps as rows of features: dense if all are vectors of numbers, else sparse; `lengths` cuts one sequence."""
     from scipy.sparse import csr_matrix, vstack
 
     known = {name: place for place, name in enumerate(features)}
     parts = [
         dense_rows(one.steps, features) if is_numeric(one.steps) else sparse_rows(one.steps, known) for one in given
     ]
-    offsets = np.cumsum([0, *(part.shape[0] for part in parts)]).astype(np.int64)
+    sizes = [part.shape[0] for part in parts]
+    offsets = np.cumsum([0, *sizes]).astype(np.int64)
+    states = encode_labels(given, sizes, variable)
     weights = np.array([float(one.weight) for one in given])
     if all(isinstance(part, np.ndarray) for part in parts):
-        return FeatureRows(np.concatenate([np.empty((0, len(features))), *parts]), offsets, weights, is_single)
-    return FeatureRows(csr_matrix(vstack(parts)), offsets, weights, is_single)
+        matrix = np.concatenate([np.empty((0, len(features))), *parts])
+    else:
+        matrix = csr_matrix(vstack(parts))
+    if lengths is not None:
+        offsets, is_single = as_offsets(lengths, int(offsets[-1]), is_single), False
+        weights = np.full(len(offsets) - 1, weights[0])
+    return check_step_weights(Sequences(matrix, offsets, weights, states, is_single=is_single))
 
 
 def dense_rows(steps: Any, features: tuple[str, ...]) -> np.ndarray:
     rows = np.asarray(steps, dtype=float)
     if rows.shape[1] != len(features):
         raise InvalidData(f"the model has {len(features)} features, but the steps are vectors of {rows.shape[1]}")
-    if not np.isfinite(rows).all():
+    return check_features(rows)
+
+
+def check_features(rows: Any) -> Any:
+    """Rows of features, which have no holes."""
+    if not np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data).all():
         raise InvalidData("the features of a conditional random field are finite numbers; fill holes first")
     return rows
 
@@ -161,16 +162,32 @@ def sparse_rows(steps: Any, known: dict[str, int]) -> Any:
     return csr_matrix((values, columns, starts), shape=(len(pairs), len(known)))
 
 
-def as_codes(given: list[GivenSequence], offsets: np.ndarray, variable: Variable) -> np.ndarray:
-    """The codes of the labels of all steps; every step has one."""
-    codes = np.empty(int(offsets[-1]), np.int64)
-    for place, (one, (first, last)) in enumerate(zip(given, pairwise(offsets.tolist()), strict=True)):
+def encode_labels(given: list[GivenSequence], sizes: list[int], variable: Variable) -> np.ndarray | None:
+    """The codes of the labels of all steps, unknown in sequences without labels; None if no sequence has any."""
+    if all(one.labels is None for one in given):
+        return None
+    codes = [np.full(size, UNKNOWN) for size in sizes]
+    for place, (one, own) in enumerate(zip(given, codes, strict=True)):
         if one.labels is None:
-            raise InvalidData(
-                f"sequence {place} has no labels: give pairs of steps and labels, or jt.Sequence(…, states)"
-            )
+            continue
         labels = check_iterable(one.labels, "the labels of a sequence")
-        if len(labels) != last - first:
-            raise InvalidData(f"sequence {place} has {last - first} steps, but {len(labels)} labels")
-        codes[first:last] = [variable.code(label) for label in labels]
+        if len(labels) != len(own):
+            raise InvalidData(f"sequence {place} has {len(own)} steps, but {len(labels)} labels")
+        own[:] = [UNKNOWN if is_missing(label) else variable.code(label) for label in labels]
+    return np.concatenate(codes).astype(np.int64)
+
+
+def labels_of(sequences: Sequences) -> np.ndarray:
+    """The codes of the labels of all steps; every step has one."""
+    codes = np.full(sequences.num_steps, UNKNOWN) if sequences.states is None else sequences.states
+    unknown = np.flatnonzero(codes == UNKNOWN)
+    if unknown.size:
+        place = int(np.searchsorted(sequences.offsets, unknown[0], side="right")) - 1
+        is_bare = (codes[sequences.steps(place)] == UNKNOWN).all()
+        what = (
+            f"{sequences.describe(place)} has no labels"
+            if is_bare
+            else (f"{sequences.describe_step(int(unknown[0]))} has no label")
+        )
+        raise InvalidData(f"{what}: give pairs of steps and labels, or jt.Sequence(…, states)")
     return codes

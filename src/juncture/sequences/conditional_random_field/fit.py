@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_choice
-from juncture.data.tables.weights import check_total
+from juncture.base.checks import check_choice
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.learning.fit import Fit
 from juncture.learning.undirected.ascent import Stopping, ascend
@@ -22,10 +23,9 @@ from juncture.learning.undirected.log_tables import FreeCells
 from juncture.learning.undirected.penalties import Penalty, check_penalty
 from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule
 from juncture.sequences.conditional_random_field.features import (
-    FeatureRows,
-    as_codes,
-    as_rows,
+    GivenSequence,
     find_features,
+    labels_of,
     split_given,
 )
 from juncture.sequences.conditional_random_field.infer import inner_steps, path_scores
@@ -39,6 +39,9 @@ def fit_labels(  # noqa: PLR0913 (one verb, many options)
     data: Any,
     prior: Any = None,
     *,
+    lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
     method: str = "gradient",
     penalty: Penalty | None = None,
     weights: Any = None,
@@ -61,8 +64,12 @@ def fit_labels(  # noqa: PLR0913 (one verb, many options)
     penalty
         `L2(strength)` or `L1(strength)`. Without one the maximum is often at infinity, as where a feature occurs with
         one label only.
-    weights
-        Those of the sequences.
+    lengths, weights
+        The lengths of the sequences in one stacked array; the weights of the sequences, or with `group` the name of
+        the column that holds them.
+    group, states
+        The names of columns of a table: rows with the same cell in `group`, which must lie together, are one sequence
+        in time order; `states` holds the labels. Features are the columns of their names.
     tolerance
         The ascent ends when no entry of the gradient, by the step, is larger.
     max_steps, progress
@@ -73,10 +80,9 @@ def fit_labels(  # noqa: PLR0913 (one verb, many options)
     check_choice(method, ("auto", "gradient"), "the method of learning conditional random fields")
     check_stopping_rule(tolerance, max_steps)
     check_progress(progress)
-    given, is_single = split_given(data)
-    start = structure if structure.features else with_features(structure, find_features(given))
-    rows = weigh(as_rows(given, start.features, is_single), weights)
-    likelihood = ConditionalLikelihood(start, rows, as_codes(given, rows.offsets, start.variable))
+    start, data = (structure, data) if structure.features else with_features(structure, data, group)
+    sequences = read_sequences(start, data, lengths, group, states, weights).all()
+    likelihood = ConditionalLikelihood(start, sequences, labels_of(sequences))
     likelihood.check()
     coordinates = FreeCells(likelihood.first, np.isfinite(likelihood.first))
     stopping = Stopping(tolerance, max_steps, progress)
@@ -87,19 +93,18 @@ def fit_labels(  # noqa: PLR0913 (one verb, many options)
     return Fit(likelihood.model(parameters), log_likelihood, trace, likelihood.observed)
 
 
-def with_features(model: ConditionalRandomField, features: tuple[str, ...]) -> ConditionalRandomField:
-    return ConditionalRandomField(model.states, features, None, model.transition)
-
-
-def weigh(rows: FeatureRows, weights: Any) -> FeatureRows:
-    if weights is None:
-        return rows
-    given = check_array(weights, "the weights of the sequences, one number each,")
-    if given.shape != rows.weights.shape or not (np.isfinite(given).all() and (given >= 0).all()):
-        raise InvalidData(f"there are {len(rows.weights)} sequences: give as many weights, numbers of at least 0")
-    with np.errstate(over="ignore"):
-        check_total(float(given @ np.diff(rows.offsets)), "the weights of the steps of the sequences")
-    return FeatureRows(rows.matrix, rows.offsets, given, rows.is_single)
+def with_features(
+    model: ConditionalRandomField, data: Any, group: str | None
+) -> tuple[ConditionalRandomField, GivenSequence | list[GivenSequence]]:
+    """The model with the features of the data, and the data, which were looked at once."""
+    if group is not None or callable(data):
+        raise InvalidData(
+            "features are found in sequences in memory; for others name them, as in"
+            " jt.ConditionalRandomField(states, features=[…])"
+        )
+    given, is_single = split_given(data)
+    named = ConditionalRandomField(model.states, find_features(given), None, model.transition)
+    return named, given[0] if is_single else given
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +112,18 @@ class ConditionalLikelihood:
     """Σ weight · log p(labels | steps), as a function of all weights in one vector."""
 
     start: ConditionalRandomField
-    rows: FeatureRows
+    sequences: Sequences
     codes: np.ndarray  # (step,)
 
     @property
     def weight(self) -> float:
         """Of all steps."""
-        return float(self.rows.step_weights.sum())
+        return float(self.step_weights.sum())
+
+    @cached_property
+    def step_weights(self) -> np.ndarray:
+        """The weight of each step: that of its sequence."""
+        return np.repeat(self.sequences.weights, self.sequences.lengths)
 
     @property
     def first(self) -> np.ndarray:
@@ -127,31 +137,31 @@ class ConditionalLikelihood:
     @cached_property
     def observed(self) -> np.ndarray:
         """How often each feature occurs with each label, and each transition, by weight."""
-        num, later = self.start.num_states, inner_steps(self.rows.offsets)
+        num, later = self.start.num_states, inner_steps(self.sequences.offsets)
         labels = np.zeros((len(self.codes), num))
-        labels[np.arange(len(self.codes)), self.codes] = self.rows.step_weights
+        labels[np.arange(len(self.codes)), self.codes] = self.step_weights
         pairs = self.codes[later - 1] * num + self.codes[later]
-        moves = np.bincount(pairs, self.rows.step_weights[later], num * num)
+        moves = np.bincount(pairs, self.step_weights[later], num * num)
         return np.concatenate([np.asarray(self.transposed @ labels).reshape(-1), moves])
 
     @cached_property
     def transposed(self) -> Any:
-        matrix = self.rows.matrix
+        matrix: Any = self.sequences.observations
         return matrix.T.copy() if isinstance(matrix, np.ndarray) else matrix.T.tocsr()
 
     def value_and_gradient(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         model = self.model(vector)
-        log_z, posteriors, moves = expect(model, self.rows)
-        expected = np.asarray(self.transposed @ (posteriors * self.rows.step_weights[:, np.newaxis]))
+        log_z, posteriors, moves = expect(model, self.sequences)
+        expected = np.asarray(self.transposed @ (posteriors * self.step_weights[:, np.newaxis]))
         score = self.observed @ np.where(self.observed != 0, vector, 0.0)
         gradient = self.observed - np.concatenate([expected.reshape(-1), moves.reshape(-1)])
-        return float(score - self.rows.weights @ log_z), gradient
+        return float(score - self.sequences.weights @ log_z), gradient
 
     def check(self) -> None:
         """Raise where there is nothing to learn from, or where labels follow each other that must not."""
         if not self.weight > 0:
             raise InvalidData("learning a conditional random field needs at least one step of positive weight")
-        scores = path_scores(self.start, self.rows.matrix, self.codes, self.rows.offsets)
+        scores = path_scores(self.start, self.sequences.observations, self.codes, self.sequences.offsets)
         if np.isneginf(scores).any():
             raise ImpossibleEvidence(
                 f"sequence {int(np.isneginf(scores).argmax())} has a transition that the given model forbids: its"
@@ -159,9 +169,9 @@ class ConditionalLikelihood:
             )
 
 
-def expect(model: ConditionalRandomField, rows: FeatureRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def expect(model: ConditionalRandomField, given: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(log Z of each sequence, the posteriors of the labels (step, state), the expected transitions by weight)."""
-    sequences, chain = model.to_sequences(rows), Chain.of(model.hidden)
+    sequences, chain = model.to_sequences(given), Chain.of(model.hidden)
     lattice = np.empty((sequences.num_steps, model.num_states))
 
     def smooth_part(part: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -11,14 +11,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.verb_options import register_methods, resolve_method
-from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
+from juncture.sequences.conditional_random_field.features import labels_of
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forward_backward import map_parts, score
-from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences
+from juncture.sequences.hidden_markov.infer import ChainOptions, infer_sequences, score_sequences
 from juncture.sequences.hidden_markov.most_probable import decode_sequences
 
 
@@ -26,6 +27,8 @@ def infer_labels(
     model: ConditionalRandomField,
     evidence: Any,
     *,
+    lengths: Any = None,
+    group: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -33,13 +36,9 @@ def infer_labels(
 ) -> Any:
     """The beliefs about the labels of a sequence of steps, or a list of them, one for each of many sequences."""
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
-    found = infer_sequences(model, model.hidden, model.to_sequences(rows_of(model, evidence)), options)
+    scores = model.to_sequences(read_sequences(model, evidence, lengths, group).all())
+    found = infer_sequences(model, model.hidden, scores, options)
     return [LabelBeliefs.of(one) for one in found] if isinstance(found, list) else LabelBeliefs.of(found)
-
-
-def rows_of(model: ConditionalRandomField, evidence: Any) -> Any:
-    given, is_single = split_given(evidence)
-    return as_rows(given, model.features, is_single)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,12 +73,14 @@ class LabelBeliefs(ChainBeliefs):
         return super().__repr__().replace("ChainBeliefs", "LabelBeliefs")
 
 
-def most_probable_labels(
+def most_probable_labels(  # noqa: PLR0913 (one verb, many options)
     model: ConditionalRandomField,
     evidence: Any,
     *,
     k: int | None = None,
     trellis: bool = False,
+    lengths: Any = None,
+    group: str | None = None,
     method: Any = "auto",
     on_impossible: str = "warn",
     budget: float | None = None,
@@ -87,7 +88,7 @@ def most_probable_labels(
 ) -> Any:
     """The most probable labels of a sequence, or of each of many; with `k` a list of the k best in place of each."""
     options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
-    sequences = model.to_sequences(rows_of(model, evidence))
+    sequences = model.to_sequences(read_sequences(model, evidence, lengths, group).all())
     return decode_sequences(model, model.hidden, sequences, options, k, trellis)
 
 
@@ -103,15 +104,24 @@ def sample_labels(
     return beliefs.sample(n, rng=rng)
 
 
-def log_prob_labels(model: ConditionalRandomField, rows: Any, *, method: Any = "auto") -> Any:
+def log_prob_labels(
+    model: ConditionalRandomField,
+    rows: Any,
+    *,
+    lengths: Any = None,
+    group: str | None = None,
+    states: str | None = None,
+    method: Any = "auto",
+) -> Any:
     """log p(labels | steps) of a sequence with labels, or an array of one number for each of many."""
     resolve_method(model, "infer", method)
-    given, is_single = split_given(rows)
-    table = as_rows(given, model.features, is_single)
-    sequences, chain = model.to_sequences(table), Chain.of(model.hidden)
-    log_z = concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
-    found = path_scores(model, table.matrix, as_codes(given, table.offsets, model.variable), table.offsets) - log_z
-    return float(found[0]) if is_single else found
+    chain = Chain.of(model.hidden)
+
+    def score_labels(sequences: Sequences) -> np.ndarray:
+        log_z = score_sequences(chain, model.to_sequences(sequences))
+        return path_scores(model, sequences.observations, labels_of(sequences), sequences.offsets) - log_z
+
+    return read_sequences(model, rows, lengths, group, states).answer(score_labels)
 
 
 def path_scores(model: ConditionalRandomField, matrix: Any, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -14,10 +15,11 @@ from juncture.base.options import as_names
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import StepKind
 from juncture.errors import InvalidModel
 from juncture.factors.printed_tables import table_html
 from juncture.numerics import stable
-from juncture.sequences.conditional_random_field.features import FeatureRows
+from juncture.sequences.conditional_random_field.features import as_feature_sequences, check_features, split_given
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.variables import Scope, State, Variable
 
@@ -95,19 +97,31 @@ class ConditionalRandomField(Value):
         """(state,): whether a transition leads on from it."""
         return read_only(self.log_totals > -np.inf)
 
-    def to_sequences(self, rows: FeatureRows) -> Sequences:
+    @property
+    def step_kind(self) -> StepKind:
+        """How rows of a table are read as steps: features are columns of their names."""
+        return StepKind((len(self.features),), states=self.states, columns=self.features)
+
+    def sequences(self, data: Any, lengths: Any = None) -> Sequences:
+        """Data as checked sequences: rows of features, which may be a sparse matrix, and the codes of labels."""
+        if isinstance(data, Sequences):
+            check_features(data.observations)
+            return data
+        return as_feature_sequences(*split_given(data), self.features, self.variable, lengths)
+
+    def to_sequences(self, sequences: Sequences) -> Sequences:
         """What the steps add, as log-likelihoods of the states of `hidden`, so that its evidence is Z(x).
 
         exp(transition) is the matrix of `hidden` with each row times its total: the total belongs to the step before.
         """
-        scores = np.asarray(rows.matrix @ self.weights)
-        starts, ends = rows.offsets[:-1], rows.offsets[1:] - 1
+        scores = np.asarray(sequences.observations @ self.weights)
+        starts, ends = sequences.offsets[:-1], sequences.offsets[1:] - 1
         full = starts <= ends
         has_next = np.ones(len(scores), bool)
         has_next[ends[full]] = False
         scores = scores + np.where(has_next[:, np.newaxis], self.log_totals, 0.0)
         scores[starts[full]] += np.log(self.num_states)
-        return Sequences(scores, rows.offsets, rows.weights, is_single=rows.is_single)
+        return replace(sequences, observations=scores, states=None)
 
     def __repr__(self) -> str:
         return (

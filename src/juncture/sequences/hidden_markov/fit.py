@@ -16,13 +16,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.base.checks import check_iterable
 from juncture.base.options import as_generator
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
 from juncture.data.sequences import Sequences
-from juncture.data.sources.sequence_source import SequenceParts, read_parts
+from juncture.data.sources.sequence_source import SequenceParts, read_sequences
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
 from juncture.inference.engines.verb_options import check_data
 from juncture.learning.conditionals.table import weighted_logs
@@ -45,13 +44,10 @@ from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.hidden_markov.statistics import (
     HiddenMarkovStatistics,
     check_allowed,
-    check_observed,
     count_labelled,
     estimate_parts,
     is_labelled,
-    nonempty_parts,
     state_names,
-    with_weights,
 )
 
 UNVISITED = 1e-8  # of all steps
@@ -129,10 +125,9 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     shaped = as_left_to_right(model, fixed_parts(fixed)) if start == "left-to-right" else model
     template, rows = tied_states(shaped, tied, fixed_parts(fixed))
     options = LearningOptions.of(template, rows, prior, fixed, point)
-    starts = Starts(
-        template, sequence_parts(template, data, lengths, weights, group, states), options, as_generator(rng)
-    )
-    check_observed(starts.parts())
+    given = read_sequences(template, data, lengths, group, states, weights)
+    starts = Starts(template, given.to_learn, options, as_generator(rng))
+    given.check_observed()
     problem = HiddenMarkovProblem(starts, start)
     labelled = estimate_labelled(problem) if has_full_m_step(learner) else None
     found, trace = labelled or learner.run(problem, progress)
@@ -158,23 +153,6 @@ def as_left_to_right(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> H
     if "initial" not in fixed and (initial > 0).all():
         initial = np.eye(model.num_states)[0]
     return HiddenMarkovModel(initial, transition, model.emissions, states=model.states)
-
-
-def sequence_parts(
-    model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any, group: Any = None, states: Any = None
-) -> SequenceParts:
-    """A function that starts a pass over all sequences: one part in memory, or parts of a table or a function."""
-    if group is not None or states is not None:
-        parts = read_parts(model, data, lengths, group, states, weights)
-        return lambda: nonempty_parts(parts())
-    if callable(data):
-        if lengths is not None or weights is not None:
-            raise InvalidData("parts that a function returns carry their own lengths and weights, as jt.Sequence")
-        return lambda: nonempty_parts(
-            model.sequences(part) for part in check_iterable(data(), "what the function of the data gives")
-        )
-    sequences = with_weights(model.sequences(data, lengths), weights)
-    return lambda: nonempty_parts([sequences])
 
 
 def estimate_labelled(problem: HiddenMarkovProblem) -> tuple[HiddenMarkovState, Trace] | None:

@@ -18,7 +18,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.components.categorical import CategoricalEmissions
 from juncture.data.sequences import Sequence, Sequences
-from juncture.data.sources.sequence_source import read_parts, read_sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
@@ -57,7 +57,7 @@ def infer_chain(  # noqa: PLR0913 (one verb, many options)
     distributions and log_evidence -inf, with one warning; `on_impossible="raise"` raises.
     """
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
-    return infer_sequences(model, model, read_sequences(model, evidence, lengths, group, states), options)
+    return infer_sequences(model, model, read_sequences(model, evidence, lengths, group, states).all(), options)
 
 
 @dataclass(frozen=True)
@@ -134,15 +134,13 @@ def log_prob_chain(
 ) -> Any:
     """log p(observations) of a sequence, or an array of one number for each of many."""
     resolve_method(model, "infer", method)
-    if group is not None:
-        return concatenate([score_sequences(model, part) for part in read_parts(model, rows, lengths, group, states)()])
-    sequences = read_sequences(model, rows, lengths, states=states)
-    found = score_sequences(model, sequences)
-    return float(found[0]) if sequences.is_single else found
-
-
-def score_sequences(model: HiddenMarkovModel, sequences: Sequences) -> np.ndarray:
     chain = Chain.of(model)
+    given = read_sequences(model, rows, lengths, group, states)
+    return given.answer(lambda sequences: score_sequences(chain, sequences))
+
+
+def score_sequences(chain: Chain, sequences: Sequences) -> np.ndarray:
+    """log p of each sequence."""
     return concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
 
 

@@ -15,12 +15,13 @@ from juncture.components.contract import is_whole
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.data.sequences import Sequences, as_sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
 from juncture.runtime.memory import check_table_fits
-from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start, sequence_parts
+from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts, column_moments, columns_of
@@ -85,7 +86,8 @@ def initial_hidden_markov(
     model = HiddenMarkovModel(even[0], even, emissions, states=variable.labels)
     template = as_left_to_right(model) if start == "left-to-right" else model
     options = LearningOptions.of(template, Groups.numbered(variable.labels), None, ())
-    return Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng)).make(start)
+    given = read_sequences(template, data, lengths, weights=weights)
+    return Starts(template, given.to_learn, options, as_generator(rng)).make(start)
 
 
 def first_distribution(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
@@ -93,9 +95,9 @@ def first_distribution(kind: Any, data: Any, read: Callable[..., Sequences], sym
     if isinstance(kind, str) and kind == "categorical":
         return first_table(read, symbols)
     if isinstance(kind, str) and kind in STRUCTURES:
-        return first_gaussian(read(event_shape=event_shape_of(data)), kind)
+        return first_gaussian(read(event_shape=event_shape_of(data)).observations, kind)
     if isinstance(kind, type) and issubclass(kind, Family):
-        return first_member(kind, read(event_shape=event_shape_of(data)))
+        return first_member(kind, read(event_shape=event_shape_of(data)).observations)
     if isinstance(kind, str) or not hasattr(kind, "log_prob"):
         known = (*STRUCTURES, "categorical")
         raise Unsupported(f"there is no kind of emissions {kind!r}; give a family, or a name: {hint(kind, known)}")
@@ -121,22 +123,22 @@ def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None)
     return CategoricalEmissions(np.full((1, size), 1.0 / size))
 
 
-def first_gaussian(sequences: Sequences, structure: str) -> GaussianEmissions:
+def first_gaussian(rows: np.ndarray, structure: str) -> GaussianEmissions:
     """Mean and variance of each column."""
-    mean, deviation = column_moments(columns_of(sequences.observations))
+    mean, deviation = column_moments(columns_of(rows))
     variance = first_variance(mean, deviation**2)
-    shape = (1, *sequences.observations.shape[1:])
+    shape = (1, *rows.shape[1:])
     whole = {"full": np.diag(variance), "tied": np.diag(variance), "diagonal": variance, "spherical": variance.mean()}
     kind: Any = structure if len(shape) == 2 or structure == "tied" else "diagonal"
     return GaussianEmissions(mean.reshape(shape), np.reshape(whole[kind], shape_of(kind, shape)), kind)
 
 
-def first_member(family: type[Family], sequences: Sequences) -> Family:
-    """The member that fits all steps together best; where there is none, one that fits steps drawn from them.
+def first_member(family: type[Family], rows: np.ndarray) -> Family:
+    """The member that fits all rows together best; where there is none, one that fits rows drawn from them.
 
-    Few steps may have tails too light for a StudentT; drawn with repetitions, some are heavier.
+    Few rows may have tails too light for a StudentT; drawn with repetitions, some are heavier.
     """
-    rows = sequences.observations[is_whole(sequences.observations)]
+    rows = rows[is_whole(rows)]
     statistics, rng = family.statistics(rows), np.random.default_rng(0)
     try:
         return family.estimate(statistics)

@@ -142,7 +142,7 @@ class HiddenMarkovModel(Value):
             symbol_code=None if self._symbol is None else self._symbol.code,
             takes_minus_infinity=self.emissions.takes_minus_infinity,
         )
-        return self.emissions.check(found)
+        return found.with_observations(self.emissions.check(found.observations, found.describe_step))
 
     def to_bayesian_network(self, length: int) -> BayesianNetwork:
         """The chain over `length` steps: state0, observation0, state1, …; for emissions that are a table.

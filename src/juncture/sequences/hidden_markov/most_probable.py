@@ -71,7 +71,7 @@ def most_probable_path(  # noqa: PLR0913 (one verb, many options)
     at once.
     """
     options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
-    sequences = read_sequences(model, evidence, lengths, group, states)
+    sequences = read_sequences(model, evidence, lengths, group, states).all()
     return decode_sequences(model, model, sequences, options, k, trellis)
 
 

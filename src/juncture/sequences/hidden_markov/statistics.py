@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 
 from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import Value, number_of, read_only
-from juncture.data.sequences import UNKNOWN, Sequences, check_step_weights
-from juncture.data.sources.sequence_source import SequenceParts, empty_sequences, read_parts, read_sequences
+from juncture.data.sequences import Sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import InvalidData
 from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.learning.fit import check_learned
@@ -21,28 +20,6 @@ from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 
 STEPS_AT_ONCE = 2**16
-
-
-def check_observed(parts: Iterable[Sequences]) -> None:
-    """Raise where there are steps that count, but nothing is observed at any of them, and no step is labelled."""
-    num_steps = 0
-    for part in parts:
-        counts = np.repeat(part.weights > 0, part.lengths)
-        if has_values(part.observations[counts]) or (
-            part.states is not None and has_values(part.states[counts], UNKNOWN)
-        ):
-            return
-        num_steps += int(counts.sum())
-    if num_steps:
-        raise InvalidData(
-            "nothing was observed: all values of all steps are missing, so there is nothing to learn from"
-        )
-
-
-def has_values(values: np.ndarray, unknown: int | None = None) -> bool:
-    """Whether some value is neither NaN nor the code of what is unknown."""
-    known = ~np.isnan(values) if values.dtype.kind == "f" else values != unknown
-    return bool(np.any(known))
 
 
 class HiddenMarkovStatistics(Value):
@@ -105,10 +82,7 @@ def labelled_statistics(
         check_labelled(sequences)
         return count_labelled(model, sequences)
 
-    if group is None:
-        return count(with_weights(read_sequences(model, data, lengths, states=states), weights))
-    parts = read_parts(model, data, lengths, group, states, weights)()
-    return reduce(operator.add, map(count, parts), count_labelled(model, empty_sequences(model.step_kind)))
+    return read_sequences(model, data, lengths, group, states, weights).total(count)
 
 
 def count_labelled(model: HiddenMarkovModel, sequences: Sequences) -> HiddenMarkovStatistics:
@@ -138,40 +112,6 @@ def count_shares(
         )
         before = shares[-1:]
     return reduce(operator.add, parts)
-
-
-def with_weights(sequences: Sequences, weights: Any) -> Sequences:
-    """The sequences with other weights, if some are given."""
-    if weights is None:
-        return sequences
-    try:
-        given = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"weights are numbers, one for each sequence: {error}") from error
-    if given.shape != sequences.weights.shape:
-        raise InvalidData(f"there are {sequences.num} sequences, but weights of the shape {given.shape}")
-    if not (np.isfinite(given) & (given >= 0)).all():
-        raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {given[~(given >= 0)]}")
-    return check_step_weights(replace(sequences, weights=given))
-
-
-def weighted_parts(model: Any, data: Any, lengths: Any, group: Any, weights: Any) -> SequenceParts:
-    """The parts of the data; `weights` are one number a sequence, or with `group` the name of a column."""
-    if group is not None:
-        return read_parts(model, data, lengths, group, weights=weights)
-    sequences = with_weights(read_sequences(model, data, lengths), weights)
-    return lambda: iter([sequences])
-
-
-def nonempty_parts(parts: Iterable[Sequences]) -> Iterator[Sequences]:
-    """The parts that have a step of positive weight; raises if there is none."""
-    some = False
-    for part in parts:
-        if (part.lengths[part.weights > 0] > 0).any():
-            some = True
-            yield part
-    if not some:
-        raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
 
 
 def check_labelled(sequences: Sequences) -> None:

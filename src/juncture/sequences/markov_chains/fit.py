@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of
 from juncture.data.sequences import Sequences
-from juncture.data.sources.sequence_source import empty_sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import ImpossibleEvidence, InvalidData, UnseenParentsWarning, hint, warn_user
 from juncture.learning.conditionals.contract import EstimationOptions, Point
 from juncture.learning.conditionals.table import TableCounts, added_counts, weighted_logs
@@ -22,7 +21,6 @@ from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, Trace
-from juncture.sequences.hidden_markov.statistics import check_observed, weighted_parts
 from juncture.sequences.markov_chains.evolution import power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
@@ -40,8 +38,7 @@ def chain_statistics(
             raise InvalidData(f"statistics are of complete sequences; {hole} is missing: jt.fit allows holes")
         return count_complete(model, sequences)
 
-    parts = weighted_parts(model, data, lengths, group, weights)()
-    return reduce(add, map(count, parts), count_complete(model, empty_sequences(model.step_kind)))
+    return read_sequences(model, data, lengths, group, weights=weights).total(count)
 
 
 def estimate_chain(
@@ -73,14 +70,13 @@ def fit_chain(  # noqa: PLR0913 (one verb, many options)
     mapping from "initial" and "transition" to these) the mean of the posterior, or with `point="mode"` its mode.
     Where states are missing EM sums them out, from the given chain on; this is for chains of order 1. With `group`,
     `data` is a table (a frame, a file, a query or a source): rows with the same cell in that column are one sequence,
-    and `weights` names a column.
+    and `weights` names a column. `data` may be a function that returns parts of the sequences for every pass.
     """
-    parts = weighted_parts(model, data, lengths, group, weights)
+    given = read_sequences(model, data, lengths, group, weights=weights)
     options = as_estimation_options(prior, model.order, point, on_unseen)
-    hole = next((hole for hole in map(first_hole, parts()) if hole is not None), None)
+    hole = next((hole for hole in map(first_hole, given.parts()) if hole is not None), None)
     if hole is None:
-        counts = (count_complete(model, part) for part in parts())
-        found = Estimate(reduce(add, counts, count_complete(model, empty_sequences(model.step_kind))), options)
+        found = Estimate(given.total(partial(count_complete, model)), options)
         found.report_unseen()
         trace = Trace((found.log_likelihood + found.log_prior,), True, "complete data: estimated in one step")
         return Fit(found.chain, found.log_likelihood, trace, found.statistics)
@@ -88,8 +84,8 @@ def fit_chain(  # noqa: PLR0913 (one verb, many options)
         raise InvalidData(
             f"{hole} is missing; a chain of order {model.order} is learned from complete sequences: cut this one there"
         )
-    check_observed(parts())
-    gaps = reduce(add, (GapCounts.of(part, model.num_states) for part in parts()))
+    given.check_observed()
+    gaps = given.total(lambda part: GapCounts.of(part, model.num_states))
     problem = MarkovChainProblem(model, gaps, options, as_generator(rng))
     found, trace = resolve_learner(method, "Markov chains").run(problem, progress)
     Estimate(found.statistics, options).report_unseen()

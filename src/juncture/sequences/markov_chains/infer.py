@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ import numpy as np
 from juncture.base.checks import check_counts
 from juncture.base.options import as_generator
 from juncture.data.sequences import Sequence, Sequences
-from juncture.data.sources.sequence_source import read_parts, read_sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import label_array
 from juncture.errors import Unsupported
 from juncture.inference.engines.verb_options import register_methods, resolve_method
 from juncture.numerics.stable import log
 from juncture.runtime.memory import check_table_fits
-from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, draw_paths_given, infer_sequences
+from juncture.sequences.hidden_markov.infer import ChainOptions, draw_paths_given, infer_sequences
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import decode_sequences
 from juncture.sequences.markov_chains.evolution import next_distribution, power
@@ -43,7 +44,7 @@ def infer_missing(
     """The beliefs about each state of a sequence, or of each of many sequences."""
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
     hidden = as_hidden(model)
-    return infer_sequences(model, hidden, hidden.sequences(read_sequences(model, evidence, lengths, group)), options)
+    return infer_sequences(model, hidden, read_sequences(model, evidence, lengths, group).all(), options)
 
 
 def most_probable_missing(  # noqa: PLR0913 (one verb, many options)
@@ -62,7 +63,7 @@ def most_probable_missing(  # noqa: PLR0913 (one verb, many options)
     """The most probable states of a sequence, or of each of many sequences."""
     options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
     hidden = as_hidden(model)
-    sequences = hidden.sequences(read_sequences(model, evidence, lengths, group))
+    sequences = read_sequences(model, evidence, lengths, group).all()
     return decode_sequences(model, hidden, sequences, options, k, trellis)
 
 
@@ -80,11 +81,7 @@ def log_prob_chain(
 ) -> Any:
     """log p of each sequence of states: a float for one, an array for several."""
     resolve_method(model, "infer", method)
-    if group is not None:
-        return concatenate([log_prob_of(model, part) for part in read_parts(model, rows, lengths, group)()])
-    given = read_sequences(model, rows, lengths)
-    values = log_prob_of(model, given)
-    return float(values[0]) if given.is_single else values
+    return read_sequences(model, rows, lengths, group).answer(partial(log_prob_of, model))
 
 
 def log_prob_of(model: MarkovChain, sequences: Sequences) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.base.options import as_generator, check_names
 from juncture.data.sequences import Sequences
-from juncture.data.sources.sequence_source import SequenceParts
+from juncture.data.sources.sequence_source import SequenceParts, read_sequences
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.learning.em.contract import EMState, Expected
@@ -24,7 +24,6 @@ from juncture.learning.em.expectation_maximization import has_full_m_step, resol
 from juncture.learning.em.squarem import flatten_tables, unflatten_tables
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress
-from juncture.sequences.hidden_markov.statistics import check_observed, nonempty_parts, weighted_parts
 from juncture.sequences.state_space.estimation import (
     ALIKE,
     FLOOR,
@@ -63,9 +62,9 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     Values and whole steps may be missing, and states may be given. All parts that the model has are learned, but for
     those named in `fixed`; parts that vary in time must be among these. With `group`, `data` is a table (a frame, a
     file, a query or a source): rows with the same cell in that column are one sequence, and `weights` names a column.
-    `prior` maps noises ("transition_noise",
-    "observation_noise", "initial_covariance") to an `InverseWishart`: the mode is taken. `weights` are those of the
-    sequences. `method` may be an `ExpectationMaximization`, with restarts at random; as EM is slow where noises are
+    Else `weights` are those of the sequences, and `data` may be a function that returns parts of them for every pass.
+    `prior` maps noises ("transition_noise", "observation_noise", "initial_covariance") to an `InverseWishart`: the mode
+    is taken. `method` may be an `ExpectationMaximization`, with restarts at random; as EM is slow where noises are
     small or much is missing, `ExpectationMaximization(acceleration="squarem")` is often worth it.
 
     The states are determined up to a change of their basis, which the start and the fixed parts settle. From one
@@ -76,9 +75,9 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     learner = resolve_learner(method, "state spaces")
     check_progress(progress)
     options = StateSpaceOptions(fixed_parts(model, fixed), check_priors(model, prior, fixed))
-    parts = weighted_parts(model, data, lengths, group, weights)
-    check_observed(nonempty_parts(parts()))
-    problem = StateSpaceProblem(model, lambda: nonempty_parts(parts()), options, as_generator(rng))
+    given = read_sequences(model, data, lengths, group, weights=weights)
+    given.check_observed()
+    problem = StateSpaceProblem(model, given.to_learn, options, as_generator(rng))
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         report_floor(estimate_state_space(found.model, found.statistics, options, problem.observed)[1])

@@ -9,6 +9,7 @@ rest costs a square. Kailath, Sayed and Hassibi, Linear Estimation (2000), chapt
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from juncture.base.checks import check_counts, check_iterable
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.sequences import Sequence, Sequences
-from juncture.data.sources.sequence_source import read_parts, read_sequences
+from juncture.data.sources.sequence_source import read_sequences
 from juncture.drawing.courses import Course, Panel
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidData
@@ -48,7 +49,7 @@ def infer_states(
     """The beliefs of one sequence, or a list of them for many; no sequence has density zero."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    given = read_sequences(model, evidence, lengths, group)
+    given = read_sequences(model, evidence, lengths, group).all()
     if budget is not None or memory_limit is not None:
         check_cost(model, given, budget, memory_limit)
     forward = filtered(model, given)
@@ -73,12 +74,7 @@ def log_prob_sequences(
 ) -> Any:
     """Log p(observations) of one sequence, a float, or of many, an array; what is missing is integrated out."""
     resolve_method(model, "infer", method)
-    if group is not None:
-        parts = read_parts(model, rows, lengths, group)()
-        return np.concatenate([np.empty(0), *(log_prob_of(model, part) for part in parts)])
-    given = read_sequences(model, rows, lengths)
-    values = log_prob_of(model, given)
-    return float(values[0]) if given.is_single else values
+    return read_sequences(model, rows, lengths, group).answer(partial(log_prob_of, model))
 
 
 def log_prob_of(model: LinearGaussianStateSpace, sequences: Sequences) -> np.ndarray:

@@ -27,7 +27,6 @@ from juncture.components.word_counts import MultinomialCounts
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.rows import Rows, as_dataset
-from juncture.data.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, Unsupported, hint, warn_user
 from juncture.families.continuous.exponential import Exponential
@@ -116,7 +115,7 @@ class GenerativeClassifier(NamedFeatures):
         values = read.numbers(self.mixture.event_shape)
         if read.is_single(self.mixture.event_shape):
             raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
-        return self.densities.check(as_one_sequence(values)).observations
+        return self.densities.check(values)
 
     def _log_joint(self, rows: Any) -> np.ndarray:
         """`log_joint` of rows that were checked."""

@@ -31,7 +31,6 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import reference_moments
 from juncture.components.independent import IndependentEmissions
 from juncture.components.word_counts import BagOfWords, DirichletCounts, MultinomialCounts, check_counts
-from juncture.data.sequences import as_one_sequence
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
@@ -114,7 +113,7 @@ def check_rows(template: GenerativeClassifier, data: LabelledRows) -> None:
 def check_cells(densities: Emissions, rows: Any) -> None:
     """Refuse cells that a family does not take; a sparse matrix is for counts of words, and zeros and ones."""
     if isinstance(rows, np.ndarray):
-        densities.check(as_one_sequence(rows))
+        densities.check(rows)
     elif isinstance(densities, BagOfWords):
         check_counts(rows)
     elif isinstance(densities, BernoulliEmissions):
