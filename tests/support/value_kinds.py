@@ -1,6 +1,11 @@
-"""A few different instances of every kind of value; a kind added to `KINDS` is held to the laws of `test_values`."""
+"""A few different instances of every kind of value; a kind added to `KINDS` is held to the laws of `test_values`.
+
+The kinds of model whose entry in `model_kinds.py` has several models are held to them too.
+"""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +20,7 @@ from support import (
     decision_kinds,
     latent_kinds,
     linear_kinds,
+    model_kinds,
     regression_kinds,
     sequence_kinds,
     tree_kinds,
@@ -529,4 +535,5 @@ KINDS = [
     *decision_kinds.KINDS,
     *tree_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
+    *(partial(model_kinds.models_of, [name]) for name, make in model_kinds.KINDS.items() if make().others),
 ]
