@@ -478,7 +478,7 @@ def imputed_rows():
     return jt.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
 
 
-KINDS = [
+OWN = [
     search_results,
     imputed_rows,
     variables,
@@ -535,5 +535,6 @@ KINDS = [
     *decision_kinds.KINDS,
     *tree_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
-    *(partial(model_kinds.models_of, [name]) for name, make in model_kinds.KINDS.items() if make().others),
 ]
+MODELS = [partial(model_kinds.models_of, [name]) for name, make in model_kinds.KINDS.items() if make().others]
+KINDS = [*OWN, *MODELS]
