@@ -24,7 +24,7 @@ TESTS = Path(__file__).parent
 LAWS = (
     "test_answers_of_all_kinds.py", "test_travelling_answers.py", "test_first_messages.py", "test_wrong_kinds.py",
     "base/test_values.py", "base/documents/test_kinds.py", "base/documents/test_refused.py", "cli/test_model_files.py",
-    "kernels/test_paths.py",
+    "kernels/test_paths.py", "learning/em/test_laws.py", "learning/em/test_bounds.py",
 )  # fmt: skip
 NEW = "(change and point) or (registered and models)"
 MODEL = PoissonChangePoint(1.5, 6.0, [0.1, 0.2, 0.3, 0.4])

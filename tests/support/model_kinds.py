@@ -1,7 +1,7 @@
 """An example of every kind of model with data for it: the laws over kinds run over all; a new kind is one entry.
 
-The laws of answers, of files and of values take it from here. A kind with many forms of documents has more examples in
-`document_examples.py`, and a kind whose values differ in many ways has more in `value_kinds.py`.
+The laws of answers, files, values and EM take it from here. A kind with many forms of documents has more examples in
+`document_examples.py`, one whose values differ in many ways has more in `value_kinds.py`, and EM in `em_problems.py`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Kind:
     has_most_probable: bool = True  # the density of shares of topics, for one, has no largest value
     learner: dict[str, Any] = field(default_factory=few_steps)  # options of fit that end soon
     others: tuple[Any, ...] = ()  # further models of this kind, different from each other
+    em_problem: Callable[[np.random.Generator], tuple[Any, list[Any]]] | None = None  # as in `em_problems.py`
 
 
 def network() -> Kind:

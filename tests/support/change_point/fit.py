@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from juncture.base.options import as_generator
 from juncture.data.feature_names import keep_names
@@ -23,7 +24,10 @@ Block = tuple[np.ndarray, np.ndarray]  # rows and their weights
 
 @dataclass(frozen=True, eq=False)
 class ChangePointProblem:
-    """Rows of counts to learn from. Statistics: counts and steps seen before the change, then after; rows by change."""
+    """Rows of counts to learn from.
+
+    Statistics: counts and seen steps before the change, those after, Σ log count!, and rows by their change point.
+    """
 
     template: PoissonChangePoint
     rows: np.ndarray
@@ -50,20 +54,29 @@ class ChangePointProblem:
         rows, weights, log_evidence = rows[counted], weights[counted], log_evidence[counted]
         posterior = np.exp(log_joint[counted] - log_evidence[:, None]) * weights[:, None]
         has_changed = np.cumsum(posterior, axis=1) * ~np.isnan(rows)
-        has_not = (weights[:, None] - np.cumsum(posterior, axis=1)) * ~np.isnan(rows)
+        has_not = np.maximum(weights[:, None] - np.cumsum(posterior, axis=1), 0.0) * ~np.isnan(rows)
         counts = np.nan_to_num(rows)
         sums = [part.sum() for share in (has_not, has_changed) for part in (share * counts, share)]
-        return Expected(np.array([*sums, *posterior.sum(axis=0)]), float(weights @ log_evidence))
+        constant = weights @ gammaln(counts + 1).sum(axis=1)
+        return Expected(np.array([*sums, constant, *posterior.sum(axis=0)]), float(weights @ log_evidence))
 
     def maximize(self, statistics: np.ndarray, model: PoissonChangePoint) -> PoissonChangePoint:
-        early, early_steps, late, late_steps = statistics[:4]
-        before = max(early, 0.0) / early_steps if early_steps > 0 else model.before
+        early, early_steps, late, late_steps, _, *change_points = statistics
+        before = early / early_steps if early_steps > 0 else model.before
         after = late / late_steps if late_steps > 0 else model.after
-        change = statistics[4:] / statistics[4:].sum() if statistics[4:].any() else model.change
+        total = sum(change_points)
+        change = np.array(change_points) / total if total > 0 else model.change
         return PoissonChangePoint(before, after, change)._named(model.feature_names)
 
     def log_prior(self, model: PoissonChangePoint) -> float:
         return 0.0
+
+    def expected_log_joint(self, statistics: np.ndarray, model: PoissonChangePoint) -> float:
+        """E log p(rows, change points | model)."""
+        early, early_steps, late, late_steps, constant, *change_points = statistics
+        counts = xlogy(early, model.before) - early_steps * model.before
+        counts += xlogy(late, model.after) - late_steps * model.after
+        return float(counts - constant + xlogy(change_points, model.change).sum())
 
 
 @keep_names
