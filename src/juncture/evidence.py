@@ -32,12 +32,12 @@ from juncture.data.likelihoods import (
     count_rows,
     is_many,
 )
-from juncture.data.sources.contract import check_extra, is_source
-from juncture.data.sources.entries import as_source, find_query
+from juncture.data.rows import Rows
+from juncture.data.sources.entries import as_source
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable, hint
-from juncture.variables import Scope, Variable, is_missing
+from juncture.variables import Variable, is_missing
 
 
 class Evidence(Value):
@@ -60,7 +60,6 @@ class Evidence(Value):
     Evidence({'smoke': 'yes'}, likelihoods of xray)
     """
 
-    _fields = ("rows", "likelihoods", "index")
     rows: Any
     likelihoods: dict[str, Likelihoods]
     index: Any  # of the frame that the rows come from, or None; it is not compared
@@ -100,21 +99,11 @@ def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) ->
     """Many rows without likelihoods: a frame, a dataset or a source; a series of pandas is one row."""
     if is_series(evidence):
         return findings_of(evidence.to_dict(), variables, extra)
-    is_streamed = is_source(evidence) or find_query(evidence) is not None
-    dataset = collect_rows(evidence, variables, extra) if is_streamed else Dataset(evidence, variables, extra=extra)
+    dataset = Rows.of(evidence).codes(variables, extra=extra)
     codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
     reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
     parts = drop_unobserved(codes), drop_unobserved(reals)
     return Findings(variables, *parts, num_rows=dataset.num_rows, index=row_index(evidence))
-
-
-def collect_rows(data: Any, variables: tuple[Variable, ...], extra: Extra) -> Dataset:
-    """The rows of a source or a query in memory, as codes."""
-    source = data if is_source(data) else as_source(data, variables, extra=extra)
-    check_extra(source.names, Scope(variables), extra)
-    from juncture.data.sources.source import collect
-
-    return collect(source.coded(variables))
 
 
 @findings_of.register(str)

@@ -52,7 +52,6 @@ class Variable(Value):
     (('< 18', '18 – 65', '≥ 65'), 1, 2)
     """
 
-    _fields = ("name", "states", "dimension", "cuts")
     name: str
     states: tuple[State, ...] | None
     dimension: int

@@ -7,6 +7,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 from functools import cache, cached_property
 from itertools import combinations, product
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -181,3 +182,26 @@ def test_html_of_large_tables_is_cut_and_says_so():
     assert html.count("<tr>") == 33
     assert "cut from 100 rows × 40 columns" in html
     assert jt.Factor([], 2.5)._repr_html_() == "<code>2.5</code>"
+
+
+def test_the_fields_are_what_a_class_annotates_without_a_value():
+    """Those of the bases come first, in their order; a class that lists its fields has those."""
+
+    class Shape(Value):
+        kinds: ClassVar[int]
+        name: str
+        colour: str
+        is_closed: bool = True
+        _area: float
+
+    class Circle(Shape):
+        radius: float
+        name: str
+
+    class Point(Circle):
+        _fields = ("name",)
+        place: float
+
+    assert Shape._fields == ("name", "colour")
+    assert Circle._fields == ("name", "colour", "radius")
+    assert Point._fields == ("name",)

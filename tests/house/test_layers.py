@@ -19,9 +19,9 @@ ORDERS = {
         "graphs", "families", "factors", "components", "information", "networks", "inference", "learning", "clusters",
         "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
     ],
-    "base": ["values", "checks", "options", "intervals", "compilation", "dispatch", "kinds", "documents"],
+    "base": ["values", "checks", "notes", "options", "intervals", "compilation", "dispatch", "kinds", "documents"],
     "base.documents": [
-        "json_text", "node", "kinds",
+        "json_text", "node", "codec", "kinds",
     ],
     "numerics": [
         "stable", "iteration", "newton", "curvature", "descent", "quadrature",
@@ -58,8 +58,8 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
-        "observations", "document", "tables", "files", "dataset", "likelihoods", "findings", "missingness",
-        "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
+        "observations", "document", "column_kinds", "tables", "files", "dataset", "likelihoods", "findings",
+        "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
     ],
 }  # fmt: skip
 

@@ -98,7 +98,7 @@ import sys
 sys.modules["numba"] = None
 import warnings
 warnings.simplefilter("error")
-from juncture.cli import compile_ahead as warmup
+from juncture.cli import warmup
 warmup.LONG_SEQUENCE = 64
 for ask in warmup.SUBJECTS.values():
     ask()

@@ -9,7 +9,7 @@ import numpy as np
 
 import juncture as jt
 from juncture import supervised as sv
-from juncture.data.feature_names import find_names
+from juncture.data.rows import find_names
 
 COLUMNS = ("a", "b", "c")
 GENERATOR = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.base import kinds
-from juncture.data.rows import rows_of
+from juncture.data.rows import Rows
 from support import model_kinds
 from support.change_point.fit import ChangePointProblem
 from support.change_point.model import PoissonChangePoint
@@ -22,7 +22,7 @@ kinds.KINDS["PoissonChangePoint"] = "support.change_point"
 def em_problem(rng: np.random.Generator) -> tuple[ChangePointProblem, list[Any]]:
     """Rows with holes, and the same in two blocks."""
     model = PoissonChangePoint(*rng.gamma(2.0, 3.0, size=2), rng.dirichlet(np.ones(5)))
-    rows = np.where(rng.random((20, 5)) < 0.2, np.nan, rows_of(jt.sample(model, 20, rng=rng))[0])
+    rows = np.where(rng.random((20, 5)) < 0.2, np.nan, Rows.of(jt.sample(model, 20, rng=rng)).numbers((5,)))
     weights = rng.uniform(0.5, 2.0, size=20)
     start = PoissonChangePoint(*rng.gamma(2.0, 3.0, size=2), np.full(5, 0.2))
     return ChangePointProblem(start, rows, weights, rng), [(rows[:7], weights[:7]), (rows[7:], weights[7:])]

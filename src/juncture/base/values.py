@@ -6,7 +6,8 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import FrozenInstanceError, fields, is_dataclass
 from functools import partial
-from typing import Any, ClassVar, NoReturn
+from inspect import get_annotations
+from typing import Any, ClassVar, NoReturn, get_origin
 
 import numpy as np
 
@@ -14,12 +15,19 @@ import numpy as np
 class Value:
     """A frozen object made of named fields; equal to another of its class when all fields are.
 
-    A subclass lists its `_fields`, sets them once with `_set`, and may override `_key` when
-    equality means something else than "the same fields". Whatever else it caches in itself
-    is neither compared nor pickled.
+    The fields of a subclass are the names that it annotates without a value, after those of its bases; names with a
+    leading underscore and class variables are none. A subclass with other fields lists them in `_fields`. It sets them
+    once with `_set`, and may override `_key` when equality means something else than "the same fields". Whatever else
+    it caches in itself is neither compared nor pickled.
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "_fields" not in cls.__dict__:
+            inherited = [name for base in cls.__bases__ if issubclass(base, Value) for name in base._fields]
+            cls._fields = tuple(dict.fromkeys([*inherited, *declared_fields(cls)]))
 
     def _set(self, **fields: Any) -> None:
         self.__dict__.update(fields)
@@ -52,6 +60,18 @@ class Value:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**{name: freeze_arrays(value) for name, value in state.items()})
+
+
+def declared_fields(cls: type) -> list[str]:
+    """The names that a class itself annotates as fields: no class variables, no defaults, nothing private."""
+    annotations = {name: kind for name, kind in get_annotations(cls).items() if not name.startswith("_")}
+    return [name for name, kind in annotations.items() if name not in cls.__dict__ and not is_class_variable(kind)]
+
+
+def is_class_variable(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return annotation.startswith(("ClassVar", "typing.ClassVar"))
+    return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
 class SameContent:

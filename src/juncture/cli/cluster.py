@@ -26,8 +26,8 @@ from juncture.cli.reading.kept_columns import keep_columns
 from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
+from juncture.data.column_kinds import find_identifiers, holds_dates, is_measured, summarize
 from juncture.data.dataset import Dataset
-from juncture.data.tables.column_kinds import find_identifiers, holds_dates, is_measured
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.number_of_components import CRITERIA, ComponentChoice, choose_components
 from juncture.latent.mixtures.starts import table_mixture, table_prior, table_rows
@@ -119,7 +119,9 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
 def leave_out(data: Dataset) -> Dataset:
     """The columns to cluster by: no identifiers, running numbers or dates, and a note of each that is left out."""
     found = {one.name: one.describe() for one in find_identifiers(data)}
-    out = [name for name in data.columns if (name in found and not is_measured(data, name)) or holds_dates(data, name)]
+    out = [
+        name for name, one in summarize(data).items() if (name in found and not is_measured(one)) or holds_dates(one)
+    ]
     for name in out:
         print_note(f"note: {found.get(name, f'the column {name!r} holds dates')}; it is left out of the clustering")
     for name in (name for name in found if name not in out):

@@ -33,8 +33,8 @@ from juncture.cli.reading.row_files import (
     name_source,
     read_table,
 )
+from juncture.data.column_kinds import find_look, group_looks, summarize
 from juncture.data.dataset import Dataset
-from juncture.data.tables.column_kinds import find_look, group_looks
 from juncture.data.tables.table import Table
 from juncture.errors import FormatError, InvalidData, TextColumnWarning, escape_controls, hint
 from juncture.runtime.files import write_text
@@ -147,7 +147,8 @@ def read_cells(rows: str, target: str, ignore: list[str]) -> Table:
 
 def note_markers(data: Dataset) -> Iterator[str]:
     """The texts that mark missing cells, with a note of each; decimal commas get a note too."""
-    texts = ((name, find_look(data.variable(name).labels, is_of_file=True)) for name in data.states_from_data)
+    columns = summarize(data, is_of_file=True)
+    texts = ((name, find_look(columns[name])) for name in data.states_from_data)
     for finding in group_looks(texts):
         if finding.look.kind in {"number", "state"}:
             print_note(f"note: {finding.describe()}; it is read as a missing value")

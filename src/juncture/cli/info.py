@@ -20,10 +20,10 @@ from juncture.cli.reading.arguments import AsJson, Normalize, load_model
 from juncture.cli.reading.completion import complete_network
 from juncture.cli.reading.kept_columns import as_dataset, as_written
 from juncture.cli.reading.row_files import Missing, advise_option, read_table
+from juncture.data.column_kinds import Summary, find_identifiers, find_look, group_looks, name_kind, summarize
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.data.tables.coding import mark_missing
-from juncture.data.tables.column_kinds import find_identifiers, find_look, group_looks
 from juncture.drawing.text import format_percentage
 from juncture.errors import Unsupported
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -179,7 +179,7 @@ def collect_table_facts(rows: str, missing: Sequence[str]) -> dict[str, Any]:
 
 def list_remarks(data: Dataset) -> list[str]:
     """Columns of text that look like something else, with the option that reads them so, and identifiers."""
-    looks = {each.name: find_look(each.labels, is_of_file=True) for each in data.variables if not each.is_real}
+    looks = {name: find_look(summary) for name, summary in summarize(data, is_of_file=True).items()}
     texts = [
         f"{finding.describe()}; for juncture learn, {advise_option(finding)}" for finding in group_looks(looks.items())
     ]
@@ -191,21 +191,11 @@ def describe_column(variable: Variable, data: Dataset, share: float) -> dict[str
     column = data.columns[variable.name]
     values = np.unique(column[~np.isnan(column)] if variable.is_real else column[column >= 0])
     labels = values.tolist() if variable.is_real else [variable.labels[code] for code in values]
-    kind = name_kind(labels)
+    kind = name_kind(Summary(labels))
     found = {"name": variable.name, "kind": kind, "values": len(labels), "missing": share}
     if kind.endswith("numbers"):
         return {**found, "least": min(labels), "most": max(labels)}
     return {**found, "examples": labels[:EXAMPLES]}
-
-
-def name_kind(labels: Sequence[Any]) -> str:
-    if not labels:
-        return "empty"
-    if all(isinstance(label, bool) for label in labels):
-        return "true or false"
-    if any(isinstance(label, str) for label in labels):
-        return "text"
-    return "whole numbers" if all(float(label).is_integer() for label in labels) else "numbers"
 
 
 def format_values(column: dict[str, Any]) -> str:

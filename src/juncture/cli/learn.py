@@ -26,7 +26,7 @@ from juncture.errors import IdentifierWarning, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.graph import Edge
 from juncture.graphs.text import parse_chains, quote_name
-from juncture.learning.structure.data import Rows, names_of
+from juncture.learning.structure.data import Cases, names_of
 from juncture.learning.structure.independence import TESTS
 from juncture.learning.structure.learn import SEARCHES, resolve_method
 from juncture.learning.structure.scores.scores import SCORES
@@ -246,7 +246,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
 
 
-def prior_for(data: Rows, prior: float | None) -> float | None:
+def prior_for(data: Cases, prior: float | None) -> float | None:
     """The pseudo-count of tables; where all columns are numbers there are none, and --prior is ignored with a note."""
     if not all(variable.is_real for variable in data.variables):
         return PSEUDO_COUNT if prior is None else prior
@@ -326,7 +326,7 @@ def options_of(method: str) -> set[str]:
     return {field.name for field in fields(kind)}
 
 
-def find_strengths(data: Rows, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
+def find_strengths(data: Cases, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
     with show_progress(f"learning from {samples:,} bootstrap samples", "share") as progress:
         return edge_strengths(data, method, samples=samples, rng=seed, progress=progress, **options)
 

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple, TypeVar
 from juncture.cli.printing.output import print_note
 from juncture.cli.printing.progress import PassBar, WatchedSource, show_passes, show_progress
 from juncture.cli.reading.row_files import name_source, note_identifiers, note_text_columns, read_table
+from juncture.data.column_kinds import Summary, are_many_numbers
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_source
 from juncture.errors import InvalidData, TextColumnWarning, Unsupported, hint
 from juncture.learning.fit import Fit
-from juncture.learning.structure.data import Rows, as_rows, total_weight
+from juncture.learning.structure.data import Cases, read_cases, total_weight
 from juncture.learning.structure.learn import search_structure
 from juncture.learning.structure.searches.combined import SearchResult
 from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
@@ -36,7 +37,7 @@ class Training(NamedTuple):
     """What a network is learned from: the rows of the search, and the source that the parameters are counted from."""
 
     name: str
-    rows: Rows
+    rows: Cases
     source: RowSource | None = None
 
     @property
@@ -121,14 +122,11 @@ def read_blocks(
     if real:
         source = source.coded([Variable(one.name) if one.name in real else one for one in source.variables])
     with show_passes(f"reading {rows}", "score", source.num_rows) as bar:
-        data = as_rows(watch(source, bar), None, None)
+        data = read_cases(watch(source, bar), None, None)
     note_whole_numbers(data.variables)
     if isinstance(data, Dataset):
         note_identifiers(data)
     return Training(rows, data, source)
-
-
-MANY_NUMBERS = 20  # different whole numbers: more of them are rather quantities than names
 
 
 def read_training_rows(
@@ -159,7 +157,7 @@ def note_whole_numbers(variables: Sequence[Variable]) -> None:
     if len(with_states) == len(variables):
         return
     for variable in with_states:
-        if variable.num_states > MANY_NUMBERS and all(isinstance(label, int) for label in variable.labels):
+        if are_many_numbers(Summary(variable.labels)):
             print_note(
                 f"note: the {variable.num_states:,} whole numbers of {variable.name!r} are states;"
                 f" --real {quote(variable.name)} takes them as real-valued"

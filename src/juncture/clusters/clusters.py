@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
-from juncture.data.rows import check_complete, rows_of
+from juncture.data.rows import Rows, check_complete
 from juncture.errors import InvalidData
 from juncture.numerics.iteration import Trace
 
@@ -28,7 +28,6 @@ class Clusters(NamedFeatures):
         The distortion at the start and after each step, which never rises.
     """
 
-    _fields = ("labels", "centers", "distortion", "trace")
     labels: np.ndarray
     centers: np.ndarray
     distortion: float
@@ -59,7 +58,7 @@ class Clusters(NamedFeatures):
             raise InvalidData(
                 "medoids are rows of a table of dissimilarities; take the nearest by that of the new rows"
             )
-        table, _ = rows_of(rows, self.centers.shape[1:], self.feature_names)
+        table = Rows.of(rows, self.feature_names).numbers(self.centers.shape[1:])
         check_complete(table, "clusters", "fit a Mixture of Gaussians")
         return squared_distances(table, self.centers).argmin(axis=1)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_count, check_kind, check_number
 from juncture.base.values import Value, number_of, read_only
-from juncture.data.rows import check_complete, weighted_rows
+from juncture.data.rows import Rows, check_complete
 from juncture.errors import InvalidData
 
 LINKAGES = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
@@ -24,7 +24,6 @@ class Dendrogram(Value):
         of the new cluster. Clusters 0, 1, … are the rows; merge i makes the cluster rows + i.
     """
 
-    _fields = ("merges",)
     merges: np.ndarray
 
     def __init__(self, merges: Any) -> None:
@@ -107,7 +106,7 @@ def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "eu
 
     check_choice(linkage, LINKAGES, "linkage")
     check_kind(metric, str, "metric")
-    table, _ = weighted_rows(rows, None)
+    table, _ = Rows.of(rows).many()
     check_complete(table, "clusters", "fit a Mixture of Gaussians")
     if len(table) < 2 or not table.shape[1]:
         raise InvalidData(f"a hierarchy has at least 2 rows of numbers; got an array of the shape {table.shape}")

@@ -17,8 +17,8 @@ from juncture.base.checks import check_array, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of, read_only
 from juncture.clusters.clusters import Clusters, squared_distances
-from juncture.data.feature_names import Names, as_table, find_names, without
-from juncture.data.rows import check_complete, weighted_rows
+from juncture.data.feature_names import Names
+from juncture.data.rows import Rows, check_complete
 from juncture.errors import InvalidData, MissingExtra
 from juncture.numerics.iteration import Trace
 
@@ -68,12 +68,12 @@ def k_means(
 
 def as_rows(rows: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, Names | None]:
     """The rows, their weights, and the names of the columns."""
-    given = as_table(rows)
-    table, heavy = weighted_rows(given, weights)
+    read = Rows.of(rows, weights=weights)
+    table, heavy = read.many()
     check_complete(table, "clusters", "fit a Mixture of Gaussians")
     if not heavy.sum() > 0 or not table.shape[1]:
         raise InvalidData("clusters need rows that weigh something, and columns")
-    return table, heavy, without(find_names(given), weights)
+    return table, heavy, read.names
 
 
 def as_centers(start: Any, number: int, columns: int) -> np.ndarray:
@@ -243,7 +243,6 @@ class ClusterChoice(Value):
         What each cluster costs.
     """
 
-    _fields = ("clusters", "penalty")
     clusters: tuple[Clusters, ...]
     penalty: float
 

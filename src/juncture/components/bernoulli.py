@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.base.checks import check_array
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, is_seen, raise_wrong_prior
 from juncture.data.sequences import Sequences
@@ -41,7 +42,6 @@ class BernoulliEmissions(Emissions):
     [[0.125, 0.375], [0.75, 0.25]]
     """
 
-    _fields = ("probabilities",)
     is_table: ClassVar[bool] = True
     probabilities: np.ndarray  # (state, column)
 
@@ -114,12 +114,12 @@ class BernoulliEmissions(Emissions):
         ones, seen = np.sum(blocks, axis=0) if blocks else empty
         return EmissionStatistics(weights.T @ is_seen(rows).astype(float), [ones, seen])
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
         ones, seen = statistics.parts
         more, less = self._added(prior)
         total = seen + more + less
         table = np.divide(ones + more, total, out=self.probabilities.copy(), where=total > DEAD)
-        return type(self)(np.minimum(table, 1.0))
+        return type(self)(np.minimum(table, 1.0)), NO_NOTES
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         ones, seen = statistics.parts

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.base.checks import check_array
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.components.densities import weight_of_codes
@@ -39,7 +40,6 @@ class CategoricalEmissions(Emissions):
     Categorical(probabilities=[0.2, 0.8])
     """
 
-    _fields = ("probabilities", "symbols")
     is_table: ClassVar[bool] = True
     event_shape = ()
     probabilities: np.ndarray  # (state, symbol)
@@ -127,11 +127,11 @@ class CategoricalEmissions(Emissions):
         seen = np.ascontiguousarray(counts[:-1].T)  # (state, symbol)
         return EmissionStatistics(seen.sum(axis=1), [seen])
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
         counts = statistics.parts[0] + self._added(prior)
         totals = counts.sum(axis=1, keepdims=True)
         table = np.divide(counts, totals, out=self.probabilities.copy(), where=totals > DEAD)
-        return self.trusted(self, table)
+        return self.trusted(self, table), NO_NOTES
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         return self._weighted_logs(statistics.parts[0])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -14,17 +12,15 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from juncture.base.checks import check_count, check_positions
+from juncture.base.notes import Notes
 from juncture.base.values import Value, read_only
 from juncture.data.sequences import Sequences
 from juncture.drawing.notebook import html_table
-from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
+from juncture.errors import InvalidData, Unsupported
 from juncture.factors.printed_tables import MAX_HTML_ROWS
 from juncture.numerics.stable import SHORT
 from juncture.variables import State
 
-Name = Callable[[int], str]
-Rename = Callable[[int, Name], str]
-NAME: ContextVar[Name] = ContextVar("NAME", default=lambda position: f"state {position}")
 DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
 
 
@@ -35,26 +31,6 @@ def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], head
     return html_table(heads, rows, f"… the first {MAX_HTML_ROWS}" if len(pairs) > MAX_HTML_ROWS else "", num_labels=1)
 
 
-def name_of(position: int) -> str:
-    """What a message calls the distribution at this index."""
-    return NAME.get()(position)
-
-
-@contextmanager
-def named(name: Rename) -> Iterator[None]:
-    """Within it, messages call the distribution at an index `name(index, outer)`; `outer` is the name used outside."""
-    outer = NAME.get()
-    token = NAME.set(lambda position: name(position, outer))
-    try:
-        yield
-    finally:
-        NAME.reset(token)
-
-
-def warn_regularized(message: str) -> None:
-    warn_user(message, RegularizedWarning)
-
-
 class EmissionStatistics(Value):
     """What estimating emissions needs of weighted steps; `a + b` are the statistics of both.
 
@@ -62,7 +38,6 @@ class EmissionStatistics(Value):
     business of the emissions that made them: arrays, statistics of families, or statistics of other emissions.
     """
 
-    _fields = ("weight", "parts")
     weight: np.ndarray  # (state,)
     parts: tuple[Any, ...]
 
@@ -97,6 +72,7 @@ class Emissions(Value):
     wholly missing has the likelihood 1 in each state.
     """
 
+    _fields: ClassVar[tuple[str, ...]] = ()  # sizes follow from the fields of the kinds
     is_table: ClassVar[bool] = False  # whether a number can be its prior: a pseudo-count
     takes_minus_infinity: ClassVar[bool] = False  # whether -inf is an observation
     symbols: tuple[State, ...] | None = None  # labels of the observations, where they are codes
@@ -119,7 +95,14 @@ class Emissions(Value):
         """The emissions that fit the statistics best; with a prior, at the mode of the posterior.
 
         A state without weight keeps its distribution, unless a prior has one for it: see `statistics.dead_states`.
+        A warning names each state whose data do not determine its distribution.
         """
+        found, notes = self.estimate_with_notes(statistics, prior)
+        notes.warn()
+        return found
+
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        """The estimate without warnings, and what it had to hold: notes about states by their numbers."""
         raise NotImplementedError
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:

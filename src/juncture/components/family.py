@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Note, Notes
 from juncture.components.contract import (
     Emissions,
     EmissionStatistics,
@@ -18,13 +19,11 @@ from juncture.components.contract import (
     draw_by_state,
     is_seen,
     is_whole,
-    name_of,
     raise_wrong_prior,
-    warn_regularized,
 )
 from juncture.components.densities import weight_of_codes
 from juncture.data.missingness import group_by_pattern
-from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.errors import InvalidData, InvalidModel, RegularizedWarning, Unsupported
 from juncture.families.conjugacy import find_pair
 from juncture.families.constraints import POSITIVE_DEFINITE, SIMPLEX
 from juncture.families.family import Family
@@ -47,7 +46,6 @@ class FamilyEmissions(Emissions):
     Poisson(rate=9.0)
     """
 
-    _fields = ("family",)
     family: Family
 
     def __init__(self, family: Family) -> None:
@@ -111,19 +109,18 @@ class FamilyEmissions(Emissions):
             rows = self._rows_of_states(rows, weights)
         return EmissionStatistics(total, [type(self.family).statistics(rows, weights, **known)])
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
         alive = np.ones(self.num_states, bool)
         if prior is None:
             alive[statistics.dead_states] = False
         else:
             self._check_prior(prior)
         if not alive.any():
-            return self
+            return self, NO_NOTES
         positions = np.flatnonzero(alive)
         try:
-            return type(self)(
-                with_members(self.family, positions, self._estimate_members(statistics.parts[0], positions, prior))
-            )
+            members = self._estimate_members(statistics.parts[0], positions, prior)
+            return type(self)(with_members(self.family, positions, members)), NO_NOTES
         except (InvalidData, *TOO_NARROW):
             return self._estimate_one_by_one(statistics.parts[0], positions, prior)
 
@@ -138,20 +135,19 @@ class FamilyEmissions(Emissions):
         own = prior[positions] if prior.batch_shape else prior
         return type(self.family).estimate(members_of(statistics, positions), own)
 
-    def _estimate_one_by_one(self, statistics: Statistics, positions: np.ndarray, prior: Any) -> Self:
-        """Where the data of some state determine no member, it keeps its own, and a warning says why."""
-        family = self.family
+    def _estimate_one_by_one(self, statistics: Statistics, positions: np.ndarray, prior: Any) -> tuple[Self, Notes]:
+        """Where the data of some state determine no member, it keeps its own, and a note says why."""
+        family, kept = self.family, {}
         for position in positions:
             one = np.array([position])
             try:
                 family = with_members(family, one, self._estimate_members(statistics, one, prior))
             except InvalidData as error:
-                warn_regularized(f"{name_of(int(position))} keeps its {type(family).__name__}: {error}")
+                kept[int(position)] = f" keeps its {type(family).__name__}: {error}"
             except TOO_NARROW as error:
-                warn_regularized(
-                    f"{name_of(int(position))} keeps its distribution: its data shrank to a point or an edge: {error}"
-                )
-        return type(self)(family)
+                kept[int(position)] = f" keeps its distribution: its data shrank to a point or an edge: {error}"
+        notes = (Note(RegularizedWarning, "", position, reason) for position, reason in kept.items())
+        return type(self)(family), Notes(tuple(notes))
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         family: Any = self.family

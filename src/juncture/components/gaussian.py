@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from juncture.base.checks import shown
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import Emissions, EmissionStatistics, in_one_line, is_seen
 from juncture.components.densities import column_moments, diagonal_log_prob, diagonal_moments, whole_log_prob
@@ -55,7 +56,6 @@ class GaussianEmissions(Emissions):
     Gaussian(mean=5.0, variance=4.0)
     """
 
-    _fields = ("mean", "covariance", "structure")
     mean: np.ndarray  # (state, *event)
     covariance: np.ndarray
     structure: Structure
@@ -155,11 +155,14 @@ class GaussianEmissions(Emissions):
             parts = [expected_moments(vectors, weights, self.full), columns]
         return EmissionStatistics(np.einsum("tk,t->k", weights, seen.astype(np.float64)), parts)
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        found = best_fit(self, *statistics.parts) if prior is None else posterior_mode(self, statistics.parts[0], prior)
-        means, covariance = found
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        notes = NO_NOTES
+        if prior is None:
+            means, covariance, notes = best_fit(self, *statistics.parts)
+        else:
+            means, covariance = posterior_mode(self, statistics.parts[0], prior)
         shape = shape_of(self.structure, self.mean.shape)
-        return type(self)(means.reshape(self.mean.shape), covariance.reshape(shape), self.structure)
+        return type(self)(means.reshape(self.mean.shape), covariance.reshape(shape), self.structure), notes
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         moments = statistics.parts[0]

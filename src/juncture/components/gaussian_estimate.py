@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.components.contract import DEAD, name_of, named, raise_wrong_prior, warn_regularized
+from juncture.base.notes import NO_NOTES, Note, Notes
+from juncture.components.contract import DEAD, raise_wrong_prior
 from juncture.components.family import log_prior_of
+from juncture.errors import RegularizedWarning
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.vectors.inverse_wishart import InverseWishart
@@ -35,41 +37,37 @@ CONSTANT = 4 * EPSILON  # of the mean: a column with a smaller deviation differs
 ROUNDING = 64 * EPSILON  # of the mean: deviations from which the rounding of a value or a mean does not count
 LEAST = float(np.finfo(float).tiny) / FLOOR  # of data whose squares vanish: its floor is an ordinary number still
 Estimate = tuple[np.ndarray, np.ndarray]  # means (state, d), and the covariance of the structure
+Held = tuple[np.ndarray, Notes]  # the covariance of the structure, and where the floor holds it up
 
 
-def best_fit(emissions: GaussianEmissions, moments: Any, columns: Any = None) -> Estimate:
+def best_fit(emissions: GaussianEmissions, moments: Any, columns: Any = None) -> tuple[np.ndarray, np.ndarray, Notes]:
     """The means and the covariance that fit the moments best; what has no data stays as it is."""
     means = np.where(wide(moments.weight > DEAD, moments), moments.center, emissions.means)
-    return means, BY_MOMENTS[emissions.structure](emissions, moments, *reference_moments(moments, columns))
+    return means, *BY_MOMENTS[emissions.structure](emissions, moments, *reference_moments(moments, columns))
 
 
-def diagonal_variances(
-    emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray
-) -> np.ndarray:
+def diagonal_variances(emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray) -> Held:
     found = divide_scatter(moments.scatter, moments.weight, emissions.variances)
     return raise_to_floor(found, np.maximum(FLOOR * variance, (ROUNDING * center) ** 2), emissions.variances)
 
 
-def spherical_variances(
-    emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray
-) -> np.ndarray:
+def spherical_variances(emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray) -> Held:
     found = divide_scatter(moments.scatter.sum(axis=1), moments.weight.sum(axis=1), emissions.covariance)
     floor = np.maximum(FLOOR * variance.mean(), np.max((ROUNDING * center) ** 2))
     return raise_to_floor(found, floor, emissions.covariance)
 
 
-def full_covariances(
-    emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray
-) -> np.ndarray:
+def full_covariances(emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray) -> Held:
     found = divide_scatter(moments.scatter, moments.weight[:, None, None], emissions.full.covariance)
-    return lifted_matrices(found, center, variance, emissions.full.covariance)
+    lifted, low = lifted_matrices(found, center, variance, emissions.full.covariance)
+    return lifted, note_floor(int(np.argmax(low))) if low.any() else NO_NOTES
 
 
-def tied_covariance(emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray) -> np.ndarray:
+def tied_covariance(emissions: GaussianEmissions, moments: Any, center: np.ndarray, variance: np.ndarray) -> Held:
     own = emissions.covariance.reshape(1, emissions.dimension, emissions.dimension)
     found = divide_scatter(moments.scatter.sum(axis=0)[None], moments.weight.sum()[None, None, None], own)
-    with named(lambda position, state: "all states"):
-        return np.asarray(lifted_matrices(found, center, variance, own)[0])
+    lifted, low = lifted_matrices(found, center, variance, own)
+    return np.asarray(lifted[0]), note_floor("all states") if low.any() else NO_NOTES
 
 
 def divide_scatter(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -77,41 +75,40 @@ def divide_scatter(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) ->
     return np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD)
 
 
-def raise_to_floor(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:
+def raise_to_floor(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> Held:
     """Variances that are at least the floor, or what they were."""
     floor = np.minimum(floor, before)
     low = variances < floor
-    if low.any():
-        warn_of_floor(int(np.nonzero(low)[0][0]))
-    return np.where(low, floor, variances)
+    notes = note_floor(int(np.nonzero(low)[0][0])) if low.any() else NO_NOTES
+    return np.where(low, floor, variances), notes
 
 
 def lifted_matrices(
     covariances: np.ndarray, center: np.ndarray, data_variance: np.ndarray, before: np.ndarray
-) -> np.ndarray:
-    """Covariances whose eigenvalues, in units of the data's deviations, are at least the floor, or their old least."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariances whose eigenvalues, in units of the data's deviations, are at least the floor, or their old least.
+
+    The second array says which of them the floor holds up.
+    """
     units = np.sqrt(data_variance)
     scale = units[:, None] * units
     values, vectors = np.linalg.eigh(covariances / scale)
     least = max(FLOOR, float(np.max((ROUNDING * center / units) ** 2)))
     suspect = values[:, 0] < least
     if not suspect.any():
-        return covariances
+        return covariances, suspect
     floor = np.minimum(least, np.linalg.eigvalsh(before / scale)[:, 0])
     low = values[:, 0] < floor
     if low.any():
-        warn_of_floor(int(np.argmax(low)))
         kept = np.maximum(values[low], floor[low, None])
         covariances = covariances.copy()
         covariances[low] = (vectors[low] * kept[:, None, :]) @ np.swapaxes(vectors[low], 1, 2) * scale
-    return covariances
+    return covariances, low
 
 
-def warn_of_floor(state: int) -> None:
-    warn_regularized(
-        f"the variance of {name_of(state)} shrank below {FLOOR:g} of the data's variance and was kept there; "
-        "give a prior, more data or fewer states"
-    )
+def note_floor(about: int | str) -> Notes:
+    end = f" shrank below {FLOOR:g} of the data's variance and was kept there; give a prior, more data or fewer states"
+    return Notes((Note(RegularizedWarning, "the variance of ", about, end),))
 
 
 BY_MOMENTS = {

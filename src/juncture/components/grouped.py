@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
 
+from juncture.base.notes import Notes
 from juncture.base.values import read_only
-from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen
 from juncture.errors import InvalidData, InvalidModel
 
 
 class GroupedEmissions(Emissions):
     """The states at positions[i] have the emissions groups[i]: each kind looks at the data once, for all its states."""
 
-    _fields = ("groups", "positions")
     groups: tuple[Emissions, ...]
     positions: tuple[np.ndarray, ...]
 
@@ -65,14 +65,15 @@ class GroupedEmissions(Emissions):
         found = [group.statistics(rows, np.ascontiguousarray(weights[:, positions])) for group, positions in pairs]
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0), found)
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        groups = []
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        groups, notes = [], []
         for group, positions, found, own in zip(
             self.groups, self.positions, statistics.parts, self._priors(prior), strict=True
         ):
-            with named(among(positions)):
-                groups.append(group.estimate(found, own))
-        return type(self)(groups, self.positions)
+            learned, held = group.estimate_with_notes(found, own)
+            groups.append(learned)
+            notes.append(held.moved(among(positions)))
+        return type(self)(groups, self.positions), Notes.joined(notes)
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         return sum(group.log_likelihood(own) for group, own in zip(self.groups, statistics.parts, strict=True))
@@ -115,6 +116,6 @@ class GroupedEmissions(Emissions):
         return f"GroupedEmissions({list(self)!r})"
 
 
-def among(positions: np.ndarray) -> Rename:
+def among(positions: np.ndarray) -> Callable[[int], tuple[int, str]]:
     """A group's own states by their positions among all."""
-    return lambda position, state: state(int(positions[position]))
+    return lambda position: (int(positions[position]), "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import prod
@@ -11,7 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.base.checks import check_iterable
-from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
+from juncture.base.notes import Notes
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
@@ -23,7 +24,6 @@ class IndependentEmissions(Emissions):
     `parts` are emissions of a column each, or of several columns where their observations are vectors.
     """
 
-    _fields = ("parts",)
     parts: tuple[Emissions, ...]
 
     def __init__(self, parts: Iterable[Emissions]) -> None:
@@ -76,14 +76,15 @@ class IndependentEmissions(Emissions):
         found = [part.statistics(column, weights) for part, column in columns]
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0), found)
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        parts = []
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        parts, notes = [], []
         for column, (part, found, own) in enumerate(
             zip(self.parts, statistics.parts, self._priors(prior), strict=True)
         ):
-            with named(of_column(column)):
-                parts.append(part.estimate(found, own))
-        return type(self)(parts)
+            learned, held = part.estimate_with_notes(found, own)
+            parts.append(learned)
+            notes.append(held.moved(of_column(column)))
+        return type(self)(parts), Notes.joined(notes)
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         return sum(part.log_likelihood(own) for part, own in zip(self.parts, statistics.parts, strict=True))
@@ -116,5 +117,5 @@ class IndependentEmissions(Emissions):
         return f"IndependentEmissions({list(self.parts)!r})"
 
 
-def of_column(column: int) -> Rename:
-    return lambda position, state: f"column {column} of {state(position)}"
+def of_column(column: int) -> Callable[[int], tuple[int, str]]:
+    return lambda state: (state, f"column {column} of ")

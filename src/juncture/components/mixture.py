@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_kind
+from juncture.base.notes import Notes
 from juncture.base.options import as_generator, as_sizes
 from juncture.base.values import few
 from juncture.components.categorical import CategoricalEmissions
@@ -22,12 +23,12 @@ from juncture.components.contract import (
     distributions_html,
     in_one_line,
     is_seen,
-    named,
     raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
-from juncture.data.feature_names import NamedFeatures, select_columns
+from juncture.data.feature_names import NamedFeatures
 from juncture.data.observations import as_values
+from juncture.data.rows import Rows
 from juncture.data.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, plain
@@ -185,7 +186,6 @@ class Mixture(MixtureSummaries):
     3.0
     """
 
-    _fields = ("weights", "components")
     weights: np.ndarray  # (component,)
     components: Emissions
 
@@ -218,7 +218,7 @@ class Mixture(MixtureSummaries):
 
     def component_log_prob(self, x: Any) -> np.ndarray:
         """log p(x | component): (*rows, component)."""
-        values = as_values(select_columns(x, self.feature_names), self.event_shape, name="Mixture")
+        values = as_values(Rows.of(x, self.feature_names).values, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
         rows = self.components.check(as_one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
@@ -287,7 +287,6 @@ class MixtureEmissions(Emissions):
     5.75
     """
 
-    _fields = ("weights", "components")
     weights: np.ndarray  # (state, component)
     components: Emissions
 
@@ -368,16 +367,15 @@ class MixtureEmissions(Emissions):
         counts = shares.sum(axis=0).reshape(self.weights.shape)
         return EmissionStatistics(weights.sum(axis=0), [counts, self.components.statistics(rows, shares)])
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
         own = self._prior(prior)
         counts, found = statistics.parts
         mixing = self._mixing.estimate(EmissionStatistics(counts.sum(axis=1), [counts]), own.weights)
-        with named(
-            lambda position, state: (
-                f"component {position % self.num_components} of {state(position // self.num_components)}"
-            )
-        ):
-            return type(self)(mixing.probabilities, self.components.estimate(found, own.components))
+        components, notes = self.components.estimate_with_notes(found, own.components)
+        of_states = notes.moved(
+            lambda position: (position // self.num_components, f"component {position % self.num_components} of ")
+        )
+        return type(self)(mixing.probabilities, components), of_states
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         """Σ weight · E log p(row, component | state): the component is missing too."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from juncture.base.checks import check_count
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
@@ -18,8 +19,8 @@ class PrecomputedLogLikelihoods(Emissions):
     The observation may have had any distribution; nothing about it is learned, and none is sampled.
     """
 
-    _fields = ("num_states",)
     takes_minus_infinity: ClassVar[bool] = True
+    num_states: int
 
     def __init__(self, num_states: int) -> None:
         self._set(num_states=check_count(num_states, "num_states", least=1, error=InvalidModel))
@@ -50,8 +51,8 @@ class PrecomputedLogLikelihoods(Emissions):
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0))
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        return self
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        return self, NO_NOTES
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         """0: the rows themselves are the log-likelihoods, which no parameter changes."""

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.base.checks import check_count, check_kind
+from juncture.base.notes import Notes
 from juncture.base.values import number_of
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen
 from juncture.errors import InvalidModel
@@ -33,7 +34,6 @@ class RepeatedEmissions(Emissions):
     [[0.25, 0.1875]]
     """
 
-    _fields = ("column", "num_columns")
     column: Emissions
     num_columns: int
 
@@ -68,8 +68,9 @@ class RepeatedEmissions(Emissions):
         found = self.column.statistics(cells, np.repeat(weights, self.num_columns, axis=0))
         return EmissionStatistics(weights.T @ is_seen(rows).astype(float), [found])
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        return type(self)(self.column.estimate(statistics.parts[0], prior), self.num_columns)
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        column, notes = self.column.estimate_with_notes(statistics.parts[0], prior)
+        return type(self)(column, self.num_columns), notes
 
     def log_prior(self, prior: Any) -> float:
         return self.column.log_prior(prior)

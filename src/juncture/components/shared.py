@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.base.notes import Notes
 from juncture.base.values import number_of, read_only
-from juncture.components.contract import Emissions, EmissionStatistics, named
+from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
 
@@ -20,7 +21,6 @@ class SharedEmissions(Emissions):
     What emissions of the distributions' kind have, such as `mean` or `probabilities`, these have too: for each state.
     """
 
-    _fields = ("distributions", "groups")
     distributions: Emissions
     groups: np.ndarray  # (state,)
 
@@ -75,9 +75,11 @@ class SharedEmissions(Emissions):
         member = (self.groups[:, None] == np.arange(self.distributions.num_states)).astype(np.float64)  # (state, group)
         return self.distributions.statistics(rows, weights @ member)
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        with named(lambda distribution, state: state(int(np.argmax(self.groups == distribution)))):
-            return type(self)(self.distributions.estimate(statistics, prior), self.groups)
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
+        """A note is about the first of the states that share a distribution."""
+        distributions, notes = self.distributions.estimate_with_notes(statistics, prior)
+        first = notes.moved(lambda distribution: (int(np.argmax(self.groups == distribution)), ""))
+        return type(self)(distributions, self.groups), first
 
     def log_likelihood(self, statistics: EmissionStatistics) -> float:
         return self.distributions.log_likelihood(statistics)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from scipy.special import gammaln
 
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.data.sequences import Sequences
@@ -26,7 +27,6 @@ from juncture.numerics import stable
 class BagOfWords(Emissions):
     """What both distributions of counts share: their cells, the coefficient, and what they cannot do."""
 
-    _fields = ("table",)
     table: np.ndarray  # (class, word)
 
     @property
@@ -100,10 +100,10 @@ class MultinomialCounts(BagOfWords):
         """The part is the weighted count of each word in each class."""
         return EmissionStatistics(weights.sum(axis=0), [np.asarray(rows.T @ weights).T])
 
-    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+    def estimate_with_notes(self, statistics: EmissionStatistics, prior: Any = None) -> tuple[Self, Notes]:
         counts = statistics.parts[0] + self.added_counts(prior)
         totals = counts.sum(axis=1, keepdims=True)
-        return type(self)(np.divide(counts, totals, out=self.table.copy(), where=totals > DEAD))
+        return type(self)(np.divide(counts, totals, out=self.table.copy(), where=totals > DEAD)), NO_NOTES
 
     def log_prior(self, prior: Any) -> float:
         added = self.added_counts(prior)

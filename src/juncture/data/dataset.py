@@ -65,7 +65,6 @@ class Dataset(Value):
     {'smoke': ['no', 'yes', None], 'age': [31.0, 47.5, 60.0]}
     """
 
-    _fields = ("variables", "arrays", "weights", "num_rows", "states_from_data")
     variables: tuple[Variable, ...]
     arrays: tuple[np.ndarray, ...]
     weights: np.ndarray | None

@@ -15,10 +15,11 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_iterable, check_kind, check_mapping
 from juncture.base.documents.json_text import parse_strictly
-from juncture.base.intervals import Cuts, as_cuts, round_between, round_to_width
+from juncture.base.intervals import Cuts, as_cuts, as_number, round_between, round_to_width
 from juncture.base.values import Value, few
+from juncture.data.column_kinds import LARGEST, are_states, may_be_cut, summarize
 from juncture.data.dataset import Dataset, as_table
-from juncture.data.tables.column_kinds import are_states, as_integers
+from juncture.data.tables.columns import Column, DescribeRow, Levels
 from juncture.data.tables.table import Table
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.variables import Scope, Variable
@@ -45,7 +46,6 @@ class Discretizer(Value):
     FittedDiscretizer({'age': (29.5,)})
     """
 
-    _fields = ("bins", "strategy")
     bins: int
     strategy: Strategy
 
@@ -85,7 +85,8 @@ class Discretizer(Value):
         classes = None if target is None else class_codes(dataset, target)
         names = numeric_names(dataset, target) if columns is None else check_iterable(columns, "columns")
         reals = Dataset(dataset.only(names), [Variable(name) for name in names])
-        states = {name for name in names if columns is None and are_states(reals.columns[name], self.bins)}
+        found = {} if columns is not None else summarize(reals)
+        states = {name for name, summary in found.items() if are_states(summary, self.bins)}
         cuts = {name: self._cuts(reals, name, classes) for name in names if name not in states}
         return FittedDiscretizer(cuts, [name for name in names if name in states and dataset.variable(name).is_real])
 
@@ -116,7 +117,6 @@ class FittedDiscretizer(Value):
     ['< 29.5', '29.5 – 34.5', '≥ 34.5', None]
     """
 
-    _fields = ("cuts", "whole")
     cuts: dict[str, Cuts]
     whole: tuple[str, ...]
 
@@ -185,6 +185,24 @@ class FittedDiscretizer(Value):
         return f"FittedDiscretizer({{{few(columns)}}}{f', whole=[{few(map(repr, self.whole))}]' if self.whole else ''})"
 
 
+def as_integers(column: Column, name: str, describe: DescribeRow) -> Levels:
+    """The column with integers for numbers of any type, all of which must be whole."""
+    levels = column.levels
+    return Levels(levels.codes, [as_integer(levels, code, name, describe) for code in range(len(levels.labels))])
+
+
+def as_integer(levels: Levels, code: int, name: str, describe: DescribeRow) -> int:
+    label = levels.labels[code]
+    try:
+        number = as_number(label)
+    except (TypeError, ValueError, OverflowError):
+        number = np.inf
+    if not (number == np.floor(number) and abs(number) <= LARGEST):
+        where = describe(int(np.argmax(levels.codes == code)))
+        raise InvalidData(f"column {name!r} held whole numbers only when its states were found; {where} has {label!r}")
+    return int(number)
+
+
 def class_codes(dataset: Dataset, target: Any) -> np.ndarray:
     """The class of each row, -1 where it is not known."""
     classes = dataset if isinstance(target, str) else Dataset({"target": target})
@@ -198,21 +216,11 @@ def class_codes(dataset: Dataset, target: Any) -> np.ndarray:
 
 def numeric_names(dataset: Dataset, target: Any) -> list[str]:
     """The columns of numbers, other than the target: real-valued, or with integers as states that no one declared."""
-    inferred = set(dataset.states_from_data)
     return [
-        variable.name
-        for variable in dataset.variables
-        if not (isinstance(target, str) and variable.name == target)
-        and (is_number(variable) or (variable.name in inferred and is_integer(variable)))
+        name
+        for name, summary in summarize(dataset).items()
+        if not (isinstance(target, str) and name == target) and may_be_cut(summary)
     ]
-
-
-def is_number(variable: Variable) -> bool:
-    return variable.is_real and variable.dimension == 1
-
-
-def is_integer(variable: Variable) -> bool:
-    return not variable.is_real and all(type(label) is int for label in variable.labels)
 
 
 SLACK = 1 / 200  # of a bin: so much may change sides for a shorter cut

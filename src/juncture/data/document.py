@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from juncture.base.documents.codec import Pair
 from juncture.base.documents.json_text import MAX_DIGITS
 from juncture.base.documents.node import Node, clip
 from juncture.errors import FormatError, hint
@@ -47,7 +48,7 @@ def read_variables(node: Node) -> dict[str, Variable]:
 
 def read_variable(node: Node) -> Variable:
     fields = node.fields(["name"], ["states", "dimension", "cuts"])
-    states = read_states(fields.get("states"))
+    states = read_states(fields["states"]) if "states" in fields else None
     cuts = [item.number() for item in fields["cuts"].items()] if "cuts" in fields else None
     dimension = fields["dimension"].integer() if "dimension" in fields else 1
     name = fields["name"].string()
@@ -76,6 +77,18 @@ def encode_states(states: Iterable[State], name: str) -> list[Any]:
     return [encode_state(state, name) for state in states]
 
 
-def read_states(node: Node | None) -> list[State] | None:
-    """The labels in a list; None for a key that was left out."""
-    return None if node is None else [read_state(item) for item in node.items()]
+def read_states(node: Node) -> list[State]:
+    """The labels in a list."""
+    return [read_state(item) for item in node.items()]
+
+
+def states_of(what: str) -> Pair:
+    """The codec of labels; `what` says in messages what they are the states of."""
+    return Pair(lambda states: encode_states(states, what), read_states)
+
+
+VARIABLE = Pair(encode_variable, read_variable)
+VARIABLES = Pair(
+    lambda variables: [encode_variable(variable) for variable in variables],
+    lambda node: list(read_variables(node).values()),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from juncture.base.values import Value, content_key, finding_text
 from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable
 from juncture.numerics.stable import log
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    from juncture.data.sources.contract import RowSource
 
 Arrays: TypeAlias = dict[str, np.ndarray]
 
@@ -25,7 +28,6 @@ class Findings(Value):
     The `index` of a frame of pandas is kept for frames of answers, and not compared.
     """
 
-    _fields = ("variables", "is_single", "num_rows", "codes", "reals", "likelihoods", "index")
     variables: tuple[Variable, ...]
     is_single: bool
     num_rows: int
@@ -33,6 +35,7 @@ class Findings(Value):
     reals: Arrays  # (row,) or (row, dimension)
     likelihoods: Arrays  # (row, state)
     index: Any  # of the frame that the rows come from, or None
+    source: RowSource | None = None  # where the rows are read block by block
 
     def __init__(
         self,

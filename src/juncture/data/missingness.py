@@ -29,7 +29,6 @@ class Missingness(Value):
     Missingness(3 rows, 1 complete, 3 patterns: a 66.7%, b 33.3%)
     """
 
-    _fields = ("weight", "shares", "patterns")
     weight: float  # of all rows
     shares: dict[str, float]  # variable → the share of its weight that is missing
     patterns: dict[tuple[str, ...], float]  # the variables that are missing together → weight, the most frequent first

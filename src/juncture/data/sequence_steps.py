@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Set
+from collections.abc import Callable, Hashable
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from juncture.base.checks import shown
-from juncture.data.tables.cells import fill_missing_vectors, unmask, unmask_items
+from juncture.data.tables.cells import fill_missing_vectors, unmask_items
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import as_plain, is_missing
 
@@ -66,35 +67,6 @@ def is_sequence(item: Any, axes: int) -> bool:
 
 def has_unit_rows(data: Any) -> bool:
     return all(len(item) == 1 for item in data if not is_missing(item))
-
-
-def unwrap_frame(data: Any) -> Any:
-    """A frame, a series or an array of any library as an array, a range or the like as a list; all else as it is."""
-    if isinstance(data, np.ndarray):
-        return unmask(data)
-    if isinstance(data, list | tuple) or not hasattr(data, "__len__"):
-        return data
-    import narwhals as nw
-
-    native = nw.from_native(data, allow_series=True, eager_only=True, pass_through=True)
-    if isinstance(native, nw.Series):
-        return series_values(native)
-    if isinstance(native, nw.DataFrame):
-        columns = [series_values(native.get_column(name)) for name in native.columns]
-        return np.stack(columns, axis=1) if columns else np.zeros((len(native), 0))
-    if hasattr(data, "__array__"):
-        return np.asarray(data)
-    is_listed = isinstance(data, Collection) and not isinstance(data, str | bytes | Mapping | Set)
-    return list(data) if is_listed else data
-
-
-def series_values(series: Any) -> np.ndarray:
-    import narwhals as nw
-
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        has_holes = series.null_count() > 0
-        return np.array(series.cast(nw.Float64).to_numpy() if has_holes else series.to_numpy())
-    return np.array([None if is_missing(value) else value for value in series.to_list()], dtype=object)
 
 
 def as_steps(

@@ -22,8 +22,8 @@ from juncture.data.sequence_steps import (
     check_finite,
     reshape_steps,
     split_sequences,
-    unwrap_frame,
 )
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.weights import check_total
 from juncture.errors import InvalidData
 from juncture.variables import is_missing
@@ -51,7 +51,6 @@ class Sequence(Value):
     3
     """
 
-    _fields = ("observations", "states", "covariates", "weight", "index")
     observations: np.ndarray  # (step, *event)
     states: np.ndarray | None  # (step,)
     covariates: np.ndarray | None  # (step, input)

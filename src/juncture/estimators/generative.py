@@ -13,6 +13,7 @@ from juncture.base.checks import check_count, check_flag
 from juncture.base.values import number_of
 from juncture.components.contract import Emissions
 from juncture.components.repeated import RepeatedEmissions
+from juncture.data.rows import default_names
 from juncture.data.tables.columns import Column
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.weights import as_weights
@@ -22,7 +23,6 @@ from juncture.estimators.reading import (
     check_seen,
     class_column,
     class_variable,
-    default_names,
     row_weights,
     validate_table,
 )

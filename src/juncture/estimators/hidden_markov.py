@@ -17,12 +17,13 @@ from juncture.components.contract import Emissions
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import MixtureEmissions
+from juncture.data.rows import default_names
 from juncture.data.sequences import Sequences, as_one_sequence
 from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.labels import as_variable, label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, InvalidModel, hint
-from juncture.estimators.reading import default_names, draw_seed, validate_table
+from juncture.estimators.reading import draw_seed, validate_table
 from juncture.estimators.sequences import Stack, as_stack, find_labels, state_variable
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit

@@ -21,10 +21,11 @@ from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
+from juncture.data.rows import default_names
 from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, Unsupported
-from juncture.estimators.reading import check_seen, default_names, draw_seed, row_weights, validate_table
+from juncture.estimators.reading import check_seen, draw_seed, row_weights, validate_table
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.bernoulli import Bernoulli

@@ -12,7 +12,9 @@ import scipy.sparse as sp
 from juncture.base.checks import check_kind, shown
 from juncture.base.values import Value, few
 from juncture.components.contract import Emissions
+from juncture.data.column_kinds import Summary, family_of
 from juncture.data.dataset import Dataset, as_table
+from juncture.data.rows import default_names
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.columns import Column
@@ -25,7 +27,6 @@ from juncture.estimators.reading import (
     check_known_columns,
     check_numbers,
     check_seen,
-    default_names,
     find_class,
     has_names,
     validate_table,
@@ -192,13 +193,9 @@ class NaiveBayes(GenerativeEstimator):
         return tags
 
 
-GLANCE = 256  # rows that tell most columns that are not of zeros and ones
-
-
 class CellColumns(Value):
     """The families of columns by name, and the variables by which their cells are read."""
 
-    _fields = ("families", "reading")
     families: dict[str, ColumnFamily]
     reading: Reading
 
@@ -259,11 +256,7 @@ def guess_family(data: Dataset, name: str, *, is_declared: bool) -> ColumnFamily
     variable = data.variable(name)
     if variable.is_real:
         check_numbers(data.columns[name], name)
-        known = data.columns[name][~np.isnan(data.columns[name])]
-        return ColumnFamily("bernoulli" if np.isin(known, (0.0, 1.0)).all() else "gaussian")
-    if is_declared or any(isinstance(label, str) for label in variable.labels):
-        return ColumnFamily("categorical")
-    return ColumnFamily("bernoulli" if set(variable.labels) <= {0, 1} else "gaussian")
+    return ColumnFamily(family_of(replace(Summary.of(data, name), is_declared=is_declared)))
 
 
 def with_states(data: Dataset, variable: Variable) -> Variable:
@@ -278,14 +271,7 @@ def with_states(data: Dataset, variable: Variable) -> Variable:
 
 def guess_numbers(rows: np.ndarray) -> list[ColumnFamily]:
     """The family of each column of an array of numbers: Bernoulli where all are 0 or 1, else Gaussian."""
-    return [ColumnFamily("bernoulli" if is_ones(rows[:, column]) else "gaussian") for column in range(rows.shape[1])]
-
-
-def is_ones(cells: np.ndarray) -> bool:
-    def holds(part: np.ndarray) -> bool:
-        return bool(((part == 0) | (part == 1) | np.isnan(part)).all())
-
-    return holds(cells[:GLANCE]) and holds(cells[GLANCE:])
+    return [ColumnFamily(family_of(Summary(None, column))) for column in rows.T]
 
 
 def families_by_name(families: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from juncture.base.checks import check_kind
 from juncture.data.dataset import Dataset, as_table
 from juncture.data.findings import Findings, drop_unobserved
 from juncture.data.missingness import has_hole
+from juncture.data.rows import default_names
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.labels import label_array, sorting_key
@@ -27,7 +28,6 @@ from juncture.estimators.reading import (
     check_known_columns,
     class_column,
     class_variable,
-    default_names,
     draw_seed,
     find_class,
     has_names,

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,17 +16,21 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from juncture.base.checks import check_array, shown
 from juncture.base.values import Value, few
+from juncture.data.column_kinds import are_whole, summarize
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer, FittedDiscretizer
 from juncture.data.missingness import has_hole
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import CodedColumn, as_coding
-from juncture.data.tables.column_kinds import is_whole
 from juncture.data.tables.columns import Column, Levels
+from juncture.data.tables.foreign import open_frame
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 NAMED = (Dataset, Table, Mapping, str, os.PathLike)
 
@@ -38,22 +41,8 @@ def has_names(X: Any) -> bool:
         return True
     if isinstance(X, Sequence):
         return bool(X) and isinstance(X[0], Mapping)
-    frame = as_frame(X)
+    frame = open_frame(X)
     return frame is not None and all(isinstance(name, str) for name in frame.columns)
-
-
-def as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    """A data frame of pandas, Polars and their like; None for anything else."""
-    try:
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise InvalidData(f"the names of columns must differ: {' '.join(str(error).split())}") from error
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def default_names(number: int) -> list[str]:
-    """What the columns of a plain array are called."""
-    return [f"x{position}" for position in range(number)]
 
 
 def class_column(y: Any, name: str) -> Column:
@@ -133,7 +122,7 @@ def validate_table(estimator: Any, X: Any, **limits: Any) -> Any:
         raise InvalidData(
             "X must be a table of numbers; rows that are mappings go into a frame first: pandas.DataFrame(X)"
         )
-    frame = as_frame(X)
+    frame = open_frame(X)
     if frame is not None and not frame.columns:
         raise InvalidData("X has no columns: give at least 1")
     given = keep_types(X) if limits.get("dtype", "numeric") is None else X
@@ -226,7 +215,6 @@ def accuracy(column: Column, variable: Variable, predicted: np.ndarray, sample_w
 class Reading(Value):
     """The variable of each column, and the intervals of those whose numbers were cut."""
 
-    _fields = ("variables", "discretizer")
     variables: dict[str, Variable]
     discretizer: FittedDiscretizer
 
@@ -275,7 +263,7 @@ def read_table(
     """How the columns of a table are read, and what was read.
 
     Declared variables keep their states. Text and booleans are states; numbers are states or cut into intervals by the
-    rule of `juncture.data.tables.column_kinds`; where `discretize` is None, numbers that are not whole stay numbers.
+    rule of `juncture.data.column_kinds`; where `discretize` is None, numbers that are not whole stay numbers.
     """
     known = Dataset(table.only(name for name in table.cells if name in declared), declared.values())
     found = Dataset(table.only(name for name in table.cells if name not in declared), weights=weights)
@@ -292,8 +280,8 @@ def fit_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDi
         if variable.is_real:
             check_numbers(data.columns[variable.name], variable.name)
     if discretize is None:
-        names = [variable.name for variable in data.variables if variable.is_real]
-        return FittedDiscretizer({}, [name for name in names if is_whole(data.columns[name])])
+        real = {name: summary for name, summary in summarize(data).items() if summary.labels is None}
+        return FittedDiscretizer({}, [name for name, summary in real.items() if are_whole(summary)])
     discretizer = discretize if isinstance(discretize, Discretizer) else Discretizer(bins=discretize)
     return discretizer.fit(data, target=classes if discretizer.strategy == "entropy" else None)
 

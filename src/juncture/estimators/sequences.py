@@ -12,10 +12,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
 from juncture.base.checks import check_array
-from juncture.data.sequence_steps import as_array, num_axes, unwrap_frame
+from juncture.data.sequence_steps import as_array, num_axes
 from juncture.data.sequences import UNKNOWN, Sequence, Sequences, as_offsets
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.columns import Column
+from juncture.data.tables.foreign import open_frame, unwrap_frame
 from juncture.data.tables.labels import as_variable, sorting_key
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
@@ -187,8 +188,9 @@ def are_sequences(widths: set[int], number: int, lengths: Any, num_columns: int 
 
 def concatenate_tables(parts: AnySequence[Any]) -> Any:
     """All steps in one table; frames of one library stay a frame, so that their columns keep their names."""
-    frames = [nw.from_native(part, eager_only=True, pass_through=True) for part in parts]
-    if all(isinstance(frame, nw.DataFrame) for frame in frames):
+    found = [open_frame(part) for part in parts]
+    frames = [frame for frame in found if frame is not None]
+    if len(frames) == len(found):
         frames = align_columns(frames)
         if len({frame.implementation for frame in frames}) == 1:
             return nw.concat(frames).to_native()

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from juncture.base.checks import check_number
 from juncture.data.dataset import as_table
+from juncture.data.rows import default_names
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
@@ -19,7 +20,6 @@ from juncture.estimators.reading import (
     as_plain_column,
     check_known_columns,
     class_column,
-    default_names,
     draw_seed,
     has_names,
     row_weights,

@@ -12,6 +12,7 @@ import numpy as np
 from juncture.base.checks import check_kind
 from juncture.base.options import as_names
 from juncture.data.dataset import Dataset
+from juncture.data.rows import Rows
 from juncture.drawing.notebook import html_table
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnknownVariable, hint
 from juncture.evaluation.measures.calibration import Calibration, calibration
@@ -177,7 +178,7 @@ def evaluate_network(
     1.0
     """
     check_kind(model, (BayesianNetwork, FactorProduct), "the model")
-    data = Dataset(cases, variables=model.variables, extra="ignore")
+    data = Rows.of(cases).codes(model.variables, extra="ignore")
     wanted = model.variables.names if targets is None else as_names(targets, "targets")
     judged = [model.variable(name) for name in wanted]
     has_truth = {variable.name for variable in judged if is_observed(data, variable)}

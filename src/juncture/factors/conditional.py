@@ -189,7 +189,6 @@ class Conditional(DiscreteConditional):
     0.9
     """
 
-    _fields = ("child", "parents", "values")
     values: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], values: Any) -> None:

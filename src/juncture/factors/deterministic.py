@@ -35,7 +35,6 @@ class Deterministic(DiscreteConditional):
     [[0, 0], [0, 1]]
     """
 
-    _fields = ("child", "parents", "codes")
     codes: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], function: Callable[..., State] | Any) -> None:

@@ -46,7 +46,6 @@ class LinearGaussian(Value):
     LinearGaussian(y | x)
     """
 
-    _fields = ("child", "parents", "coefficients", "intercept", "variance")
     child: Variable
     parents: Scope
     coefficients: np.ndarray
@@ -133,7 +132,6 @@ class Constant(Value):
         The number, or for a vector the numbers.
     """
 
-    _fields = ("child", "parents", "value")
     child: Variable
     parents: Scope
     value: np.ndarray

@@ -37,7 +37,6 @@ class GaussianFactor(Value):
     GaussianFactor(x, y)
     """
 
-    _fields = ("scope", "loading", "precision", "log_scale")
     scope: Scope
     loading: np.ndarray
     precision: np.ndarray

@@ -35,7 +35,6 @@ class Logistic(DiscreteConditional):
     array([-1000.])
     """
 
-    _fields = ("child", "parents", "weights", "bias")
     weights: np.ndarray
     bias: np.ndarray
 

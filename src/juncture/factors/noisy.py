@@ -40,7 +40,6 @@ class NoisyOr(DiscreteConditional):
     0.12
     """
 
-    _fields = ("child", "parents", "probabilities", "leak")
     probabilities: np.ndarray
     leak: float
 
@@ -92,7 +91,6 @@ class NoisyMax(DiscreteConditional):
         A distribution over the child's states; by default the first state has probability 1.
     """
 
-    _fields = ("child", "parents", "tables", "leak")
     tables: tuple[np.ndarray, ...]
     leak: np.ndarray
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ class Cumulative(Value):
     logarithms follow; a family supplies its own where the tail leaves the range of floating-point numbers.
     """
 
+    _fields: ClassVar[tuple[str, ...]] = ()  # the batch follows from the fields of a family
     batch_shape: tuple[int, ...]
 
     def cdf(self, x: Any) -> Real:

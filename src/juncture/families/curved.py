@@ -51,7 +51,6 @@ class CurvedFamily(Value):
     1.380476143
     """
 
-    _fields = ("curve", "low", "high")
     curve: Callable[[float], ExponentialFamily]
     low: float
     high: float

@@ -6,70 +6,50 @@ A posterior remembers whose statistics it has seen: {"kind": "Gamma", "shape": 7
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from juncture.base.documents.kinds import HEAD, register_kind
+from juncture.base.documents.codec import TABLE, Codec, Field, Pair, Record, Union, left_out, list_of, unchanged
+from juncture.base.documents.kinds import register_kind
 from juncture.base.documents.node import Node
 from juncture.errors import FormatError
 from juncture.families.conjugacy import ConjugatePrior, find_pair
 from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.families.statistics.statistics import check_known, rules_of
-from juncture.families.vectors.independent import Independent
 
-KNOWN_FAMILIES = FAMILIES | COMPOSED
-NAMED = ("kind",)  # what says the family inside a document
+REFUSAL = "JSON cannot hold a {kind}: it is none of the families that come with the package"
 
 
-def encode_family(family: Family) -> dict[str, Any]:
-    """A family as a part of a document."""
-    return {"kind": type(family).__name__, **encode_parameters(family)}
+class FamilyRecord(Record):
+    """Families of one class by their parameters; a posterior with the family that it has seen."""
+
+    def __init__(self, family: type[Family], /, **codecs: Codec | Field) -> None:
+        may_have_seen = issubclass(family, ConjugatePrior)  # what `make` reads, since it has the posterior
+        seen = {"seen": left_out(Pair(encode_seen, unchanged))} if may_have_seen else {}
+        super().__init__(family, *codecs, *seen, **codecs, **seen)
+
+    def encode(self, value: Family, /) -> dict[str, Any]:
+        if 0 in value.batch_shape:
+            raise FormatError(f"JSON cannot hold a batch without members; this {type(value).__name__} is one")
+        return super().encode(value)
+
+    def parts(self, value: Family, /) -> dict[str, Any]:
+        return {**vars(value), **value._given, "seen": getattr(value, "_seen", None)}
+
+    def make(self, *, seen: Node | None = None, **values: Any) -> Family:
+        found: Family = self.model(**values)
+        if 0 in found.batch_shape:
+            name = self.model.__name__
+            raise FormatError(f"holds a batch of {name} without members; give each parameter at least one number")
+        if seen is not None:
+            found._set(_seen=read_seen(seen, found))
+        return found
 
 
-def encode_parameters(family: Family) -> dict[str, Any]:
-    if KNOWN_FAMILIES.get(type(family).__name__) is not type(family):
-        raise FormatError(
-            f"JSON cannot hold a {type(family).__name__}: it is none of the families that come with the package"
-        )
-    if 0 in family.batch_shape:
-        raise FormatError(f"JSON cannot hold a batch without members; this {type(family).__name__} is one")
-    if isinstance(family, Independent):
-        return {"families": [encode_family(column) for column in family.families]}
-    return {name: family._given[name].tolist() for name in family.parameters} | encode_seen(family)
-
-
-def encode_seen(family: Family) -> dict[str, Any]:
+def encode_seen(seen: tuple[type[Family], dict[str, Any]]) -> dict[str, Any]:
     """The family whose statistics a posterior has seen, and what was known of it."""
-    seen = family._seen if isinstance(family, ConjugatePrior) else None
-    if seen is None:
-        return {}
     likelihood, known = seen
-    return {
-        "seen": {"family": likelihood.__name__, "known": {name: array.tolist() for name, array in known.items()}},
-    }
-
-
-def read_family(node: Node) -> Family:
-    """The family in a part of a document."""
-    return read_parameters(KNOWN_FAMILIES[node.choice("kind", KNOWN_FAMILIES)], NAMED, node)
-
-
-def read_parameters(family: type[Family], head: tuple[str, ...], node: Node) -> Family:
-    if family is Independent:
-        columns = [read_family(item) for item in node.fields([*head, "families"])["families"].items()]
-        with node.locate_errors():
-            return Independent(columns)
-    may_have_seen = ["seen"] if issubclass(family, ConjugatePrior) else []
-    fields = node.fields([*head, *family.parameters], may_have_seen)
-    values = {name: fields[name].table() for name in family.parameters}
-    with node.locate_errors():
-        found = family(**values)
-    if 0 in found.batch_shape:
-        raise node.error(f"holds a batch of {family.__name__} without members; give each parameter at least one number")
-    if "seen" in fields:
-        found._set(_seen=read_seen(fields["seen"], found))
-    return found
+    return {"family": likelihood.__name__, "known": {name: array.tolist() for name, array in known.items()}}
 
 
 def read_seen(node: Node, posterior: Family) -> tuple[type[Family], dict[str, Any]]:
@@ -85,5 +65,10 @@ def read_seen(node: Node, posterior: Family) -> tuple[type[Family], dict[str, An
     return likelihood, known
 
 
-for each in KNOWN_FAMILIES.values():
-    register_kind(each, encode_parameters, partial(read_parameters, each, HEAD))
+FAMILY = Union(
+    REFUSAL,
+    *(FamilyRecord(family, **dict.fromkeys(family.parameters, TABLE)) for family in FAMILIES.values()),
+)
+FAMILY.add(*(FamilyRecord(family, families=list_of(FAMILY)) for family in COMPOSED.values()))
+
+register_kind(*FAMILY.records.values())

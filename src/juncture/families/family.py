@@ -58,7 +58,7 @@ class Family(Cumulative):
     _given: dict[str, np.ndarray]
     batch_shape: tuple[int, ...]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls) -> None:  # the fields of all families are the same, whatever they annotate
         for name, constraint in cls.__dict__.get("parameters", {}).items():
             setattr(cls, name, Parameter(name, constraint))
         for name in CHECKED:

@@ -21,7 +21,6 @@ class MinimalForm(Value):
     A family whose statistics depend on each other says how: `_minimal_map` is (C, b), with b for each of a batch.
     """
 
-    _fields = ("family",)
     family: ExponentialFamily
 
     def __init__(self, family: ExponentialFamily) -> None:

@@ -31,8 +31,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from juncture.base.documents.codec import encode_logs
 from juncture.base.documents.json_text import MAX_DEPTH, exceeds_depth
-from juncture.base.documents.kinds import Kind, kind_names, load_kind
+from juncture.base.documents.kinds import HEAD, Kind, kind_names, load_kind
 from juncture.base.documents.node import SURROGATE, Node
 from juncture.base.kinds import kinds_with
 from juncture.data.document import encode_variable, find_variable, read_variables
@@ -70,10 +71,10 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
 def read_named(kind: Kind, document: Node) -> Any:
     """A value of a kind in the table, with the names of its columns where the document has them."""
     if not issubclass(kind.model, NamedFeatures) or NAMES not in document.value:
-        return kind.read(document)
+        return kind.read(document, HEAD)
     own = {key: value for key, value in document.value.items() if key != NAMES}
     names = document.child(NAMES)
-    model = kind.read(Node(own, document.path, document.text))
+    model = kind.read(Node(own, document.path, document.text), HEAD)
     with names.locate_errors():
         return model.with_feature_names([item.string() for item in names.items()])
 
@@ -118,7 +119,7 @@ def render(value: Any, indent: str) -> str:
 
 
 GAUSSIAN_KEYS = ("loading", "precision", "log_scale")
-HEAD = ("format", "version", "model", "variables")
+NETWORK_HEAD = (*HEAD, "variables")
 ORDER = "elimination_order"
 Network = TypeVar("Network", BayesianNetwork, FactorProduct)
 
@@ -132,7 +133,7 @@ def encode_network(model: BayesianNetwork) -> dict[str, Any]:
 
 
 def read_network(document: Node, rows: RowRepair) -> BayesianNetwork:
-    fields = document.fields([*HEAD, "conditionals"], ["tied", "plates", ORDER])
+    fields = document.fields([*NETWORK_HEAD, "conditionals"], ["tied", "plates", ORDER])
     variables = read_variables(fields["variables"])
     parts = [read_part(node, variables, rows) for node in fields["conditionals"].items()]
     children = {part.child.name for part in parts}
@@ -172,13 +173,11 @@ def encode_factor(part: Factor | GaussianFactor) -> dict[str, Any]:
         return {"scope": scope, **numbers}
     if not part.holds_logs:
         return {"scope": scope, "values": part.values.tolist()}
-    logs = part.log_values.astype(object)
-    logs[np.isneginf(part.log_values)] = None
-    return {"scope": scope, "log_values": logs.tolist()}
+    return {"scope": scope, "log_values": encode_logs(part.log_values)}
 
 
 def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) -> FactorProduct:
-    fields = document.fields([*HEAD, "factors"], ["plates", ORDER])
+    fields = document.fields([*NETWORK_HEAD, "factors"], ["plates", ORDER])
     variables = read_variables(fields["variables"])
     factors = [read_factor(node, variables) for node in fields["factors"].items()]
     plates = read_plates(fields, partial(read_factor_index, len(factors)))
@@ -219,7 +218,7 @@ def encode_decisions(model: DecisionNetwork) -> dict[str, Any]:
 
 
 def read_decisions(document: Node, rows: RowRepair) -> DecisionNetwork:
-    fields = document.fields([*HEAD, "conditionals", "decisions", "utilities"], [])
+    fields = document.fields([*NETWORK_HEAD, "conditionals", "decisions", "utilities"], [])
     variables = read_variables(fields["variables"])
     parts: list[Any] = [read_part(node, variables, rows) for node in fields["conditionals"].items()]
     decisions = [read_decision(node, variables) for node in fields["decisions"].items()]

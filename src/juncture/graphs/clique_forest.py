@@ -25,7 +25,6 @@ class CliqueForest(Value):
     a tree for each component. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
     """
 
-    _fields = ("cliques", "edges")
     cliques: tuple[tuple[str, ...], ...]
     edges: tuple[tuple[int, int], ...]
 

@@ -274,7 +274,6 @@ class DirectedGraph(AcyclicGraph):
 class MixedGraph(Graph):
     """Arrows and undirected edges over names, at most one between two nodes; directed cycles are allowed."""
 
-    _fields = ("nodes", "edges", "directed_edges")
     _kind, _arrow, _networkx_class = "digraph", "->", "DiGraph"
     _arrows: ClassVar[tuple[str, ...]] = ("->", "<-", "--")
     directed_edges: tuple[Edge, ...]

@@ -23,7 +23,6 @@ Edge: TypeAlias = tuple[str, str]
 class Graph(Value):
     """Named nodes with edges between them; two graphs of a class with the same nodes and edges are equal."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("nodes", "edges")
     _kind: ClassVar[str]
     _arrow: ClassVar[str]
     _arrows: ClassVar[tuple[str, ...]]

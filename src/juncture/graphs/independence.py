@@ -43,7 +43,6 @@ class Independence(Value):
     rain ⫫ bus, train | season
     """
 
-    _fields = ("a", "b", "given")
     a: tuple[str, ...]
     b: tuple[str, ...]
     given: tuple[str, ...]

@@ -39,7 +39,6 @@ class Trail(Value):
     Trail('a -> b <- c: b is a collider and its descendant d is given')
     """
 
-    _fields = ("nodes", "arrows", "passages")
     nodes: tuple[str, ...]
     arrows: tuple[str, ...]
     passages: tuple[Passage, ...]

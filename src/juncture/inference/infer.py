@@ -13,12 +13,13 @@ from juncture.base.checks import shown
 from juncture.base.dispatch import register
 from juncture.base.options import ImportedTable, as_generator, as_names, resolve
 from juncture.data.dataset import Extra
+from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Query, Question
 from juncture.inference.engines.lowering import has_real_variables, is_gaussian
-from juncture.inference.engines.source_answers import SourceAnswers, as_evidence_source
+from juncture.inference.engines.source_answers import as_source_findings
 from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -133,15 +134,12 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
             check_possible(beliefs)
             return beliefs
     names, seconds = as_targets(model, targets), as_budget(budget)
-    is_exact = isinstance(engine, JunctionTree) and budget is None and not has_real_variables(model)
-    source = as_evidence_source(evidence, model.variables, extra) if is_exact else None
     generator = None if rng is None else as_generator(rng)
+    in_blocks = engine.reads_sources and budget is None and not has_real_variables(model)
+    findings: Findings | None = as_source_findings(evidence, model.variables, extra) if in_blocks else None
     try:
-        if source is not None:
-            beliefs = Beliefs(model, engine, names, SourceAnswers.of(model, engine, source, names), is_single=False)
-        else:
-            findings = as_findings(evidence, model.variables, extra=extra)
-            beliefs = Beliefs.of(model, engine, Query(findings, names, rng=generator, budget=seconds))
+        findings = findings or as_findings(evidence, model.variables, extra=extra)
+        beliefs = Beliefs.of(model, engine, Query(findings, names, rng=generator, budget=seconds))
     except TooLarge as refusal:
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise

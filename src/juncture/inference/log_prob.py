@@ -28,12 +28,12 @@ MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the 
 
 
 def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
-    source = as_lazy_source(rows, model.variables if isinstance(rows, Iterator) else None)
-    if source is not None:
-        return log_prob_blocks(model, source, method, extra)
     quick = log_prob_of_row(model, rows, method) if type(rows) is dict and len(rows) < len(model.variables) else None
     if quick is not None:
         return quick
+    source = as_lazy_source(rows, model.variables if isinstance(rows, Iterator) else None)
+    if source is not None:
+        return log_prob_blocks(model, source, method, extra)
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method, questions=DENSITIES, model=model)

@@ -21,7 +21,6 @@ class Atoms(Value):
     -1.3862943611198906
     """
 
-    _fields = ("points", "probabilities")
     points: np.ndarray  # (point,) or (point, coordinate)
     probabilities: np.ndarray  # (point,)
 

@@ -35,7 +35,6 @@ class Fit(Value, Generic[M]):
         The sufficient statistics of the data; where rows had holes, the expected ones under the model.
     """
 
-    _fields = ("model", "log_likelihood", "trace", "statistics")
     model: M
     log_likelihood: float
     trace: Trace

@@ -51,7 +51,6 @@ class BayesianNetwork(Value):
     0.16
     """
 
-    _fields = ("conditionals", "tied", "plates", "elimination_order")
     conditionals: tuple[AnyConditional, ...]
     tied: tuple[tuple[str, ...], ...]
     plates: tuple[tuple[str, tuple[str, ...]], ...]

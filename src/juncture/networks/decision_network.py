@@ -46,7 +46,6 @@ class Decision(Value):
     Decision(treat | test)
     """
 
-    _fields = ("variable", "parents")
     variable: Variable
     parents: Scope
 
@@ -84,7 +83,6 @@ class Utility(Value):
     -10.0
     """
 
-    _fields = ("parents", "values", "name")
     parents: Scope
     values: np.ndarray
     name: str | None
@@ -156,7 +154,6 @@ class DecisionNetwork(Value):
     DecisionNetwork(2 chance variables, 1 decision, 1 utility)
     """
 
-    _fields = ("parts",)
     parts: tuple[Part, ...]
     __iter__ = None  # or Python would try network[0], network[1], … as names
 

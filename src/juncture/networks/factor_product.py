@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,7 +50,6 @@ class FactorProduct(Value):
         Pairs of a label and the positions of the factors inside, for drawing.
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("factors", "variables", "plates", "elimination_order")
     factors: tuple[Any, ...]  # of `Factor`, or all of `GaussianFactor`
     variables: Scope
     plates: Plates

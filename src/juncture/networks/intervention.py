@@ -43,7 +43,8 @@ def do(model: Network, values: Mapping[str, Any]) -> Network:
     """
     if isinstance(model, DecisionNetwork):
         given = check_mapping(values, "the values that do sets")
-        return model.with_part(*(point_mass(model.variable(name), value) for name, value in given.items()))
+        set_to_values = (point_mass(model.variable(name), value) for name, value in given.items())
+        return model.with_part(*set_to_values)  # type: ignore[return-value]  # no network is of both kinds
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"do takes a Bayesian network, whose arrows say what causes what; got {type(model).__name__}")
     set_to = {

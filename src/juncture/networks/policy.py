@@ -42,7 +42,6 @@ class DecisionRule(Value):
         among the parents count as set to theirs. NaN where the states are impossible.
     """
 
-    _fields = ("variable", "parents", "codes", "utilities")
     variable: Variable
     parents: Scope
     codes: np.ndarray
@@ -146,7 +145,6 @@ class Policy(Value):
         The algorithm that ran.
     """
 
-    _fields = ("rules", "expected_utility", "log_evidence", "exact", "method")
     rules: tuple[DecisionRule, ...]
     expected_utility: float
     log_evidence: float

@@ -113,7 +113,6 @@ class MinimalPotentials(Value):
         What the tables multiply every assignment by: log Z less this is log Z of the minimal form.
     """
 
-    _fields = ("interactions", "log_constant")
     interactions: tuple[tuple[Scope, np.ndarray], ...]
     log_constant: float
 

@@ -40,7 +40,6 @@ class Descent(Value):
         The values with how the descent ended.
     """
 
-    _fields = ("points", "lengths", "trace")
     points: np.ndarray
     lengths: np.ndarray
     trace: Trace

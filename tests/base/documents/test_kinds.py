@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture.base.documents.codec import Record
 from juncture.base.documents.kinds import HEAD, kind_names, load_kind, register_kind
 from juncture.base.documents.kinds import KINDS as TABLE
 from juncture.base.kinds import kinds_with
 from juncture.base.values import Value, content_key
 from juncture.components.contract import Emissions
-from juncture.components.document import KINDS as EMISSION_KINDS
+from juncture.components.document import EMISSIONS
 from juncture.components.word_counts import BagOfWords
 from juncture.errors import FormatError
 from juncture.families.family import Family
@@ -212,7 +213,7 @@ def test_every_kind_and_every_part_has_an_example():
     assert {type(model).__name__ for model in models} == {*MODEL_NAMES, *kinds_with("document"), *FAMILIES, *COMPOSED}
     assert {*kinds_with("document"), *FAMILIES, *COMPOSED} <= set(kind_names())
     texts = "".join(map(write_json, models))
-    assert {kind.__name__ for kind in EMISSION_KINDS} <= set(re.findall(r'"kind": "(\w+)"', texts))
+    assert set(EMISSIONS.records) <= set(re.findall(r'"kind": "(\w+)"', texts))
 
 
 def subclasses(kind):
@@ -221,13 +222,13 @@ def subclasses(kind):
 
 def test_every_kind_of_emissions_has_an_entry():
     own = {kind for kind in subclasses(Emissions) if kind.__module__.startswith("juncture.")}
-    assert own - {Emissions, BagOfWords} == set(EMISSION_KINDS)
+    assert own - {Emissions, BagOfWords} == {record.model for record in EMISSIONS.records.values()}
 
 
 class Coin(Value):
     """A kind of model of one's own."""
 
-    _fields = ("chance",)
+    chance: float
 
     def __init__(self, chance):
         self._set(chance=chance)
@@ -236,9 +237,7 @@ class Coin(Value):
 def test_a_kind_of_ones_own_can_register():
     with pytest.raises(FormatError, match="this is a Coin"):
         write_json(Coin(0.25))
-    register_kind(
-        Coin, lambda coin: {"chance": coin.chance}, lambda node: Coin(node.fields([*HEAD, "chance"])["chance"].number())
-    )
+    register_kind(Record(Coin))
     try:
         assert reread(Coin(0.25)) == Coin(0.25)
         with pytest.raises(FormatError, match=re.escape("chance: must be a number; got null")):

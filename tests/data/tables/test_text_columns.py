@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import juncture as jt
+from juncture.data.column_kinds import Summary, find_look
 from juncture.data.sources import as_source
-from juncture.data.tables.column_kinds import find_look
 
 DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 6) for day in (1, 11, 21)]
 
@@ -82,13 +82,13 @@ def test_text_that_may_be_meant_is_not_told_of():
         DATES[:12],
     ]
     quiet += [[str(age) for age in range(90)] + ["90+"], ["a,5", "1,5"], [1, 2, "NA"], ["NA"], [], list(range(99))]
-    assert [find_look(labels, is_of_file=True) for labels in quiet] == [None] * len(quiet)
+    assert [find_look(Summary(labels, is_of_file=True)) for labels in quiet] == [None] * len(quiet)
 
 
 def test_dates_are_told_of_however_they_are_written():
     written = [DATES, [f"{date}T08:30:00Z" for date in DATES], [f"{date} 8:30" for date in DATES]]
     written += [[f"{day}.{month}.24" for day in (1, 12, 31) for month in range(1, 7)], [*DATES, "NA"]]
-    assert [look and look.kind for look in map(find_look, written)] == ["date"] * 5
+    assert [look and look.kind for look in map(find_look, map(Summary, written))] == ["date"] * 5
     with pytest.warns(jt.TextColumnWarning, match=r"'visit' holds dates, such as '2024-01-01'.*rows.drop\(columns="):
         data = jt.Dataset({"visit": DATES * 2, "x": [0, 1, 1] * 10})
     jt.learn_structure(data.take(np.arange(15)), method="hill-climbing")  # said once: it is no identifier besides

@@ -113,3 +113,8 @@ def test_curves_of_labels_say_how_to_compare_them():
             curve(["yes", "no"], [0.1, 0.2])
         with pytest.raises(jt.InvalidData, match="the truth must be"):
             curve([[1, 2], [3]], [0.1, 0.2])
+
+
+def test_labels_that_cannot_be_looked_up_are_refused():
+    with pytest.raises(jt.InvalidData, match=r"labels are texts, numbers or truth values; got \{\}"):
+        jt.evaluation.confusion_matrix(["a"], ["a"], labels=["a", {}])

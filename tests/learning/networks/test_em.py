@@ -174,9 +174,9 @@ def test_a_step_that_lowers_the_objective_is_an_error(monkeypatch):
     good = network_problem.estimate_conditionals
 
     def worse(model, statistics, options, fixed):
-        better = good(model, statistics, options, fixed)
+        better, notes = good(model, statistics, options, fixed)
         mixed = [jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in better.conditionals]
-        return jt.BayesianNetwork(mixed)
+        return jt.BayesianNetwork(mixed), notes
 
     monkeypatch.setattr(network_problem, "estimate_conditionals", worse)
     with pytest.raises(ObjectiveDecreased, match="lowered the objective"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from files.test_writing import WRITERS
 
 import juncture as jt
 from juncture.data.sources import as_source
 from juncture.errors import InvalidData
 from juncture.formats.uai_evidence import read_evidence
 from juncture.formats.uai_results import read_result
+from runtime.files.test_writing import WRITERS
 from support.command_line import juncture
 
 

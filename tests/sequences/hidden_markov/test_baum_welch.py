@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.base.notes import NO_NOTES
 from juncture.components.gaussian import GaussianEmissions
 from juncture.learning.em import steps
 from juncture.sequences.hidden_markov.fit import expect_statistics
@@ -178,7 +179,8 @@ def test_a_law_that_would_be_worse_stays_where_it_was(monkeypatch):
     rng = np.random.default_rng(1)
     hmm = random_hidden_markov(rng, "gaussian numbers")
     worse = GaussianEmissions(hmm.emissions.mean + 3.0, hmm.emissions.covariance)
-    monkeypatch.setattr(GaussianEmissions, "estimate", lambda self, statistics, prior=None: worse)
+    answer = (worse, NO_NOTES)
+    monkeypatch.setattr(GaussianEmissions, "estimate_with_notes", lambda self, statistics, prior=None: answer)
     fitted = calmly(jt.fit, hmm, some_sequences(hmm, rng), method=few(4))
     assert_rises(fitted.trace)
     assert fitted.model.emissions == hmm.emissions

@@ -283,3 +283,9 @@ def test_bad_input_is_refused_in_a_sentence(ask, words):
 def test_a_precision_must_be_positive_definite():
     with pytest.raises(jt.InvalidModel, match="symmetric and positive definite"):
         BayesianLinearRegression([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], 1.0)
+
+
+def test_a_precision_is_symmetric_up_to_rounding_of_its_largest_entries():
+    """An entry off the diagonal may be nothing but rounding errors."""
+    precision = np.array([[200.0, 1e-14], [-1e-14, 150.0]])
+    assert BayesianLinearRegression([0.0, 0.0], precision, 1.0).precision.tolist() == precision.tolist()

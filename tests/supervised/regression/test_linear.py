@@ -108,7 +108,8 @@ def test_standard_errors_are_those_of_a_line():
     np.testing.assert_allclose(fit.standard_errors, [line.intercept_stderr, line.stderr])
 
 
-DIGITS = {"Filip": 7.5, "Wampler1": 8.5, "Wampler3": 8.5, "Wampler4": 7.0, "Wampler5": 5.0}  # of coefficients
+# of coefficients; of Filip's sixteen, less the logarithm of the condition number, 9.6: more depends on the machine
+DIGITS = {"Filip": 6.0, "Wampler1": 8.5, "Wampler3": 8.5, "Wampler4": 7.0, "Wampler5": 5.0}
 
 
 @pytest.mark.parametrize("known", certified_sets(), ids=lambda known: known.name)
@@ -126,7 +127,7 @@ def test_the_certified_values_of_nist(known):
         digits = DIGITS.get(known.name, 11.5)
         np.testing.assert_allclose(fit.model.coefficients, known.coefficients, rtol=10**-digits)
         exact = known.errors > 0
-        errors = 10 ** -(7.5 if known.name == "Filip" else 12.0)
+        errors = 10 ** -DIGITS["Filip"] if known.name == "Filip" else 1e-12
         np.testing.assert_allclose(fit.standard_errors[exact], known.errors[exact], rtol=errors)
         scale = np.abs(known.targets).max()
         assert (fit.standard_errors[~exact] < 1e-14 * scale).all()  # Wampler's first two sets have no noise

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from juncture.base.options import as_generator
-from juncture.data.feature_names import keep_names
-from juncture.data.rows import weighted_rows
+from juncture.data.rows import Rows, keep_names
 from juncture.inference.engines.verb_options import check_data
 from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
@@ -92,6 +91,7 @@ def fit_change(
     """Learn both rates and the distribution of the change point from rows of counts, starting from a model."""
     learner = resolve_learner(method, ChangePointProblem.models)
     check_progress(progress)
-    rows, own = weighted_rows(data, weights, (model.num_steps,), model.feature_names)
+    read = Rows.of(data, model.feature_names, weights=weights, extra="ignore")
+    rows, own = read.many((model.num_steps,))
     found, trace = learner.run(ChangePointProblem(model, rows, own, as_generator(rng)), progress)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)

@@ -10,7 +10,7 @@ from juncture.base.checks import check_count
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
-from juncture.data.rows import as_dataset, rows_of
+from juncture.data.rows import Rows, as_dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.verb_options import (
@@ -39,7 +39,8 @@ def infer_change(
     """The beliefs about the change point of one row of counts, or of each of many; what is missing is summed out."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, (model.num_steps,), model.feature_names)
+    read, shape = Rows.of(evidence, model.feature_names), (model.num_steps,)
+    rows, is_single = read.numbers(shape), read.is_single(shape)
     cells = rows.size
     cost = Cost(0, model.num_steps, 8 * 6 * cells, 20 * cells)
     check_limits(cost, f"the change points of {number_of(len(rows), 'row')}", budget, memory_limit)
@@ -94,9 +95,9 @@ def best_changes(beliefs: ChangePointBeliefs, k: int) -> list[MostProbable]:
 def log_prob_counts(model: PoissonChangePoint, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a float of one row, an array of many."""
     resolve_method(model, "infer", method)
-    values, is_single = rows_of(rows, (model.num_steps,), model.feature_names)
-    found = stable.log_sum_exp(model.log_joint(values), axis=1)
-    return float(found[0]) if is_single else found
+    read, shape = Rows.of(rows, model.feature_names), (model.num_steps,)
+    found = stable.log_sum_exp(model.log_joint(read.numbers(shape)), axis=1)
+    return float(found[0]) if read.is_single(shape) else found
 
 
 def sample_counts(

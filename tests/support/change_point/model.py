@@ -35,7 +35,6 @@ class PoissonChangePoint(NamedFeatures):
     PoissonChangePoint(4 steps, rates 2 and 9)
     """
 
-    _fields = ("before", "after", "change")
     before: float
     after: float
     change: np.ndarray  # (step,)

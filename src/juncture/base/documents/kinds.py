@@ -7,9 +7,9 @@ may be repaired, are in `formats/json.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 from juncture.base.documents.node import Node
 from juncture.base.kinds import kinds_with, role_module
@@ -19,24 +19,25 @@ HEAD = ("format", "version", "model")  # the keys that every document has
 FAMILIES = "juncture.families.document"
 
 
-class Kind(NamedTuple):
-    """A class, its values as plain data without the head of the document, and a value from a document."""
+class Kind(Protocol):
+    """A class whose values files can hold; `juncture.base.documents.codec.Record` makes one from the fields."""
 
-    model: type
-    encode: Callable[[Any], dict[str, Any]]
-    read: Callable[[Node], Any]
+    @property
+    def model(self) -> type: ...
+
+    def encode(self, value: Any, /) -> dict[str, Any]:
+        """A value as plain data, without the head of the document."""
+
+    def read(self, node: Node, /, head: Iterable[str] = ()) -> Any:
+        """An equal value from an object whose other keys are those of the head; errors of Juncture for all else."""
 
 
 KINDS: dict[str, Kind] = {}
 
 
-def register_kind(model: type, encode: Callable[[Any], dict[str, Any]], read: Callable[[Node], Any]) -> None:
-    """Let files hold values of this class, under its name.
-
-    `encode(value)` gives a mapping of plain data; `read(document)` gives an equal value and refuses anything else with
-    a `FormatError` or another error of Juncture.
-    """
-    KINDS[model.__name__] = Kind(model, encode, read)
+def register_kind(*kinds: Kind) -> None:
+    """Let files hold values of the classes of these kinds, under the names of the classes."""
+    KINDS.update({kind.model.__name__: kind for kind in kinds})
 
 
 def load_kind(name: str) -> Kind:

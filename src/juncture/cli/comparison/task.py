@@ -14,9 +14,17 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_kind
 from juncture.base.values import number_of
+from juncture.data.column_kinds import (
+    Summary,
+    are_classes,
+    find_identifiers,
+    holds_dates,
+    holds_numbers,
+    is_measured,
+    summarize,
+)
 from juncture.data.dataset import Dataset, as_table
 from juncture.data.tables.coding import mark_missing
-from juncture.data.tables.column_kinds import find_identifiers, holds_dates, is_measured
 from juncture.data.tables.columns import NumericColumn
 from juncture.data.tables.labels import ColumnOfDates, check_label
 from juncture.data.tables.table import Table
@@ -24,7 +32,6 @@ from juncture.errors import InvalidData, Unsupported, hint
 from juncture.variables import Variable
 
 KINDS = ("classes", "numbers")
-FEW = 10  # different whole numbers: more of them are quantities rather than classes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +119,7 @@ def read_task(data: Dataset, target: Any, kind: str | None = None, notes: Sequen
     known = ~np.isnan(numbers_of(data, name))
     if not known.any():
         raise InvalidData(f"no row has a value of the target {name!r}, so nothing can be predicted")
-    found, reason = (kind, "as asked") if kind is not None else guess_kind(data.variable(name), data.columns[name])
+    found, reason = (kind, "as asked") if kind is not None else guess_kind(Summary.of(data, name))
     sentences = [f"the target {name!r} is predicted as {found}: {reason}", *notes]
     if not known.all():
         sentences.append(f"{number_of(int((~known).sum()), 'row')} without a value of {name!r} left out")
@@ -131,23 +138,18 @@ def read_task(data: Dataset, target: Any, kind: str | None = None, notes: Sequen
     )
 
 
-def guess_kind(variable: Variable, column: np.ndarray) -> tuple[str, str]:
+def guess_kind(column: Summary) -> tuple[str, str]:
     """Whether a column holds classes or numbers, and why."""
-    if not has_numbers(variable):
+    if not holds_numbers(column):
         return "classes", "it holds text"
-    if variable.is_real:
-        seen = np.unique(column[~np.isnan(column)])
-        is_whole = bool((seen == np.floor(seen)).all())
-    else:
-        seen, is_whole = np.unique(column[column >= 0]), True
-    if is_whole and len(seen) <= FEW:
-        return "classes", f"it holds {number_of(len(seen), 'different whole number')}"
-    return "numbers", "it holds numbers" if not is_whole else f"it holds {len(seen):,} different whole numbers"
+    if are_classes(column):
+        return "classes", f"it holds {number_of(column.num_different, 'different whole number')}"
+    whole = f"it holds {column.num_different:,} different whole numbers"
+    return "numbers", whole if column.is_whole else "it holds numbers"
 
 
 def has_numbers(variable: Variable) -> bool:
-    """Whether the values of a column are numbers, or true and false."""
-    return variable.is_real or all(isinstance(label, int | float) for label in variable.labels)
+    return holds_numbers(Summary(None if variable.is_real else variable.labels))
 
 
 def numbers_of(data: Dataset, name: str) -> np.ndarray:
@@ -185,14 +187,14 @@ def read_outcomes(data: Dataset, name: str, kind: str, known: np.ndarray) -> tup
 def explain_left_out(data: Dataset, target: str) -> Iterator[tuple[str, str]]:
     """The columns from which nothing can be learned, each with the reason."""
     identifiers = {one.name: one.describe() for one in find_identifiers(data)}
-    for name in data.columns:
+    for name, summary in summarize(data).items():
         if name == target:
             continue
         values = numbers_of(data, name)
         seen = np.unique(values[~np.isnan(values)])
         if len(seen) < 2:
             yield name, f"the column {name!r} has {'one value only' if len(seen) else 'no value'}"
-        elif holds_dates(data, name):
+        elif holds_dates(summary):
             yield name, f"the column {name!r} holds dates"
-        elif name in identifiers and not is_measured(data, name):
+        elif name in identifiers and not is_measured(summary):
             yield name, identifiers[name]

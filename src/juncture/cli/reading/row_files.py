@@ -13,10 +13,10 @@ from juncture.base.checks import check_choice
 from juncture.base.values import few
 from juncture.cli.printing.output import WrongUsage, print_note
 from juncture.cli.reading.arguments import STANDARD_INPUT, standard_input_bytes
+from juncture.data.column_kinds import Finding, find_identifiers, find_look, group_looks, summarize
 from juncture.data.dataset import Dataset, as_table
 from juncture.data.files.table_files import read_csv_table
 from juncture.data.sources.contract import SourceTable
-from juncture.data.tables.column_kinds import Finding, find_identifiers, find_look, group_looks
 from juncture.data.tables.table import Table
 from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_other_form, hint
 
@@ -106,7 +106,8 @@ def name_source(rows: str) -> str:
 
 def note_text_columns(data: Dataset) -> None:
     """Tell of the columns of text that look like something else, with the option that reads them so."""
-    texts = ((name, find_look(data.variable(name).labels, is_of_file=True)) for name in data.states_from_data)
+    columns = summarize(data, is_of_file=True)
+    texts = ((name, find_look(columns[name])) for name in data.states_from_data)
     for finding in group_looks(texts):
         print_note(f"note: {finding.describe()}; {advise_option(finding)}")
 

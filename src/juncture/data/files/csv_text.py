@@ -13,7 +13,7 @@ import io
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
@@ -21,6 +21,7 @@ from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 
+from juncture.data.column_kinds import TRUTH, text_kind
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
 from juncture.runtime.files import check_decompressed_size, open_decompressed
@@ -34,9 +35,6 @@ MAX_ROW = 2**25  # characters
 TEXT_BYTES = 150  # of a different text in a column, beside its letters
 BYTE_ORDER_MARK = "\ufeff"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
-REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|-?inf|nan", re.IGNORECASE)
-TRUTH = {"True": True, "False": False}
 
 
 class TextLevels(Levels):
@@ -52,14 +50,12 @@ Columns: TypeAlias = dict[str, TextLevels]
 
 
 def parse_labels(texts: Sequence[str]) -> Sequence[State]:
-    """All integers, all numbers or all booleans as such, else text; "007" stays text, for 7 is not what it says."""
-    if all(INTEGER.fullmatch(text) for text in texts):
-        return [int(text) for text in texts]
-    if all(REAL.fullmatch(text) for text in texts):
-        return [float(text) for text in texts]
-    if all(text in TRUTH for text in texts):
-        return [TRUTH[text] for text in texts]
-    return texts
+    """All integers, all numbers or all booleans as such, else text."""
+    kind = text_kind(texts)
+    return texts if kind == "texts" else [PARSERS[kind](text) for text in texts]
+
+
+PARSERS: dict[str, Callable[[str], State]] = {"integers": int, "numbers": float, "truths": TRUTH.__getitem__}
 
 
 def read_table(source: Source) -> tuple[Columns, int]:

@@ -28,7 +28,6 @@ BATCH = 2**20  # rows
 class ParquetColumn(Value):
     """A column that is read when it is needed; `derived` keeps the metadata of the file, which take long to parse."""
 
-    _fields = ("file", "name", "is_text")
     file: str
     name: str
     is_text: bool

@@ -79,7 +79,6 @@ class RecordBatches:
 class ArrowCells(Value):
     """The cells of a column in one block, which threads may turn into a column beside others."""
 
-    _fields = ("cells", "is_text")
     cells: Any
     is_text: bool
 

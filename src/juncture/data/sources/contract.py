@@ -210,7 +210,6 @@ BLOCK_ROWS, BLOCK_CELLS, FEWEST_ROWS = 2**18, 2**24, 2**10
 class SourceTable(Table):
     """A table that knows where its rows come from, and the weights that came with them."""
 
-    _fields = (*Table._fields, "origin", "weights")
     origin: Origin
     weights: np.ndarray | None
 

@@ -57,7 +57,6 @@ class LinedColumns(NamedTuple):
 class CsvReader(Value):
     """One CSV file, perhaps packed by gzip; its header is read at once, its rows when they are asked for."""
 
-    _fields = ("file", "names", "block_rows", "state", "separator")
     file: str
     names: tuple[str, ...]
     block_rows: int

@@ -25,7 +25,6 @@ from juncture.errors import InvalidData
 class FilesReader(Value):
     """The rows of several files, one file after the other; no block has rows of two files."""
 
-    _fields = ("readers",)
     readers: tuple[FileReader, ...]
 
     def __init__(self, readers: Sequence[FileReader]) -> None:
@@ -87,7 +86,6 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of such folders put for 
 class PartReader(Value):
     """One file of a partitioned folder; each key of its path is a column with one value."""
 
-    _fields = ("reader", "keys")
     reader: FileReader
     keys: dict[str, str]
 

@@ -20,7 +20,6 @@ READ_BYTES = 2**20  # of a column at a time: a row group need not fit in memory
 class ParquetReader(Value):
     """One Parquet file; its schema and its number of rows are read at once, its rows when they are asked for."""
 
-    _fields = ("file", "names", "group_ends", "block_rows", "state")
     file: str
     names: tuple[str, ...]
     group_ends: tuple[int, ...]

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
+from juncture.data.column_kinds import Look, Summary, find_look, is_real, says_number, warn_text_columns
+from juncture.data.files.csv_text import TextLevels
 from juncture.data.sources.contract import Origin, SourceTable
-from juncture.data.tables.column_kinds import Look, find_look, warn_text_columns
 from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
 from juncture.errors import InvalidData
 from juncture.variables import Variable
@@ -117,25 +117,20 @@ class ColumnStates:
     def _check_numbers(self, origin: Origin) -> None:
         """Check that labels beside floats are numbers: as states, each different float would be one."""
         for _, label in self.labels:
-            if not self._is_number(label):
+            if not says_number(label, is_of_file=self.is_text):
                 raise InvalidData(
                     f"column {self.name!r} holds floats and, in {origin.name or 'a block'} or before, {label!r}:"
                     " declare its variable in `variables`, or make all of its cells numbers"
                 )
 
-    def _is_number(self, label: object) -> bool:
-        return bool(REAL.fullmatch(str(label))) if self.is_text else type(label) in {int, float}
-
     def _are_floats(self) -> bool:
         """Whether all labels are numbers and some have fractions."""
-        if not all(self._is_number(label) for _, label in self.labels):
-            return False
-        return any(not INTEGER.fullmatch(str(label)) if self.is_text else kind is float for kind, label in self.labels)
+        return is_real(Summary([label for _, label in self.labels], is_of_file=self.is_text))
 
     def find_look(self, variable: Variable) -> Look | None:
         if variable.is_real or self.declared.is_common:
             return None
-        return find_look(variable.labels, is_of_file=self.is_text)
+        return find_look(Summary(variable.labels, is_of_file=self.is_text))
 
     def variable(self) -> Variable:
         is_array = self.dimension is not None and not self.labels

@@ -8,8 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from juncture.base.checks import check_choice, is_iterable
-from juncture.data.tables.column_kinds import Look, find_look, read_decimal_commas, warn_text_columns
-from juncture.data.tables.columns import Column, DatasetColumn, Levels
+from juncture.base.intervals import as_number, is_number_text
+from juncture.data.column_kinds import Look, Summary, find_look, has_only_commas, warn_text_columns
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
@@ -64,7 +65,7 @@ class Coding(NamedTuple):
         values.setflags(write=False)
         look = None
         if is_from_data and not isinstance(column, DatasetColumn):
-            look = find_look(variable.labels, is_of_file=column.levels.is_of_file)
+            look = find_look(Summary(variable.labels, is_of_file=column.levels.is_of_file))
         return CodedColumn(variable, values, is_from_data, num_unseen, look)
 
     def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
@@ -77,6 +78,20 @@ class Coding(NamedTuple):
         levels: Levels = column.levels
         known = levels.where(lambda label: variable.find(label) is not None)
         return known.encode(variable), known.num_holes - levels.num_holes
+
+
+def read_decimal_commas(column: Column) -> Column:
+    """The column with numbers for texts such as "12,5", where all of its texts are such."""
+    if isinstance(column, NumericColumn):
+        return column
+    levels = column.levels
+    texts = [label for label in levels.labels if isinstance(label, str)]
+    if len(texts) < len(levels.labels) or not has_only_commas(texts):
+        return column
+    dotted = [text.replace(",", ".") for text in texts]
+    if levels.is_of_file:
+        return type(levels)(levels.codes, dotted)
+    return Levels(levels.codes, [as_number(text) if is_number_text(text) else text for text in dotted])
 
 
 def warn_unseen(counts: dict[str, int]) -> None:

@@ -15,13 +15,13 @@ import numpy as np
 
 from juncture.base.intervals import as_number, is_number_text
 from juncture.base.values import Value
+from juncture.data.column_kinds import HOLE_TEXTS, Summary, is_real
 from juncture.data.tables.distinct import MANY, distinct_numbers
 from juncture.data.tables.labels import check_label, sorting_key
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import Variable, state_key
 
 HOLE = -1
-HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
 DescribeRow: TypeAlias = Callable[[int], str]
 """How a message names a row."""
 
@@ -33,7 +33,6 @@ def describe_row(row: int) -> str:
 class NumericColumn(Value):
     """Numbers in an array: (row,) of booleans, integers or floats, or (row, dimension); NaN is a hole."""
 
-    _fields = ("values",)
     values: np.ndarray
     is_declared = False
 
@@ -85,7 +84,6 @@ class NumericColumn(Value):
 class Levels(Value):
     """Positions in a list of distinct labels, -1 for a hole; `is_declared` when the list says more than the rows."""
 
-    _fields = ("codes", "labels", "is_declared")
     codes: np.ndarray
     labels: tuple[object, ...]
     is_declared: bool
@@ -170,8 +168,7 @@ class Levels(Value):
             )
         if self.is_declared:
             return Variable(name, labels.values())
-        kinds = {type(label) for label in labels.values()}
-        if float in kinds and kinds <= {float, int}:
+        if is_real(Summary(tuple(labels.values()))):
             return Variable(name)
         return Variable(name, sorted(labels.values(), key=sorting_key))
 
@@ -179,7 +176,6 @@ class Levels(Value):
 class DatasetColumn(Value):
     """A column of a dataset: the values are coded by a variable already, and shared as long as it stays the same."""
 
-    _fields = ("variable", "values", "is_declared")
     variable: Variable
     values: np.ndarray
     is_declared: bool

@@ -9,10 +9,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from juncture.base.intervals import as_number
+from juncture.data.column_kinds import Summary, holds_integers
 from juncture.data.tables.cells import are_shared, list_column, object_column
-from juncture.data.tables.column_kinds import integers_in_floats
 from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn, is_native
 from juncture.data.tables.distinct import MANY
+from juncture.data.tables.foreign import open_frame, open_native
 from juncture.data.tables.labels import refuse_dates
 from juncture.errors import InvalidData
 from juncture.variables import as_plain
@@ -23,21 +25,14 @@ FEW = 1000  # rows up to which Python looks at cells before a library has said w
 
 def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
     """The series of a data frame by name, and its number of rows."""
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None and isinstance(data, arrow.RecordBatch):
-        data = arrow.Table.from_batches([data])
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except TypeError as error:
+    frame = open_frame(data)
+    if frame is None:
         raise InvalidData(
             "rows must be a data frame in memory (collect a lazy one first), a mapping of columns, a list of mappings,"
             f" a NumPy array with `variables`, a Dataset or the path of a file; got {describe_kind(data)}"
-        ) from error
-    except nw.exceptions.DuplicateError as error:
-        reason = " ".join(str(error).split())  # one line
-        raise InvalidData(f"the names of columns must differ: {reason}") from error
+        )
     if frame.implementation.is_pandas() and len(frame) <= FEW:
-        return dict(data.items()), len(frame)
+        return dict(frame.to_native().items()), len(frame)
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
 
 
@@ -53,7 +48,7 @@ def series_column(cells: Any, name: str) -> Column:
     found = pandas_column(cells, name) if pandas is not None and isinstance(cells, pandas.Series) else None
     if found is not None:
         return found
-    series = nw.from_native(cells, series_only=True, pass_through=True)
+    series = open_native(cells)
     if isinstance(series, nw.Series):
         return native_column(series, name)
     if hasattr(cells, "codes") and hasattr(cells, "categories"):  # pandas' own categorical array
@@ -85,6 +80,18 @@ def pandas_column(native: Any, name: str) -> Column | None:
     is_in_arrow = getattr(dtype, "storage", "") == "pyarrow"
     cells = native.array.__arrow_array__().to_pylist() if is_in_arrow else native.to_numpy(dtype=object).tolist()
     return list_column(cells, name)
+
+
+def integers_in_floats(values: np.ndarray) -> Levels | None:
+    """The integers that pandas holds as floats because some are missing; None for other numbers."""
+    if not holds_integers(Summary(None, values)):
+        return None
+    if len(values) <= FEW:
+        labels = sorted(set(values[~np.isnan(values)].tolist()))
+        positions = {label: position for position, label in enumerate(labels)}
+        return Levels(np.array([positions.get(value, HOLE) for value in values.tolist()], np.int32), map(int, labels))
+    levels = NumericColumn(values).levels
+    return Levels(levels.codes, [int(as_number(label)) for label in levels.labels])
 
 
 def native_column(series: nw.Series[Any], name: str) -> Column:

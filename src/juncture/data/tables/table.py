@@ -30,7 +30,6 @@ SHOWN = 5  # files that a message names
 class Table(Value):
     """Cells by column name, not looked at yet, the number of rows, and the (file, rows) that they come from."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("cells", "num_rows", "files")
     cells: dict[str, Any]
     num_rows: int
     files: tuple[tuple[str, int], ...]

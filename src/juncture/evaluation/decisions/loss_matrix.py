@@ -37,7 +37,6 @@ class LossMatrix(Value):
     ['wait', 'treat']
     """
 
-    _fields = ("values", "classes", "actions")
     values: np.ndarray
     classes: tuple[State, ...]
     actions: tuple[State, ...]

@@ -32,7 +32,6 @@ class DecisionRegions(Value):
         Points between two regions: (point,), increasing, or (point, 2).
     """
 
-    _fields = ("axes", "codes", "labels", "boundary")
     axes: tuple[np.ndarray, ...]
     codes: np.ndarray
     labels: tuple[State, ...]

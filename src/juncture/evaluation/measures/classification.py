@@ -141,6 +141,9 @@ def confusion_matrix(
     if len(pairs[0]) != len(pairs[1]) or not pairs[0]:
         raise InvalidData(f"each example has a true and a predicted class; got {len(pairs[0])} and {len(pairs[1])}")
     given = check_iterable(labels, "labels") if labels is not None else sorted({*pairs[0], *pairs[1]}, key=sorting_key)
+    unfit = next((label for label in given if not isinstance(label, Hashable)), None)
+    if unfit is not None:
+        raise InvalidData(f"labels are texts, numbers or truth values; got {shown(unfit)}")
     known = {label: place for place, label in enumerate(given)}
     missing = next((label for label in (*pairs[0], *pairs[1]) if label not in known), None)
     if missing is not None:

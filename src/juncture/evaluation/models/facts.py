@@ -71,7 +71,6 @@ class Candidate(Value):
     Candidate(Bernoulli, prior=Beta(a=1.0, b=1.0))
     """
 
-    _fields = ("model", "prior", "known")
     model: Any
     prior: Any
     known: dict[str, Any]

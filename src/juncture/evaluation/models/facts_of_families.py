@@ -16,8 +16,7 @@ from juncture.base.checks import check_function, check_kind, shown
 from juncture.base.values import Value
 from juncture.components.family import num_free
 from juncture.data.observations import as_rows
-from juncture.data.rows import read_columns
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.models.facts import Candidate, Evidence, Facts, check_logs
 from juncture.families.conjugacy import ConjugatePrior, pairs_of
@@ -47,7 +46,6 @@ class HierarchicalPrior(Value):
     -2.9448
     """
 
-    _fields = ("prior_at", "hyperprior")
     prior_at: Callable[[float], ConjugatePrior]
     hyperprior: Family
 
@@ -97,7 +95,9 @@ def facts_of_member(candidate: Candidate, data: Any) -> Facts:
         )
     if member.batch_shape:
         raise InvalidData(f"a model of all rows is one member of a family; got a batch of shape {member.batch_shape}")
-    rows = read_rows(data, member.event_shape, type(member).__name__)
+    read = Rows.of(data)
+    is_column = member.event_shape == () and read.columns is not None and read.values.shape[1] == 1
+    rows = as_rows(read.values[:, 0] if is_column else read.values, member.event_shape, name=type(member).__name__)
     logs = check_logs(member.log_prob(rows), repr(member))
     return Facts(
         num_rows=len(logs),
@@ -115,8 +115,8 @@ def facts_of_member(candidate: Candidate, data: Any) -> Facts:
 def facts_of_family(candidate: Candidate, data: Any) -> Facts:
     """A family learned from the rows; with a prior, everything Bayesian has a closed form."""
     family, prior, known = candidate.model, candidate.prior, candidate.known
-    columns = read_columns(data)
-    given = unwrap_frame(data) if columns is None else columns[:, 0] if columns.shape[1] == 1 else columns
+    read = Rows.of(data)
+    given = read.values[:, 0] if read.columns is not None and read.values.shape[1] == 1 else read.values
     statistics = family.statistics(given, **known)
     if statistics.batch_shape:
         raise InvalidData(f"rows of {family.__name__} are one event each; got an array of the shape {np.shape(given)}")
@@ -197,14 +197,6 @@ def num_parameters(member: Family, known: dict[str, Any]) -> int:
     """The free numbers of the parameters that are learned."""
     learned = (name for name in member.parameters if name not in member.required and name not in known)
     return sum(num_free(member, name) for name in learned)
-
-
-def read_rows(data: Any, event_shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Rows as an array; a frame is a table of its columns."""
-    columns = read_columns(data)
-    if columns is None:
-        return as_rows(unwrap_frame(data), event_shape, name=name)
-    return columns[:, 0] if event_shape == () and columns.shape[1] == 1 else columns
 
 
 NO_CLOSED_FORM = "its prior is not conjugate, so that predictions from some of the rows have no closed form: take 'cv'"

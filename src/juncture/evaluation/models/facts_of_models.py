@@ -19,7 +19,7 @@ from juncture.base.checks import as_float, shown
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.data.dataset import Dataset
-from juncture.data.rows import rows_of
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, UnseenParentsWarning, Unsupported
 from juncture.evaluation.models.facts import NO_PRIOR, Candidate, Evidence, Facts, check_logs
 from juncture.evaluation.models.facts_of_regressions import facts_of_generalized, read_pair
@@ -53,7 +53,7 @@ QUIET = (NotConvergedWarning, RegularizedWarning, UnseenParentsWarning)
 def facts_of_model(candidate: Candidate, data: Any) -> Facts:
     """A model that was learned from the rows: its likelihood, its parameters, and rows held out by learning again."""
     model = candidate.model
-    rows, take = read_rows(model, data)
+    rows, take = separable_rows(model, data)
     logs = check_logs(log_prob(model, rows), type(model).__name__)
     return Facts(
         num_rows=len(logs),
@@ -81,17 +81,17 @@ def count_parameters(model: Any) -> int | str:
     return f"a {type(model).__name__} does not say how many free parameters it has"
 
 
-def read_rows(model: Any, data: Any) -> tuple[Any, Any]:
+def separable_rows(model: Any, data: Any) -> tuple[Any, Any]:
     """The rows as the verbs take them, and a function that picks some of them."""
     if hasattr(model, "variables"):
-        table = Dataset(data, variables=model.variables)
+        table = Rows.of(data).codes(model.variables)
         if table.weights is not None:
             raise InvalidData("rows with weights are not compared on: give each row as often as it counts")
         return table, table.take
     if hasattr(model, "sequences"):
         listed = list_sequences(model, data)
         return listed, lambda index: [listed[place] for place in index]
-    rows, _ = rows_of(data, getattr(model, "event_shape", None))
+    rows = Rows.of(data).numbers(getattr(model, "event_shape", None))
     return rows, lambda index: rows[index]
 
 
@@ -116,7 +116,7 @@ def learn_and_score(candidate: Candidate, train: Any, test: Any) -> np.ndarray:
 
 def facts_of_mixture(candidate: Candidate, data: Any) -> Facts:
     """A mixture; with a `MixturePrior`, a lower bound of its evidence."""
-    facts, rows = facts_of_model(candidate, data), read_rows(candidate.model, data)[0]
+    facts, rows = facts_of_model(candidate, data), separable_rows(candidate.model, data)[0]
     prior = candidate.prior
     if not isinstance(prior, MixturePrior):
         return replace(facts, log_evidence=NO_PRIOR if prior is None else "the prior of a mixture is a MixturePrior")
@@ -137,7 +137,7 @@ def facts_of_graph(candidate: Candidate, data: Any) -> Facts:
     learned = fit(candidate.model, table.only(candidate.model.nodes) if is_graph else data).model
     template = learned if is_graph else candidate.model
     facts = facts_of_model(Candidate(learned), data if not is_graph else table.only(template.variables.names))
-    rows, take = read_rows(learned, data if not is_graph else table.only(template.variables.names))
+    rows, take = separable_rows(learned, data if not is_graph else table.only(template.variables.names))
     facts = replace(
         facts,
         held_out=lambda train, test: learn_and_score(Candidate(template, candidate.prior), take(train), take(test)),

@@ -17,7 +17,7 @@ from juncture.supervised.regression.bayesian import BayesianLinearRegression, Co
 from juncture.supervised.regression.evidence import EvidenceFit
 from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
-from juncture.supervised.regression.inputs_and_targets import read_inputs, read_rows
+from juncture.supervised.regression.inputs_and_targets import read_inputs, read_pairs
 from juncture.supervised.regression.laplace import laplace_logistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
@@ -110,7 +110,7 @@ def facts_of_generalized(model: GeneralizedLinearModel | GeneralizedLinearFit, d
 def facts_of_bayesian(prior: Any, data: Any) -> Facts:
     """Linear regression with a conjugate prior of its weights, and of its noise where that is not known."""
     inputs, targets = read_pair(data, prior)
-    rows = read_rows(inputs, targets, None)
+    rows = read_pairs(inputs, targets, None)
     features, after = prior.basis.features(rows.inputs), prior.update(inputs, targets)
     is_known = isinstance(prior, BayesianLinearRegression)
     score = leave_out_known if is_known else leave_out_unknown

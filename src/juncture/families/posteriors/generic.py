@@ -44,7 +44,6 @@ class GenericPrior(Value):
     Bernoulli(probability=0.5555555555555556)
     """
 
-    _fields = ("family", "chi", "nu", "known")
     family: type[ExponentialFamily]
     chi: np.ndarray  # (statistic,)
     nu: float

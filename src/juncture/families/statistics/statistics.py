@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -47,7 +47,6 @@ class Statistics(Value):
         The parameters that are not estimated, such as the trials of a binomial.
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("family", "weight", "total", "log_base", "log_base_rest", "known")
     family: type[Family]
     weight: np.ndarray  # (*batch)
     total: np.ndarray  # (*batch, statistic)

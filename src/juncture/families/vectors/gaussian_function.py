@@ -19,7 +19,6 @@ from juncture.numerics.stable import LOG_TWO_PI
 class GaussianFunction(Value):
     """What `CanonicalGaussian` can do without its moments: values and integrals, products and parts."""
 
-    _fields = ("loading", "precision", "log_scale")
     loading: np.ndarray  # (*batch, d)
     precision: np.ndarray  # (*batch, d, d)
     log_scale: np.ndarray  # (*batch)

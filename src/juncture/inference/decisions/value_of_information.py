@@ -255,7 +255,6 @@ class InformationValues(Value):
         Whether the values are exact, but for rounding.
     """
 
-    _fields = ("about", "unit", "candidates", "values", "costs", "exact")
     about: tuple[str, ...]
     unit: str
     candidates: tuple[str, ...]

@@ -301,6 +301,7 @@ class Engine:
     name: ClassVar[str]
     answers: ClassVar[frozenset[Question]]  # what it can be asked
     draws_itself: ClassVar[bool] = False  # whether `draw` is there
+    reads_sources: ClassVar[bool] = False  # whether rows of a source may be answered block by block
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         """A plan for questions about the targets, given values of the observed variables."""

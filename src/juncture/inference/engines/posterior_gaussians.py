@@ -28,7 +28,6 @@ class DegenerateGaussian(Value):
         Numbers, or arrays with one entry a row.
     """
 
-    _fields = ("mean", "variance")
     mean: Any
     variance: Any
 
@@ -79,7 +78,6 @@ class SingularGaussian(Value):
         (…, variable, variable), positive semidefinite; NaN in rows of impossible evidence.
     """
 
-    _fields = ("mean", "covariance")
     mean: np.ndarray
     covariance: np.ndarray
 

@@ -58,7 +58,6 @@ class RealMarginal(Value):
     3.569437
     """
 
-    _fields = ("name", "weights", "means", "variances")
     name: str
     weights: np.ndarray
     means: np.ndarray

@@ -23,8 +23,8 @@ from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Eng
 from juncture.variables import Scope, Variable
 
 
-def as_evidence_source(evidence: Any, variables: Scope, extra: Extra) -> RowSource | None:
-    """The source that evidence is, coded by the variables; None of rows in memory."""
+def as_source_findings(evidence: Any, variables: Scope, extra: Extra) -> SourceFindings | None:
+    """The evidence in the rows of a source, coded by the variables; None of rows in memory."""
     is_once = isinstance(evidence, Iterator)
     is_path = isinstance(evidence, str | os.PathLike) and Path(evidence).exists()
     if not (is_once or is_path or is_source(evidence) or find_query(evidence) is not None):
@@ -33,15 +33,27 @@ def as_evidence_source(evidence: Any, variables: Scope, extra: Extra) -> RowSour
     if source is None:
         return None
     check_extra(source.names, variables, extra)
-    return source.coded(variables)
+    return SourceFindings(tuple(variables), source.coded(variables))
+
+
+class ReadsSources(Engine):
+    """An engine that answers the rows of a source block by block, each block as rows in memory."""
+
+    reads_sources: ClassVar[bool] = True
+
+    def ask(self, model: Any, query: Query) -> Answers:
+        source = query.findings.source
+        return super().ask(model, query) if source is None else SourceAnswers.of(model, self, source, query.targets)
 
 
 class SourceFindings(Findings):
     """The evidence in the rows of a source, read again when a question needs it."""
 
+    _fields = Findings._fields  # the source is where they are read from
     source: RowSource
 
-    def __init__(self, variables: tuple[Variable, ...], source: RowSource, num_rows: int) -> None:
+    def __init__(self, variables: tuple[Variable, ...], source: RowSource, num_rows: int = -1) -> None:
+        """The number of rows is known when they were read once."""
         self._set(variables=variables, source=source, num_rows=num_rows, is_single=False, index=None)
 
     @cached_property

@@ -51,7 +51,6 @@ class Draws(Value):
     1.0
     """
 
-    _fields = ("values", "variables", "log_weights")
     values: dict[str, np.ndarray]
     variables: Scope
     log_weights: np.ndarray | None

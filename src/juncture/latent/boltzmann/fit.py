@@ -22,13 +22,13 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_count, check_number
 from juncture.base.options import as_generator
-from juncture.data.feature_names import keep_names
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.latent.boltzmann.infer import answers, draw_hidden, gibbs_step, start
 from juncture.latent.boltzmann.layers import BernoulliUnits, BoltzmannParameters, VisibleUnits
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
-from juncture.latent.boltzmann.visible_rows import rows_of
+from juncture.latent.boltzmann.visible_rows import visible_rows
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.numerics.stable import sigmoid
@@ -117,7 +117,7 @@ def gradient_steps(  # noqa: PLR0913
 ) -> GradientSteps:
     """The algorithm, with what `fit_machine` takes, checked."""
     check_choice(method, METHODS, "method")
-    rows, _ = rows_of(model, data, extra="ignore")
+    rows, _ = visible_rows(model, data, extra="ignore")
     return GradientSteps(
         model,
         check_rows(model, rows),
@@ -397,7 +397,7 @@ def moved_by(
 
 def exact_gradient(model: RestrictedBoltzmannMachine, rows: Any) -> Moments:
     """The gradient of the mean log-likelihood of complete rows by W, b and a, for small machines."""
-    values, _ = rows_of(model, rows)
+    values, _ = visible_rows(model, rows)
     u = model.units.encode(values)
     return difference(moments_of(model, u, np.full(len(u), 1 / len(u))), model_moments(model))
 

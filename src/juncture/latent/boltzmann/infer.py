@@ -24,7 +24,7 @@ from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import is_quick, with_holes
-from juncture.latent.boltzmann.visible_rows import as_dataset, rows_of
+from juncture.latent.boltzmann.visible_rows import name_units, visible_rows
 from juncture.numerics.stable import sigmoid
 from juncture.variables import Scope, State
 
@@ -65,7 +65,7 @@ def infer_hidden(
     """
     check_choice(method, METHODS, "method")
     check_policy(on_impossible)
-    rows, is_single = rows_of(model, evidence)
+    rows, is_single = visible_rows(model, evidence)
     has_holes = bool(np.isnan(rows).any())
     if method == "gibbs" or (method == "auto" and has_holes and not is_quick(model, 1 + len(rows))):
         return infer_by_chains(model, rows, is_single, rng)
@@ -191,7 +191,7 @@ def log_prob_machine(
         raises `TooLarge` where both layers are large.
     """
     check_choice(method, ("auto", "exact", "enumeration"), "method")
-    values, is_single = rows_of(model, rows)
+    values, is_single = visible_rows(model, rows)
     log_z = model.log_partition if log_partition is None else check_number(log_partition, "log_partition")
     found = answers(model, values)[0] - log_z
     return float(found[0]) if is_single else found
@@ -225,14 +225,14 @@ def sample_machine(
     """
     check_choice(method, ("auto", "gibbs"), "method")
     count = check_num_rows(n, 32 * len(model.matrix))
-    row, is_single = rows_of(model, np.full(model.num_visible, np.nan) if given is None else given)
+    row, is_single = visible_rows(model, np.full(model.num_visible, np.nan) if given is None else given)
     if not is_single:
         raise InvalidData("given= takes one row; sample once for each row")
     generator = as_generator(rng)
     u, seen = start(model, np.repeat(row, count, axis=0), generator)
     for _ in range(check_count(steps, "steps", least=1)):
         u = gibbs_step(model, u, generator, seen)
-    return as_dataset(model, u)
+    return name_units(model, u)
 
 
 def infer_by_chains(model: RestrictedBoltzmannMachine, rows: np.ndarray, is_single: bool, rng: Any) -> BoltzmannBeliefs:

@@ -27,7 +27,6 @@ KINDS = ("bernoulli", "gaussian", "softmax")
 class BoltzmannParameters(NamedFeatures):
     """W, a and b with the kind of the visible units."""
 
-    _fields = ("weights", "visible_bias", "hidden_bias", "visible")
     weights: np.ndarray
     visible_bias: np.ndarray
     hidden_bias: np.ndarray

@@ -19,7 +19,7 @@ from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.boltzmann.infer import answers
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import ROWS, hidden_states, is_quick
-from juncture.latent.boltzmann.visible_rows import rows_of, units_as_dataset
+from juncture.latent.boltzmann.visible_rows import units_as_dataset, visible_rows
 
 METHODS = ("auto", "exact", "enumeration", "icm")
 STARTS = 20  # random starts of "icm"
@@ -72,7 +72,7 @@ def most_probable_units(
     """
     check_choice(method, METHODS, "method")
     check_policy(on_impossible)
-    rows, is_single = rows_of(model, evidence)
+    rows, is_single = visible_rows(model, evidence)
     has_holes = bool(np.isnan(rows).any())
     climbs = has_holes and (method == "icm" or (method == "auto" and not is_quick(model, 1 + len(rows))))
     best = climb_units(model, rows, as_generator(rng)) if climbs else find_best(model, rows)

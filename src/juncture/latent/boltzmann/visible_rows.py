@@ -6,11 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from juncture.base.checks import check_array
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import Names, as_table, column_labels, select_columns
-from juncture.data.rows import as_numbers
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.feature_names import Names
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData
 from juncture.latent.boltzmann.layers import BoltzmannParameters, VisibleUnits, visible_variables
 
@@ -26,15 +24,15 @@ class VisibleLayer(Protocol):
     def feature_names(self) -> Names | None: ...
 
 
-def rows_of(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[np.ndarray, bool]:
+def visible_rows(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[np.ndarray, bool]:
     """(row, visible), and whether one row was given and not a list.
 
     Tables are taken by the names of the model, or by v0, v1, … where it has none and the table has these.
     """
-    table = as_table(given)
-    own = own_names(model, table) if model.feature_names is None else None
-    rows = select_columns(table, own or model.feature_names, extra="ignore" if own else extra)
-    values = rows_of_dataset(rows) if isinstance(rows, Dataset) else check_array(unwrap_frame(rows), "rows")
+    rows = Rows.of(given)
+    own = own_names(model, rows) if model.feature_names is None else None
+    named = Rows.of(rows, own or model.feature_names, extra="ignore" if own else extra)
+    values = named.values.astype(np.float64, copy=False)
     if values.ndim not in (1, 2) or values.shape[-1] != model.num_visible:
         raise InvalidData(
             f"a row of this machine has {model.num_visible} visible units; got an array of the shape {values.shape}"
@@ -45,7 +43,7 @@ def rows_of(model: VisibleLayer, given: Any, *, extra: str = "error") -> tuple[n
 
 def complete_rows(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     """Rows without holes."""
-    values, is_single = rows_of(model, given)
+    values, is_single = visible_rows(model, given)
     if np.isnan(values).any():
         raise InvalidData(
             "free energies, features and deep models take complete rows, and one has a hole; log_prob and infer of a"
@@ -54,18 +52,13 @@ def complete_rows(model: VisibleLayer, given: Any) -> tuple[np.ndarray, bool]:
     return values, is_single
 
 
-def own_names(model: VisibleLayer, table: Any) -> Names | None:
-    """The names v0, v1, … where these are columns of a table."""
+def own_names(model: VisibleLayer, rows: Rows) -> Names | None:
+    """The names v0, v1, … where these are columns of a table, or names of one row."""
     names = tuple(variable.name for variable in visible_variables(model.units))
-    return names if set(names) <= set(column_labels(table) or ()) else None
+    return names if set(names) <= set(rows.names or ()) else None
 
 
-def rows_of_dataset(data: Dataset) -> np.ndarray:
-    """The columns side by side."""
-    return np.stack([as_numbers(data, name) for name in data.columns], axis=1)
-
-
-def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:
+def name_units(model: VisibleLayer, u: np.ndarray) -> Dataset:
     """Statistics of visible units as columns v0, v1, …, or with the names of the model."""
     variables = visible_variables(model.units, model.feature_names)
     columns = model.units.decode(u).T
@@ -76,6 +69,6 @@ def as_dataset(model: VisibleLayer, u: np.ndarray) -> Dataset:
 
 def units_as_dataset(model: BoltzmannParameters, h: np.ndarray, u: np.ndarray) -> Dataset:
     """Hidden units h0, h1, … and visible units v0, v1, … as columns."""
-    visible, hidden = as_dataset(model, u), model.hidden_variables
+    visible, hidden = name_units(model, u), model.hidden_variables
     columns = {variable.name: states for variable, states in zip(hidden, h.T.astype(np.int64), strict=True)}
     return Dataset.from_codes([*hidden, *visible.variables], {**columns, **visible.columns})

@@ -157,7 +157,6 @@ class IncompleteFactors(FactorProblem):
 class LoadingStatistics(Value):
     """Expected sums over the rows in which a column is seen, of its values less the center, and of (factors, 1)."""
 
-    _fields = ("weight", "squares", "cross", "outer")
     weight: np.ndarray  # (column,)
     squares: np.ndarray  # (column,)
     cross: np.ndarray  # (column, factor + 1)

@@ -10,9 +10,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_kind
 from juncture.base.options import as_generator
 from juncture.base.values import few
-from juncture.data.feature_names import keep_names
-from juncture.data.rows import as_parts
-from juncture.data.sources.entries import as_lazy_source
+from juncture.data.rows import Rows, keep_names
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.latent.factor_analysis.em import (
@@ -113,8 +111,8 @@ def fit_factors(
     check_progress(progress)
     noise_prior = as_prior(prior)
     learner = None if is_auto(method) else resolve_learner(method, FactorProblem.models, LEARNERS)
-    parts = as_parts(data, weights, (model.num_columns,), model.feature_names)
-    read = FactorData.of(parts, model.num_columns, keep=as_lazy_source(data) is None)
+    rows = Rows.of(data, model.feature_names, weights=weights, extra="ignore")
+    read = FactorData.of(rows.parts((model.num_columns,)), model.num_columns, keep=rows.source is None)
     if not np.diagonal(read.covariance).any():
         raise InvalidData("every column is constant, so that no likelihood is the largest; there must be some variance")
     kind = IncompleteFactors if read.has_holes else CompleteFactors

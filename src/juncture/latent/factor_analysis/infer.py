@@ -17,7 +17,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
-from juncture.data.rows import as_dataset, rows_of
+from juncture.data.rows import Rows, as_dataset
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
@@ -46,7 +46,8 @@ def infer_factors(
     """The beliefs about the factors of one row, or of each of many; what is missing (NaN) is integrated out."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, (model.num_columns,), model.feature_names)
+    read = Rows.of(evidence, model.feature_names)
+    rows, is_single = read.numbers((model.num_columns,)), read.is_single((model.num_columns,))
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     index = None if is_single else row_index(evidence)
@@ -63,7 +64,8 @@ def check_cost(model: LinearFactors, num_rows: int, budget: Any, memory_limit: A
 def log_prob_factors(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any:
     """Log p of what is seen: a number for one row, an array for many."""
     resolve_method(model, "infer", method)
-    table, is_single = rows_of(rows, (model.num_columns,), model.feature_names)
+    read = Rows.of(rows, model.feature_names)
+    table, is_single = read.numbers((model.num_columns,)), read.is_single((model.num_columns,))
     blocks = [table[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
     found = [posterior_of(model, Patterns.of(block)).log_evidence for block in blocks]
     return float(found[0][0]) if is_single else np.concatenate([np.zeros(0), *found])
@@ -140,7 +142,7 @@ def draw_rows(model: LinearFactors, count: int, generator: np.random.Generator) 
 
 def bound_factors(model: LinearFactors, q: Any, evidence: Any) -> RowBounds:
     """The bounds of rows, or of one; what is missing in a row is integrated out."""
-    rows, _ = rows_of(evidence, (model.num_columns,), model.feature_names)
+    rows = Rows.of(evidence, model.feature_names).numbers((model.num_columns,))
     beliefs = infer_factors(model, rows)
     mean, covariance = as_gaussians(q, len(rows), model.num_factors)
     own, exact = MultivariateGaussian(mean, covariance), beliefs["factors"]

@@ -25,7 +25,6 @@ MOST_SIGNAL = 1e300  # of the variance by all factors, in units of that of the n
 class LinearFactors(NamedFeatures):
     """What factor analysis and probabilistic PCA share: loadings (column, factor), a mean, and variances of noise."""
 
-    _fields = ("loadings", "mean", "noise")
     loadings: np.ndarray  # (column, factor)
     mean: np.ndarray  # (column,)
     noise: Any  # a variance for each column, or one for all

@@ -16,8 +16,8 @@ from scipy.special import gammaln
 
 from juncture.base.checks import check_choice, check_count, check_flag
 from juncture.base.values import Value, number_of, read_only
-from juncture.data.feature_names import NamedFeatures, Names, as_table, find_names, without
-from juncture.data.rows import check_complete, rows_of, weighted_rows
+from juncture.data.feature_names import NamedFeatures, Names
+from juncture.data.rows import Rows, check_complete
 from juncture.errors import InvalidData
 from juncture.numerics.stable import LOG_TWO_PI, log_sum_exp
 
@@ -58,9 +58,8 @@ def principal_components(
     0.0762
     """
     search = METHODS[check_choice(method, METHODS, "method")]
-    rows = as_table(rows)
-    names = without(find_names(rows), weights)
-    table, heavy = weighted_rows(rows, weights)
+    read = Rows.of(rows, weights=weights)
+    table, heavy = read.many()
     check_complete(table, *INSTEAD)
     if not heavy.sum() > 0 or not table.shape[1]:
         raise InvalidData("principal components need rows that weigh something, and columns")
@@ -74,7 +73,7 @@ def principal_components(
     largest = np.abs(components).argmax(axis=1)
     signs = np.where(components[np.arange(number), largest] < 0, -1.0, 1.0)
     found = PrincipalComponents(origin, components * signs[:, None], variances, (scaled**2).sum(), heavy.sum())
-    return found._named(names)
+    return found._named(read.names)
 
 
 class PrincipalComponents(NamedFeatures):
@@ -95,7 +94,6 @@ class PrincipalComponents(NamedFeatures):
         The number of rows, or the sum of their weights.
     """
 
-    _fields = ("center", "components", "variances", "total_variance", "weight")
     center: np.ndarray
     components: np.ndarray
     variances: np.ndarray
@@ -148,9 +146,10 @@ class PrincipalComponents(NamedFeatures):
 
 
 def complete_rows(rows: Any, num_columns: int, names: Names | None = None) -> tuple[np.ndarray, bool]:
-    table, is_single = rows_of(rows, (num_columns,), names)
+    read = Rows.of(rows, names)
+    table = read.numbers((num_columns,))
     check_complete(table, *INSTEAD)
-    return table, is_single
+    return table, read.is_single((num_columns,))
 
 
 def by_eigenvectors(scaled: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -236,7 +235,6 @@ class DimensionChoice(Value):
         (choice,): up to a constant, which all share.
     """
 
-    _fields = ("dimensions", "log_evidence")
     dimensions: np.ndarray
     log_evidence: np.ndarray
 

@@ -194,7 +194,6 @@ class Imputed(Value):
         is another one; 0 for cells that were observed.
     """
 
-    _fields = ("mean", "deviation")
     mean: np.ndarray
     deviation: np.ndarray
 

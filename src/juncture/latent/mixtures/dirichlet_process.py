@@ -46,7 +46,6 @@ class MixturePosterior(Value):
         The posterior of the means and covariances, a batch.
     """
 
-    _fields = ("a", "b", "components")
     a: np.ndarray
     b: np.ndarray
     components: NormalInverseWishart

@@ -48,7 +48,6 @@ ROWS_AT_ONCE = 2**11  # whose numbers stay in the cache
 class MixtureStatistics(Value):
     """The expected number of rows of each component, and the expected statistics of the components; they add."""
 
-    _fields = ("counts", "components")
     counts: np.ndarray  # (component,)
     components: EmissionStatistics
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -13,15 +12,14 @@ from zlib import crc32
 import numpy as np
 
 from juncture.base.checks import check_choice, check_flag
+from juncture.base.notes import Notes
 from juncture.base.options import as_generator
-from juncture.components.contract import EmissionStatistics, named
+from juncture.components.contract import EmissionStatistics
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
-from juncture.data.feature_names import keep_names
-from juncture.data.rows import SourceRows, weighted_rows
+from juncture.data.rows import Rows, SourceRows, keep_names
 from juncture.data.sources.contract import Origin
-from juncture.data.sources.entries import as_lazy_source
-from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.errors import InvalidData
 from juncture.latent.mixtures.expectation import (
     NOWHERE,
     Block,
@@ -102,19 +100,19 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     problem = MixtureProblem(model, parts, own, start, generator, hard)
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
-        report_regularized(found, problem.prior)
+        estimate_mixture(found.model, found.statistics, problem.prior)[1].warn(lambda index: "the mixture")
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
 def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
     """A function that gives the rows and their weights: all in one block, or in the blocks of a source."""
-    source = as_lazy_source(data)
-    if source is None:
-        rows, own = weighted_rows(data, weights, model.event_shape, model.feature_names)
+    read = Rows.of(data, model.feature_names, weights=weights, extra="ignore")
+    if read.source is None:
+        rows, own = read.many(model.event_shape)
         check_some_seen([see_rows(rows, own)])
         whole = Block(as_observations(model.components, rows), own)
         return lambda: iter([whole])
-    parts = SourceRows.of(source, weights, model.event_shape, model.feature_names)
+    parts = SourceRows(read, model.event_shape)
     check_some_seen(parts.map(see_rows))
     return SourceBlocks(parts, model.components)
 
@@ -165,15 +163,6 @@ def as_prior(prior: Any, point: Any) -> MixturePrior:
     own = prior if isinstance(prior, MixturePrior) else MixturePrior(weights=prior)
     found: MixturePrior = prior_for_point(own, check_point(point))
     return found
-
-
-def report_regularized(found: MixtureState, prior: MixturePrior) -> None:
-    """One warning for each component of the learned mixture that regularisation keeps from its data."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RegularizedWarning)
-        estimate_mixture(found.model, found.statistics, prior)
-    for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
-        warn_user(message, RegularizedWarning)
 
 
 DRAWS = 16  # of which the likeliest is a start at random
@@ -247,9 +236,7 @@ class MixtureProblem:
         return (part for part in found if part is not None)
 
     def maximize(self, statistics: MixtureStatistics, model: Mixture) -> Mixture:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RegularizedWarning)
-            return estimate_mixture(model, statistics, self.prior)
+        return estimate_mixture(model, statistics, self.prior)[0]
 
     def expected_log_joint(self, statistics: MixtureStatistics, model: Mixture) -> float:
         """Σ E[number of rows] log weight, and the expected log-likelihood of the components."""
@@ -282,11 +269,13 @@ def as_emission_statistics(statistics: MixtureStatistics) -> EmissionStatistics:
     return EmissionStatistics(counts.sum(axis=1), [counts, statistics.components])
 
 
-def estimate_mixture(model: Mixture, statistics: MixtureStatistics, prior: MixturePrior) -> Mixture:
-    """The weights and components of the largest likelihood, or with a prior of the largest posterior density."""
-    with named(lambda index, outer: "the mixture"):
-        emissions = as_emissions(model).estimate(as_emission_statistics(statistics), prior)
-    return Mixture(emissions.weights[0], emissions.components)
+def estimate_mixture(model: Mixture, statistics: MixtureStatistics, prior: MixturePrior) -> tuple[Mixture, Notes]:
+    """The weights and components of the largest likelihood, or with a prior of the largest posterior density.
+
+    The notes are about the components that regularisation keeps from their data.
+    """
+    emissions, notes = as_emissions(model).estimate_with_notes(as_emission_statistics(statistics), prior)
+    return Mixture(emissions.weights[0], emissions.components), notes
 
 
 def has_equal_components(model: Mixture) -> bool:

@@ -16,9 +16,7 @@ from juncture.base.values import number_of
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
-from juncture.data.rows import as_dataset, as_parts, column_names, rows_of
-from juncture.data.sources.contract import is_source
-from juncture.data.sources.entries import find_query
+from juncture.data.rows import Rows, as_dataset, column_names
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.verb_options import (
@@ -48,7 +46,8 @@ def infer_component(
     """The beliefs about the component of one row, or of each of many: numbers, vectors, a frame or a `Dataset`."""
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
-    rows, is_single = rows_of(evidence, model.event_shape, model.feature_names)
+    read = Rows.of(evidence, model.feature_names)
+    rows, is_single = read.numbers(model.event_shape), read.is_single(model.event_shape)
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + stable.log(model.weights)
@@ -112,12 +111,11 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
 def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
     resolve_method(model, "infer", method)
-    if is_source(rows) or find_query(rows) is not None:
-        parts = as_parts(rows, None, model.event_shape, model.feature_names)()
-        return np.concatenate([model.log_prob(values) for values, _ in parts])
-    values, is_single = rows_of(rows, model.event_shape, model.feature_names)
-    found = model.log_prob(values)
-    return float(found[0]) if is_single else found
+    read = Rows.of(rows, model.feature_names)
+    if read.source is not None:
+        return np.concatenate([model.log_prob(values) for values, _ in read.parts(model.event_shape)()])
+    found = model.log_prob(read.numbers(model.event_shape))
+    return float(found[0]) if read.is_single(model.event_shape) else found
 
 
 register_methods(Mixture, "infer", "enumeration")
@@ -126,7 +124,7 @@ register_methods(Mixture, "most_probable", "enumeration")
 
 def bound_mixture(model: Mixture, q: Any, evidence: Any) -> DiscreteRowBounds:
     """The bounds of rows, or of one; what is missing in a row is summed out."""
-    rows, _ = rows_of(evidence, model.event_shape, model.feature_names)
+    rows = Rows.of(evidence, model.feature_names).numbers(model.event_shape)
     log_prior = stable.log(model.weights)
     return DiscreteRowBounds.of(as_shares(q, len(rows), model), model.component_log_prob(rows) + log_prior, log_prior)
 

@@ -21,9 +21,8 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
-from juncture.data.feature_names import as_table, find_names, name_model
-from juncture.data.rows import rows_of
-from juncture.data.tables.weights import as_weights
+from juncture.data.feature_names import name_model
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.vectors.dirichlet import Dirichlet
@@ -142,13 +141,11 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     check_choice(start, ("random", "k-means"), "start")
     check_progress(progress)
     asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
-    table = as_table(data)
-    names = template.feature_names or find_names(table)
-    rows, is_single = rows_of(table, template.event_shape, names, extra="ignore")
-    if is_single or not asked:
+    read = Rows.of(data, template.feature_names, weights=weights, extra="ignore")
+    rows, names = read.numbers(template.event_shape), read.names
+    if read.is_single(template.event_shape) or not asked:
         raise InvalidData("choose_components takes many rows, and numbers of components to compare")
-    given = as_weights(weights, len(rows))
-    counted = np.ones(len(rows)) if given is None else given
+    counted = read.weights(len(rows))
     generator = as_generator(rng)
 
     def learn(number: int, some: np.ndarray, own: np.ndarray) -> Fit[Mixture]:

@@ -17,8 +17,9 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import first_variance, is_constant, reference_variance
 from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture, MixturePrior
+from juncture.data.column_kinds import Summary, is_quantity
 from juncture.data.dataset import Dataset
-from juncture.data.rows import as_numbers
+from juncture.data.rows import dataset_column
 from juncture.errors import InvalidData, MissingExtra
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
@@ -108,7 +109,7 @@ def distinct_rows(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np
 def table_rows(data: Dataset) -> np.ndarray:
     """(row, column): numbers, and the codes of labels; NaN for holes."""
     columns = [
-        as_numbers(data, name) if is_number(data, name) else as_codes(data.columns[name]) for name in data.columns
+        dataset_column(data, name) if is_number(data, name) else as_codes(data.columns[name]) for name in data.columns
     ]
     if not columns:
         raise InvalidData("there are no columns to cluster by")
@@ -116,9 +117,7 @@ def table_rows(data: Dataset) -> np.ndarray:
 
 
 def is_number(data: Dataset, name: str) -> bool:
-    """Whether a column holds numbers: real ones, or labels that are numbers and not truth values."""
-    variable = data.variable(name)
-    return variable.is_real or not any(isinstance(label, str | bool) for label in variable.labels)
+    return is_quantity(Summary.of(data, name))
 
 
 def as_codes(codes: np.ndarray) -> np.ndarray:

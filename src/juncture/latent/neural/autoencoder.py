@@ -8,7 +8,8 @@ import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.base.options import as_generator
-from juncture.data.feature_names import NamedFeatures, keep_names
+from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidModel, Unsupported
 from juncture.latent.neural.feed_forward import (
     Layers,
@@ -44,7 +45,6 @@ class Autoencoder(NamedFeatures):
     array([0.6, 0.8])
     """
 
-    _fields = ("encoder", "decoder")
     encoder: Layers
     decoder: Layers
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_number, is_iterable, shown
 from juncture.base.values import read_only
-from juncture.data.feature_names import Names, as_table, select_columns
-from juncture.data.rows import read_columns
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.feature_names import Names
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData, InvalidModel
 from juncture.inference.variational.jax_families import import_jax
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate
@@ -75,9 +74,7 @@ def apply_layers(layers: Any, values: Any, tanh: Any = np.tanh) -> Any:
 
 def complete_numbers(given: Any, num_columns: int, names: Names | None = None) -> tuple[np.ndarray, bool]:
     """(row, column) of finite numbers, and whether one row was given and not a list; tables by name."""
-    rows = select_columns(as_table(given), names)
-    columns = read_columns(rows)
-    values = check_array(unwrap_frame(rows), "rows") if columns is None else columns
+    values = Rows.of(given, names).values.astype(np.float64, copy=False)
     if values.ndim not in (1, 2) or values.shape[-1] != num_columns:
         raise InvalidData(f"a row of this model has {num_columns} columns; got an array of the shape {values.shape}")
     if not np.isfinite(values).all():

@@ -16,12 +16,13 @@ from juncture.base.checks import check_array, check_choice, check_count, check_n
 from juncture.base.options import as_generator
 from juncture.base.values import number_of, read_only
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import NamedFeatures, keep_names
+from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.boltzmann.deep.layers import all_binary
 from juncture.latent.boltzmann.layers import BernoulliUnits
-from juncture.latent.boltzmann.visible_rows import as_dataset, complete_rows
+from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress, iterate
 from juncture.numerics.stable import log_sum_exp, sigmoid, softplus
@@ -49,7 +50,6 @@ class HelmholtzMachine(NamedFeatures):
     1.0
     """
 
-    _fields = ARRAYS
     weights: np.ndarray
     visible_bias: np.ndarray
     hidden_bias: np.ndarray
@@ -134,7 +134,7 @@ def sample_helmholtz(model: HelmholtzMachine, n: Any, *, given: None = None, rng
     if given is not None:
         raise Unsupported("sample of a Helmholtz machine takes no given=")
     count, generator = check_num_rows(n, 32 * model.num_visible), as_generator(rng)
-    return as_dataset(model, dream(model, count, generator)[1])
+    return name_units(model, dream(model, count, generator)[1])
 
 
 def dream(model: HelmholtzMachine, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

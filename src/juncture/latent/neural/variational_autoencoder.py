@@ -14,8 +14,8 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import NamedFeatures, keep_names
-from juncture.data.rows import as_dataset
+from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import as_dataset, keep_names
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.inference.engines.contract import Diagnosed, Diagnostics
@@ -60,7 +60,6 @@ class VariationalAutoencoder(NamedFeatures):
     VariationalAutoencoder(3 gaussian columns, 2 latent dimensions)
     """
 
-    _fields = ("encoder", "decoder", "noise", "visible")
     encoder: Layers
     decoder: Layers
     noise: float

@@ -15,7 +15,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_number
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
-from juncture.data.dataset import Dataset
+from juncture.data.rows import Rows
 from juncture.data.tables.weights import as_weights, check_total
 from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.kernels.topics import sweep_topics
@@ -74,10 +74,11 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
     """
     pseudo_count = check_options(method, start, prior, tolerance, max_steps, progress)
     check_total(pseudo_count * model.topics.size, "the counts of the prior")
-    counts, is_single = counts_of(model, data)
+    rows = Rows.of(data, weights=weights)
+    counts, is_single = counts_of(model, rows)
     if is_single:
         raise InvalidData("topics are learned from many documents; got one")
-    own = as_weights(data.weights if weights is None and isinstance(data, Dataset) else weights, counts.shape[0])
+    own = as_weights(rows.given_weights, counts.shape[0])
     if method == "gibbs":
         if own is not None:
             raise InvalidData('documents have weights under method="variational" only: repeat them for "gibbs"')

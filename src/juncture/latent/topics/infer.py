@@ -21,7 +21,7 @@ from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.verb_options import check_evidence, check_num_rows, check_policy, impossible_indices
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import Shares
-from juncture.latent.topics.word_counts import as_dataset, counts_of, missing_word
+from juncture.latent.topics.word_counts import counts_of, missing_word, name_counts
 from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
 
 if TYPE_CHECKING:
@@ -258,4 +258,4 @@ def sample_documents(
         raise InvalidData(f"there are {count} documents to draw, and {len(lengths)} lengths")
     generator = as_generator(rng)
     words = generator.dirichlet(model.concentration, count) @ model.topics
-    return as_dataset(model, generator.multinomial(lengths, words / words.sum(axis=1, keepdims=True)))
+    return name_counts(model, generator.multinomial(lengths, words / words.sum(axis=1, keepdims=True)))

@@ -47,7 +47,6 @@ class LatentDirichletAllocation(Value):
     [0.9, 0.1]
     """
 
-    _fields = ("topics", "concentration", "words")
     topics: np.ndarray  # (topic, word)
     concentration: np.ndarray  # (topic,)
     words: tuple[Any, ...]

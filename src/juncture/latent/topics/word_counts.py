@@ -9,30 +9,18 @@ import numpy as np
 from juncture.base.checks import check_array
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
-from juncture.data.rows import as_numbers
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.rows import Rows, as_dataset
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.variables import Variable
 
 
 def counts_of(model: LatentDirichletAllocation, given: Any) -> tuple[Any, bool]:
     """Counts as a matrix in rows, and whether they are those of one document; named columns go to their words."""
-    if isinstance(given, Dataset):
-        order = order_columns(model, list(given.columns))
-        columns = [as_numbers(given, name) for name in order]
-        return as_counts(np.stack(columns, axis=1) if columns else np.zeros((len(given), 0)), model.num_words)
-    return as_counts(frame_values(model, given), model.num_words)
-
-
-def frame_values(model: LatentDirichletAllocation, given: Any) -> Any:
-    """The columns of a frame in the order of the words; anything else as it is."""
-    import narwhals as nw
-
-    frame = nw.from_native(given, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return given
-    return unwrap_frame(frame.select(order_columns(model, frame.columns)).to_native())
+    rows = Rows.of(given)
+    if rows.names is None:
+        return as_counts(rows.table, model.num_words)
+    return as_counts(Rows.of(rows, tuple(order_columns(model, list(rows.names)))).values, model.num_words)
 
 
 def order_columns(model: LatentDirichletAllocation, columns: list[str]) -> list[str]:
@@ -52,13 +40,12 @@ def word_names(model: LatentDirichletAllocation) -> list[str]:
     return [str(word) for word in model.words]
 
 
-def as_dataset(model: LatentDirichletAllocation, counts: np.ndarray) -> Dataset:
+def name_counts(model: LatentDirichletAllocation, counts: np.ndarray) -> Dataset:
     """Counts (document, word) as a column a word."""
     names = word_names(model)
     if len(set(names)) < len(names):
         raise InvalidData("the columns of counts are named by the words, and two words have the same text")
-    columns = np.asarray(counts.T, dtype=np.float64)
-    return Dataset.from_codes(map(Variable, names), dict(zip(names, columns, strict=True)))
+    return as_dataset(counts, tuple(names))
 
 
 def as_counts(counts: Any, num_words: int, *, is_whole: bool = True) -> tuple[Any, bool]:

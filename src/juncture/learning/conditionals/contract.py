@@ -1,8 +1,8 @@
 """How each kind of conditional learns: functions that every kind registers with, in a file of its own.
 
 `summarise` gives statistics that add, `estimate_conditional` gives a conditional of the same kind from statistics, and
-`summarise_expected` turns what an engine expects into statistics. A kind that registers nothing cannot be learned, but
-may be kept fixed among conditionals that are learned.
+notes on the estimate, `summarise_expected` turns what an engine expects into statistics. A kind that registers nothing
+cannot be learned, but may be kept fixed among conditionals that are learned.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from juncture.base.checks import is_one_of, shown
+from juncture.base.notes import Notes
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import AnyConditional, signature
@@ -61,8 +62,10 @@ def learns_from(conditional: AnyConditional) -> tuple[type, ...]:
 
 
 @singledispatch
-def estimate_conditional(conditional: AnyConditional, part: Any, options: EstimationOptions) -> AnyConditional:
-    """A conditional of the same kind, estimated from its statistics."""
+def estimate_conditional(
+    conditional: AnyConditional, part: Any, options: EstimationOptions
+) -> tuple[AnyConditional, Notes]:
+    """A conditional of the same kind, estimated from its statistics, and what there is to say of the estimate."""
     name = conditional.child.name
     raise Unsupported(f"{signature(conditional)} cannot be learned; keep it as it is with fixed=[{name!r}]")
 

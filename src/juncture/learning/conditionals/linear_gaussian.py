@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Note, Notes
 from juncture.base.values import Value, few, finding_text, number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.errors import (
@@ -62,7 +63,6 @@ class LineMoments(Value):
     Centred, and merged by Chan's formula: a large common offset costs no digits.
     """
 
-    _fields = ("child", "parents", "weight", "center", "scatter")
     child: Variable
     parents: Scope
     weight: np.ndarray  # (*discrete parents)
@@ -114,20 +114,30 @@ def discrete_of(variables: Iterable[Variable]) -> Scope:
     return Scope(variable for variable in variables if not variable.is_real)
 
 
-def fit_lines(
-    part: LineMoments, across: np.ndarray, chosen: np.ndarray | None = None, *, warns: bool = True
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(slopes, intercept, sum of squares about the line) for each combination of states; flat where not `chosen`."""
-    along = part.scatter[..., :-1, -1]
+class Lines(NamedTuple):
+    """The lines of least squares for each combination of the discrete parents' states, and notes on dependent parents.
+
+    `squares` is the sum of squares about each line.
+    """
+
+    slopes: np.ndarray
+    intercept: np.ndarray
+    squares: np.ndarray
+    notes: Notes
+
+
+def fit_lines(part: LineMoments, across: np.ndarray, chosen: np.ndarray | None = None) -> Lines:
+    """The line for each combination of states; flat where not `chosen`."""
+    along, size, notes = part.scatter[..., :-1, -1], across.shape[-1], []
     coefficients = np.zeros(along.shape)
     for index in np.ndindex(part.weight.shape):
         if chosen is None or chosen[index]:
             coefficients[index], rank = slopes(across[index], along[index])
-            if warns and rank < across.shape[-1]:
-                warn_of_dependence(part.child.name, rank, across.shape[-1])
+            if rank < size:
+                notes.append(note_dependence(part.child.name, rank, size))
     intercept = part.center[..., -1] - (coefficients * part.center[..., :-1]).sum(axis=-1)
     squares = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
-    return coefficients, intercept, np.maximum(squares, 0.0)
+    return Lines(coefficients, intercept, np.maximum(squares, 0.0), Notes(tuple(notes)))
 
 
 def slopes(across: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, int]:
@@ -140,12 +150,9 @@ def slopes(across: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, int]:
     return found / scale, int(rank)
 
 
-def warn_of_dependence(name: str, rank: int, size: int) -> None:
-    warn_user(
-        f"the real parents of {name!r} depend on each other linearly (rank {rank} of {size}):"
-        " the coefficients of minimum norm are taken",
-        UserWarning,
-    )
+def note_dependence(name: str, rank: int, size: int) -> Note:
+    end = f" depend on each other linearly (rank {rank} of {size}): the coefficients of minimum norm are taken"
+    return Note(UserWarning, "the real parents of ", repr(name), end)
 
 
 @learns_from.register
@@ -173,19 +180,19 @@ def _(conditional: LinearGaussian | Constant, tables: Sequence[np.ndarray]) -> L
 
 
 @estimate_conditional.register
-def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions) -> LinearGaussian:
+def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions) -> tuple[LinearGaussian, Notes]:
     prior = line_prior(options, part)
     if prior is None:
         least = options.least_variances
         return most_likely_line(part) if least is None else improve_line(conditional, part, least)
     known = part + prior_rows(part, prior)  # the prior of the intercept is rows where all parents are 0
     across = known.scatter[..., :-1, :-1] + prior.strength[..., None, None] * np.eye(part.scatter.shape[-1] - 1)
-    coefficients, intercept, squares = fit_lines(known, across)
-    variance = prior.variance(part.weight, squares, coefficients.shape[-1], part.child.name)
-    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+    lines = fit_lines(known, across)
+    variance = prior.variance(part.weight, lines.squares, lines.slopes.shape[-1], part.child.name)
+    return LinearGaussian(part.child, part.parents, lines.slopes, lines.intercept, variance), lines.notes
 
 
-def most_likely_line(part: LineMoments) -> LinearGaussian:
+def most_likely_line(part: LineMoments) -> tuple[LinearGaussian, Notes]:
     """Least squares for each combination of the discrete parents' states; the variance divides by the weight."""
     if not part.discrete and not part.weight > 0:
         raise InvalidData(f"there are no rows to find the line of {part.child.name!r} from: give rows, or a prior")
@@ -194,27 +201,28 @@ def most_likely_line(part: LineMoments) -> LinearGaussian:
             f"no row has {some_states(part, part.weight <= 0)} among the parents' states of {part.child.name!r},"
             f" so that the line there is not determined: {remedies(part)}"
         )
-    coefficients, intercept, squares = fit_lines(part, part.scatter[..., :-1, :-1])
-    is_exact = squares <= ON_A_LINE * part.scatter[..., -1, -1]
-    check_determined(part, is_exact)
-    variance = np.where(is_exact, 0.0, squares / part.weight)
-    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+    lines = fit_lines(part, part.scatter[..., :-1, :-1])
+    is_exact = lines.squares <= ON_A_LINE * part.scatter[..., -1, -1]
+    notes = lines.notes + check_determined(part, is_exact)
+    variance = np.where(is_exact, 0.0, lines.squares / part.weight)
+    return LinearGaussian(part.child, part.parents, lines.slopes, lines.intercept, variance), notes
 
 
-def check_determined(part: LineMoments, is_exact: np.ndarray) -> None:
-    """Refuse lines through as many rows as they have parameters; warn of lines through more rows."""
+def check_determined(part: LineMoments, is_exact: np.ndarray) -> Notes:
+    """Refuse lines through as many rows as they have parameters; note lines through more rows."""
     is_open = is_exact & (part.weight <= part.center.shape[-1])
     if is_open.any():
         raise InvalidData(
             f"the line of {part.child.name!r} is not determined{in_rows_with(part, is_open)}: it has as many parameters"
             f" as there are rows, and meets them all; {remedies(part)}"
         )
-    if is_exact.any():
-        warn_user(
-            f"the values of {part.child.name!r} lie exactly on a line{in_rows_with(part, is_exact)}: its variance there"
-            " is 0, so that any other value is impossible",
-            DeterministicRelationWarning,
-        )
+    if not is_exact.any():
+        return NO_NOTES
+    end = (
+        f" lie exactly on a line{in_rows_with(part, is_exact)}: its variance there is 0, so that any other value is"
+        " impossible"
+    )
+    return Notes((Note(DeterministicRelationWarning, "the values of ", repr(part.child.name), end),))
 
 
 def in_rows_with(part: LineMoments, chosen: np.ndarray) -> str:
@@ -329,19 +337,20 @@ def _(conditional: LinearGaussian) -> bool:
     return True
 
 
-def improve_line(before: LinearGaussian, part: LineMoments, least: Mapping[str, float]) -> LinearGaussian:
+def improve_line(before: LinearGaussian, part: LineMoments, least: Mapping[str, float]) -> tuple[LinearGaussian, Notes]:
     """The most likely line and variance among those that are allowed, given the line of the step before."""
     is_live = is_learned(before, part)
-    coefficients, intercept, squares = fit_lines(part, part.scatter[..., :-1, :-1], is_live, warns=False)
-    variance = np.divide(squares, part.weight, out=np.zeros_like(squares), where=is_live)
+    lines = fit_lines(part, part.scatter[..., :-1, :-1], is_live)
+    variance = np.divide(lines.squares, part.weight, out=np.zeros_like(lines.squares), where=is_live)
     variance = np.maximum(variance, np.minimum(floor_of(part, least), before.variance))
-    return LinearGaussian(
+    moved = LinearGaussian(
         part.child,
         part.parents,
-        np.where(is_live[..., None], coefficients, before.coefficients),
-        np.where(is_live, intercept, before.intercept),
+        np.where(is_live[..., None], lines.slopes, before.coefficients),
+        np.where(is_live, lines.intercept, before.intercept),
         np.where(is_live, variance, before.variance),
     )
+    return moved, lines.notes
 
 
 def is_learned(line: LinearGaussian, part: LineMoments) -> np.ndarray:
@@ -378,14 +387,12 @@ def reference_variance(mean: float, variance: float) -> float:
 
 
 def report_lines(lines: Iterable[Any], parts: Mapping[str, LineMoments], options: EstimationOptions) -> None:
-    """Warn of lines whose variance the floor holds up or whose parents are dependent, and of those no row speaks of."""
+    """Warn of lines whose variance the floor holds up, and of those no row speaks of."""
     least = options.least_variances or {}
     held, unseen = [], []
     for line in lines:
         part = parts[line.child.name]
-        is_live = is_learned(line, part)
-        fit_lines(part, part.scatter[..., :-1, :-1], is_live)  # which warns
-        if (is_live & (line.variance <= floor_of(part, least))).any():
+        if (is_learned(line, part) & (line.variance <= floor_of(part, least))).any():
             held.append(repr(line.child.name))
         if not is_seen(part).all():
             unseen.append(repr(line.child.name))

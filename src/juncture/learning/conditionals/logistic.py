@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.errors import InvalidData
 from juncture.factors.logistic import Logistic
 from juncture.learning.conditionals.contract import EstimationOptions, estimate_conditional, log_prior, takes_prior
@@ -26,7 +27,7 @@ def _(conditional: Logistic, options: EstimationOptions) -> float:
 
 
 @estimate_conditional.register
-def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> Logistic:
+def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> tuple[Logistic, Notes]:
     """Newton's method on inputs with mean 0 and variance 1, whatever theirs are."""
     numbers = [
         column if parent.is_real else parent.numbers[column.astype(np.int64)]
@@ -47,9 +48,9 @@ def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> Log
     every = found.point.reshape(likelihood.shape) @ standard.change(True).T  # (state but the first, bias and parents)
     weights, bias = every[:, 1:], every[:, 0]
     if part.child.num_states == 2:
-        return Logistic(part.child, part.parents, weights[0], bias[0])
+        return Logistic(part.child, part.parents, weights[0], bias[0]), NO_NOTES
     none = np.zeros((1, weights.shape[1]))
-    return Logistic(part.child, part.parents, np.concatenate([none, weights]), np.append(0.0, bias))
+    return Logistic(part.child, part.parents, np.concatenate([none, weights]), np.append(0.0, bias)), NO_NOTES
 
 
 def prior_precision(options: EstimationOptions, name: str) -> float:

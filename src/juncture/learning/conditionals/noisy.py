@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData
 from juncture.factors.conditional import as_parents
@@ -183,7 +184,6 @@ class Causes:
 class CauseCounts(Value):
     """Expected weights of the values that each cause produced, by its state, and that the leak produced."""
 
-    _fields = ("child", "parents", "tables", "leak")
     child: Variable
     parents: Scope
     tables: tuple[np.ndarray, ...]  # each (parent's state, child's state)
@@ -308,22 +308,19 @@ def _(conditional: NoisyOr | NoisyMax) -> tuple[type, ...]:
 
 
 @estimate_conditional.register
-def _(conditional: NoisyOr, part: RowCounts | CauseCounts, options: EstimationOptions) -> NoisyOr:
+def _(conditional: NoisyOr, part: RowCounts | CauseCounts, options: EstimationOptions) -> tuple[NoisyOr, Notes]:
     """A cause that is off produces nothing: only its second row is free."""
     if isinstance(part, CauseCounts):
         causes = part.normalized(causes_of(conditional))
-        return NoisyOr(part.child, part.parents, [table[1, 1] for table in causes.tables], causes.leak[1])
+        return NoisyOr(part.child, part.parents, [table[1, 1] for table in causes.tables], causes.leak[1]), NO_NOTES
     leak, *probabilities = fit_noisy_or(part)
-    return NoisyOr(part.child, part.parents, probabilities, leak)
+    return NoisyOr(part.child, part.parents, probabilities, leak), NO_NOTES
 
 
 @estimate_conditional.register
-def _(conditional: NoisyMax, part: RowCounts | CauseCounts, options: EstimationOptions) -> NoisyMax:
-    if isinstance(part, RowCounts):
-        causes = fit_causes(conditional, part)
-        return NoisyMax(part.child, part.parents, causes.tables, causes.leak)
-    causes = part.normalized(causes_of(conditional))
-    return NoisyMax(part.child, part.parents, causes.tables, causes.leak)
+def _(conditional: NoisyMax, part: RowCounts | CauseCounts, options: EstimationOptions) -> tuple[NoisyMax, Notes]:
+    causes = fit_causes(conditional, part) if isinstance(part, RowCounts) else part.normalized(causes_of(conditional))
+    return NoisyMax(part.child, part.parents, causes.tables, causes.leak), NO_NOTES
 
 
 @summarise_expected.register(NoisyOr)

@@ -22,7 +22,6 @@ from juncture.variables import Scope, Variable, state_key
 class RowCounts(Value):
     """Each different combination of a family's values once, sorted, and the weight of the rows that have it."""
 
-    _fields = ("child", "parents", "rows", "weights")
     child: Variable
     parents: Scope
     rows: np.ndarray  # (row, parents and child): codes and real numbers

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.values import Value, read_only
 from juncture.data.tables.weights import check_prior_counts, check_total
 from juncture.errors import InvalidData
@@ -101,7 +102,6 @@ class TableCounts(Value):
     [[4.0, 1.0], [0.0, 2.0]]
     """
 
-    _fields = ("child", "parents", "counts")
     child: Variable
     parents: Scope
     counts: np.ndarray
@@ -180,12 +180,12 @@ def _(conditional: Conditional, tables: Sequence[np.ndarray]) -> TableCounts:
 
 
 @estimate_conditional.register
-def _(conditional: Conditional, part: TableCounts, options: EstimationOptions) -> Conditional:
+def _(conditional: Conditional, part: TableCounts, options: EstimationOptions) -> tuple[Conditional, Notes]:
     counts = part.counts + added_counts(options, part)
     totals = counts.sum(axis=-1, keepdims=True)
     uniform = np.full(counts.shape, 1.0 / counts.shape[-1])
     values = np.divide(counts, totals, out=uniform, where=totals > 0)
-    return Conditional.trusted(part, values)
+    return Conditional.trusted(part, values), NO_NOTES
 
 
 @log_likelihood_of.register
@@ -232,8 +232,8 @@ def _(conditional: Deterministic, tables: Sequence[np.ndarray]) -> RowCounts:
 
 
 @estimate_conditional.register
-def _(conditional: Deterministic, part: Any, options: EstimationOptions) -> Deterministic:
-    return conditional
+def _(conditional: Deterministic, part: Any, options: EstimationOptions) -> tuple[Deterministic, Notes]:
+    return conditional, NO_NOTES
 
 
 @learns_from.register

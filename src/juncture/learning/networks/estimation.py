@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Notes
 from juncture.base.options import as_names
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported, warn_user
@@ -89,7 +90,9 @@ def estimate_network(
     check_fixed(structure, fixed)
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
     report_unseen(template, statistics, options, kept)
-    return check_learned(estimate_conditionals(template, statistics, options, kept))
+    learned, notes = estimate_conditionals(template, statistics, options, kept)
+    notes.warn()
+    return check_learned(learned)
 
 
 def estimate_conditionals(
@@ -97,16 +100,15 @@ def estimate_conditionals(
     statistics: NetworkStatistics,
     options: EstimationOptions,
     fixed: frozenset[str] = frozenset(),
-) -> BayesianNetwork:
+) -> tuple[BayesianNetwork, Notes]:
     """Estimate every conditional from its part; tied conditionals from the sum of their parts."""
     parts = pool_statistics(template, statistics)
-    return BayesianNetwork.trusted(
-        template,
-        [
-            part if part.child.name in fixed else estimate_conditional(part, parts[part.child.name], options)
-            for part in template.conditionals
-        ],
-    )
+    found = [
+        (part, NO_NOTES) if part.child.name in fixed else estimate_conditional(part, parts[part.child.name], options)
+        for part in template.conditionals
+    ]
+    learned = BayesianNetwork.trusted(template, [conditional for conditional, _ in found])
+    return learned, Notes.joined(notes for _, notes in found)
 
 
 def resolve_template(structure: Any, statistics: NetworkStatistics) -> BayesianNetwork:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from juncture.base.options import as_generator
+from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import is_elsewhere, is_source
-from juncture.data.tables.column_kinds import warn_identifiers
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
@@ -92,7 +92,8 @@ def fit_complete(
 ) -> Fit[BayesianNetwork]:
     """Estimate from the counts of complete rows."""
     report_unseen(template, statistics, options, fixed)
-    model = estimate_conditionals(template, statistics, options, fixed)
+    model, notes = estimate_conditionals(template, statistics, options, fixed)
+    notes.warn()
     logs = {part.child.name: log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals}
     warn_of_impossible_rows(logs)
     log_likelihood = sum(logs.values())

@@ -19,13 +19,19 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from juncture.base.notes import Notes
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import Block, RowSource, add_up, is_elsewhere, map_blocks
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian
-from juncture.learning.conditionals.contract import EstimationOptions, log_likelihood_of, summarise
+from juncture.learning.conditionals.contract import (
+    EstimationOptions,
+    estimate_conditional,
+    log_likelihood_of,
+    summarise,
+)
 from juncture.learning.conditionals.linear_gaussian import (
     LineMoments,
     discrete_of,
@@ -170,7 +176,7 @@ class NetworkProblem:
         return map_blocks(partial(expect_block, self.expectation, model), self.data)
 
     def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
-        return estimate_conditionals(model, statistics, self.options_of_steps, self.fixed)
+        return estimate_conditionals(model, statistics, self.options_of_steps, self.fixed)[0]
 
     def expected_log_joint(self, statistics: NetworkStatistics, model: BayesianNetwork) -> float:
         return float(sum(log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals))
@@ -215,7 +221,10 @@ class NetworkProblem:
         groups = learned_groups(state.model, self.fixed)
         lines = [line for group in groups if isinstance(line := state.model[group[0]], LinearGaussian)]
         free = [line for line in lines if line_prior(self.options, line) is None]
-        report_lines(free, pool_statistics(state.model, state.statistics), self.options_of_steps)
+        parts = pool_statistics(state.model, state.statistics)
+        estimates = (estimate_conditional(line, parts[line.child.name], self.options_of_steps) for line in lines)
+        Notes.joined(notes for _, notes in estimates).warn()
+        report_lines(free, parts, self.options_of_steps)
 
 
 def check_kinds(template: BayesianNetwork) -> None:
@@ -381,8 +390,8 @@ def level_of(part: Moments) -> Level:
 def line_from_rows(part: LinearGaussian, seen: LineMoments, levels: Mapping[str, Level]) -> LinearGaussian:
     """Least squares in the rows in which the family is complete and a row without dependence."""
     moments = independent_row(part, levels) + seen
-    coefficients, intercept, squares = fit_lines(moments, moments.scatter[..., :-1, :-1])
-    return LinearGaussian(part.child, part.parents, coefficients, intercept, squares / moments.weight)
+    lines = fit_lines(moments, moments.scatter[..., :-1, :-1])
+    return LinearGaussian(part.child, part.parents, lines.slopes, lines.intercept, lines.squares / moments.weight)
 
 
 def independent_row(part: LinearGaussian, levels: Mapping[str, Level]) -> LineMoments:

@@ -66,7 +66,6 @@ class NetworkStatistics(Value):
         The total weight of the rows.
     """
 
-    _fields = ("parts", "weight")
     parts: dict[str, Any]
     weight: float  # of all rows
 

@@ -1,4 +1,4 @@
-"""The rows that a structure is learned from, as a `Dataset`; which of them have which kinds of columns, and holes."""
+"""The cases that a structure is learned from, as a `Dataset`; which of them have which kinds of columns, and holes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from juncture.learning.structure.streamed.streamed_rows import StreamedRows, gat
 from juncture.learning.structure.streamed.sums import SummedRows, sum_rows
 from juncture.variables import Scope, Variable
 
-Rows: TypeAlias = Dataset | StreamedRows | SummedRows
-"""The rows of a search: in memory, or past it to be counted in passes, or summed up."""
+Cases: TypeAlias = Dataset | StreamedRows | SummedRows
+"""The rows that a structure is learned from: in memory, or past it to be counted in passes, or summed up."""
 Result = TypeVar("Result")
 
 
-def is_mixed(data: Rows) -> bool:
+def is_mixed(data: Cases) -> bool:
     """Whether some columns have states and some are real."""
     return len({variable.is_real for variable in data.variables}) > 1
 
 
-def check_same_kind(data: Rows) -> None:
+def check_same_kind(data: Cases) -> None:
     """Check that all columns have states, or that all are real, as tests of independence need."""
     if is_mixed(data):
         coded, real = (next(one.name for one in data.variables if one.is_real is kind) for kind in (False, True))
@@ -38,29 +38,29 @@ def check_same_kind(data: Rows) -> None:
         )
 
 
-def check_numbers(data: Rows | RowSource) -> None:
+def check_numbers(data: Cases | RowSource) -> None:
     for variable in data.variables:
         if variable.dimension > 1:
             raise Unsupported(f"structure is learned over numbers, but {variable.name!r} is a vector: split it")
 
 
-def impossible_edges(data: Rows) -> np.ndarray:
+def impossible_edges(data: Cases) -> np.ndarray:
     """The edges from real columns to columns with states, which no table and no line describes: (parent, child)."""
     is_real = np.array([variable.is_real for variable in data.variables], dtype=np.bool_)
     return is_real[:, np.newaxis] & ~is_real
 
 
-def names_of(data: Rows) -> tuple[str, ...]:
+def names_of(data: Cases) -> tuple[str, ...]:
     return tuple(variable.name for variable in data.variables)
 
 
-def as_rows(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Rows:
+def read_cases(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Cases:
     """The columns to learn a structure over, with the declared states of declared variables."""
     if isinstance(data, StreamedRows | SummedRows) and weights is None and not variables:
         return data
     declared = Scope(() if variables is None else variables)
     source = as_lazy_source(data)
-    rows = as_rows_in_memory(data, declared, weights) if source is None else read_source(source, declared, weights)
+    rows = code_in_memory(data, declared, weights) if source is None else read_source(source, declared, weights)
     check_columns(rows)
     if source is not None and not len(rows):
         raise InvalidData("the source has no rows to learn a structure from")
@@ -69,9 +69,9 @@ def as_rows(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Ro
     return rows
 
 
-def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any, what: str) -> Dataset:
+def cases_in_memory(data: Any, variables: Iterable[Variable] | None, weights: Any, what: str) -> Dataset:
     """The same, in memory; `what` names what needs that."""
-    rows = as_rows(data, variables, weights)
+    rows = read_cases(data, variables, weights)
     if not isinstance(rows, Dataset):
         raise TooLarge(
             f"{what} needs rows in memory, and the source has more than {MAX_DISTINCT:,} distinct rows: take a sample"
@@ -80,7 +80,7 @@ def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any, wh
     return rows
 
 
-def as_rows_in_memory(data: Any, declared: Scope, weights: Any) -> Dataset:
+def code_in_memory(data: Any, declared: Scope, weights: Any) -> Dataset:
     if not declared:
         found = data if isinstance(data, Dataset) else Dataset(data)
         return code_columns(found, set(found.columns), declared, weights)
@@ -89,7 +89,7 @@ def as_rows_in_memory(data: Any, declared: Scope, weights: Any) -> Dataset:
     return code_columns(data, set(names), declared, weights)
 
 
-def read_source(source: RowSource, declared: Scope, weights: Any) -> Rows:
+def read_source(source: RowSource, declared: Scope, weights: Any) -> Cases:
     """One pass over a source, after another that finds the states of columns that are not declared."""
     check_declared(declared, source.names)
     if declared or weights is not None:
@@ -103,7 +103,7 @@ def read_source(source: RowSource, declared: Scope, weights: Any) -> Rows:
     return gather_rows(source, MAX_DISTINCT)
 
 
-def read_nodes(data: Any, names: Sequence[str]) -> Rows:
+def read_nodes(data: Any, names: Sequence[str]) -> Cases:
     """The columns of these names, in their order."""
     source = as_lazy_source(data)
     known = Dataset(data) if source is None and not isinstance(data, Dataset) else data
@@ -117,12 +117,12 @@ def read_nodes(data: Any, names: Sequence[str]) -> Rows:
     return read_source(source.coded([found[name] for name in names]), Scope(()), None)
 
 
-def settle(data: Rows, run: Callable[[], Result]) -> Result:
+def settle(data: Cases, run: Callable[[], Result]) -> Result:
     """The result of a function of the rows; past memory, once all tables that it asks for are counted."""
     return data.settle(run) if isinstance(data, StreamedRows) else run()
 
 
-def check_columns(data: Rows | RowSource) -> None:
+def check_columns(data: Cases | RowSource) -> None:
     if not data.variables:
         raise InvalidData("there are no columns to learn a structure over")
 
@@ -133,19 +133,19 @@ def check_declared(declared: Scope, names: Iterable[str]) -> None:
             raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, names)}")
 
 
-def total_weight(data: Rows) -> float:
+def total_weight(data: Cases) -> float:
     if not isinstance(data, Dataset):
         return data.weight
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def check_complete(data: Rows) -> None:
+def check_complete(data: Cases) -> None:
     name, row = find_hole(data)
     if name is not None:
         raise InvalidData(f"the column {name!r} has missing values, the first in {row}: {advise(data)}")
 
 
-def advise(data: Rows) -> str:
+def advise(data: Cases) -> str:
     """What to do about holes."""
     if isinstance(data, Dataset):
         return "drop these rows, or learn with method='structural-em'"
@@ -153,7 +153,7 @@ def advise(data: Rows) -> str:
     return kept if isinstance(data, SummedRows) else f"{kept}, or with score='node-average'"
 
 
-def find_hole(data: Rows) -> tuple[str | None, str]:
+def find_hole(data: Cases) -> tuple[str | None, str]:
     """The first column with a hole, and how the first row without a value is named."""
     if not isinstance(data, Dataset):
         return data.first_hole or (None, "")

@@ -30,7 +30,7 @@ from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, UnknownV
 from juncture.inference.sampling.diagnostics import LEAST_DRAWS, effective_sample_size, r_hat, standard_error
 from juncture.inference.sampling.draws import Draws
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import Rows, as_rows, settle
+from juncture.learning.structure.data import Cases, read_cases, settle
 from juncture.learning.structure.scores.local_scores import NOTHING, LocalScores
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, members, set_of
@@ -66,7 +66,6 @@ class EdgePosteriors(Value):
         Of the scores of the orders.
     """
 
-    _fields = ("names", "probabilities", "standard_errors", "draws", "r_hat", "effective_sample_size", "bounds")
     names: tuple[str, ...]
     probabilities: np.ndarray
     standard_errors: np.ndarray
@@ -170,7 +169,7 @@ def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
     True
     """
     check_choice(prior, PRIORS, "prior")
-    dataset = as_rows(data, variables, weights)
+    dataset = read_cases(data, variables, weights)
     cache_of_scores, bounds = scores_and_bounds(Constrained(**constraints), as_score(score, dataset), dataset)
     size = len(bounds.names)
     steps = check_count(size if thin is None else thin, "thin", least=1)
@@ -189,7 +188,7 @@ def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
     return found
 
 
-def as_score(score: Any, data: Rows) -> Any:
+def as_score(score: Any, data: Cases) -> Any:
     if not isinstance(score, str) or score != "auto":
         return score
     kinds = {variable.is_real for variable in data.variables}

@@ -32,7 +32,14 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Oracle
 from juncture.graphs.separation import SeparationSets
 from juncture.learning.structure.constraints import check_whole, index_of
-from juncture.learning.structure.data import Rows, as_dataset, as_rows, check_complete, check_same_kind, settle
+from juncture.learning.structure.data import (
+    Cases,
+    cases_in_memory,
+    check_complete,
+    check_same_kind,
+    read_cases,
+    settle,
+)
 from juncture.learning.structure.scores.discrete import CodedRows, OverCodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
@@ -90,20 +97,20 @@ def independence_test(
     asked = [check_kind(name, str, "the name of a column") for name in (a, b, *others)]
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
-    rows = read_columns(data, asked, weights)
+    rows = read_case_columns(data, asked, weights)
     tester = as_tester(rows, test, as_generator(rng))
     first, second, *rest = (tester.names.index(name) for name in asked)
     return settle(rows, lambda: float(tester.p_values((first, second), [rest])[0]))
 
 
-def read_columns(data: Any, names: Sequence[str], weights: Any) -> Rows:
+def read_case_columns(data: Any, names: Sequence[str], weights: Any) -> Cases:
     """These columns of the rows; of a source, no others are read."""
     source = as_lazy_source(data)
     if source is not None:
         name = weights if isinstance(weights, str) else None
         check_names(names, [column for column in source.names if column != name])
-        return as_rows(source.only([*names, *(column for column in source.names if column == name)]), None, weights)
-    rows = as_dataset(data, None, weights, "a test")
+        return read_cases(source.only([*names, *(column for column in source.names if column == name)]), None, weights)
+    rows = cases_in_memory(data, None, weights, "a test")
     check_names(names, rows.columns)
     return rows.only(names)
 
@@ -143,7 +150,7 @@ class GSquaredTest:
 
     kind = "likelihood ratio"
 
-    def on(self, data: Rows, rng: np.random.Generator) -> Tester:
+    def on(self, data: Cases, rng: np.random.Generator) -> Tester:
         if isinstance(data, StreamedRows):
             check_complete(data)
             kind = KINDS.index(self.kind)
@@ -210,7 +217,7 @@ class PermutationTest:
     def __post_init__(self) -> None:
         check_whole(self.num_shuffles, "num_shuffles", least=1)
 
-    def on(self, data: Rows, rng: np.random.Generator) -> Tester:
+    def on(self, data: Cases, rng: np.random.Generator) -> Tester:
         if not isinstance(data, Dataset):
             raise Unsupported("rows past memory cannot be shuffled; take another test, as 'auto' does")
         if data.weights is not None:
@@ -326,7 +333,7 @@ class StreamedTester:
 class FisherZTest:
     """The partial correlation, brought to a normal scale: √(n - |given| - 3) · artanh r (Fisher 1921)."""
 
-    def on(self, data: Rows, rng: np.random.Generator) -> Tester:
+    def on(self, data: Cases, rng: np.random.Generator) -> Tester:
         if isinstance(data, StreamedRows) or not all(variable.is_real for variable in data.variables):
             raise Unsupported("Fisher's z is a test of real variables; for those with states there is test='g2'")
         return CorrelationTester(Moments.of(data))

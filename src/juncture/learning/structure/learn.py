@@ -10,12 +10,12 @@ import numpy as np
 
 from juncture.base.dispatch import one_path
 from juncture.base.options import as_generator, resolve
+from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
-from juncture.data.tables.column_kinds import warn_identifiers
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
-from juncture.learning.structure.data import Rows, as_rows
+from juncture.learning.structure.data import Cases, read_cases
 from juncture.learning.structure.independence import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
 from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
@@ -126,7 +126,7 @@ def search_structure(
     """
     check_progress(progress)
     declared = None if variables is None else Scope(variables)
-    source = as_oracle_tester(data, declared) or as_rows(data, declared, weights)
+    source = as_oracle_tester(data, declared) or read_cases(data, declared, weights)
     if isinstance(source, Dataset):
         warn_identifiers(source, declared.names if declared else ())
     search = resolve_search(resolve_method(method, source, options), options)
@@ -160,7 +160,7 @@ def run_in_passes(
 
 
 def run_search(
-    search: Any, source: Rows | OracleTester, rng: np.random.Generator, progress: ProgressCallback | None
+    search: Any, source: Cases | OracleTester, rng: np.random.Generator, progress: ProgressCallback | None
 ) -> SearchResult:
     if isinstance(search, CombinedSearch):
         return search.compare(source, rng=rng, progress=progress)  # type: ignore[arg-type]
@@ -169,7 +169,7 @@ def run_search(
 
 
 def resolve_method(
-    method: Any, source: Rows | OracleTester, options: Mapping[str, Any], default: str = "combined"
+    method: Any, source: Cases | OracleTester, options: Mapping[str, Any], default: str = "combined"
 ) -> Any:
     """The method that "auto" stands for; a target asks for its classifier, and a score that takes holes needs no EM."""
     if not isinstance(method, str) or method != "auto":

@@ -21,7 +21,7 @@ from juncture.drawing.notebook import diagram_html
 from juncture.errors import DeterministicRelationWarning
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import EdgeConstraints, check_whole
-from juncture.learning.structure.data import as_dataset, impossible_edges
+from juncture.learning.structure.data import cases_in_memory, impossible_edges
 from juncture.learning.structure.graph_comparison import links
 from juncture.learning.structure.learn import resolve_method, resolve_search
 from juncture.learning.structure.searches.equivalence_classes import apply_constraints
@@ -50,7 +50,6 @@ class EdgeStrengths(Value):
         The constraints under which the edges were learned.
     """
 
-    _fields = ("names", "joined", "directed", "bounds")
     names: tuple[str, ...]
     joined: np.ndarray
     directed: np.ndarray
@@ -176,7 +175,7 @@ def edge_strengths(
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)
-    dataset = as_dataset(data, variables, weights, "drawing bootstrap samples")
+    dataset = cases_in_memory(data, variables, weights, "drawing bootstrap samples")
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
     num_rows = len(dataset) if as_lazy_source(data) is None else count_rows(dataset)
     names = tuple(dataset.columns)

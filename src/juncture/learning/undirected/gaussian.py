@@ -107,7 +107,6 @@ class GaussianMoments(Value):
     `jt.fit` of an `UndirectedGraph` gives them as its statistics.
     """
 
-    _fields = ("variables", "weight", "mean", "covariance")
     variables: Scope
     weight: float
     mean: np.ndarray

@@ -34,7 +34,6 @@ class FactorStatistics(Value):
         The total weight of the rows.
     """
 
-    _fields = ("counts", "weight")
     counts: tuple[Factor, ...]
     weight: float
 

@@ -46,7 +46,6 @@ class ConditionalRandomField(Value):
     6
     """
 
-    _fields = ("states", "features", "weights", "transition")
     states: tuple[State, ...]
     features: tuple[str, ...]
     weights: np.ndarray  # (feature, state)

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from juncture.base.documents.kinds import HEAD, register_kind
-from juncture.base.documents.node import Node
-from juncture.components.document import encode_emissions, read_emissions
-from juncture.data.document import encode_states, read_states
+from juncture.base.documents.codec import Record, left_out
+from juncture.base.documents.kinds import register_kind
+from juncture.components.document import EMISSIONS
+from juncture.data.document import states_of
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
+KEYS = ("states", "initial", "transition", "emissions")
 
-def encode_hidden_markov(model: HiddenMarkovModel) -> dict[str, Any]:
-    return {
-        "states": encode_states(model.states, "state"),
-        "initial": model.initial.tolist(),
-        "transition": model.transition.tolist(),
-        "emissions": encode_emissions(model.emissions),
-    }
-
-
-def read_hidden_markov(document: Node) -> HiddenMarkovModel:
-    fields = document.fields([*HEAD, "initial", "transition", "emissions"], ["states"])
-    states, emissions = read_states(fields.get("states")), read_emissions(fields["emissions"])
-    return HiddenMarkovModel(fields["initial"].table(), fields["transition"].table(), emissions, states=states)
-
-
-register_kind(HiddenMarkovModel, encode_hidden_markov, read_hidden_markov)
+register_kind(Record(HiddenMarkovModel, *KEYS, states=left_out(states_of("state")), emissions=EMISSIONS))

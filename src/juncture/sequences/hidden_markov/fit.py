@@ -47,10 +47,10 @@ from juncture.sequences.hidden_markov.statistics import (
     check_allowed,
     check_observed,
     count_labelled,
-    estimate_quietly,
+    estimate_parts,
     is_labelled,
     nonempty_parts,
-    report_regularized,
+    state_names,
     with_weights,
 )
 
@@ -140,7 +140,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
         found, trace = reseed_unvisited((found, trace), learner, problem, progress)
     report_unvisited(found.model, found.statistics)
     if has_full_m_step(learner):
-        report_regularized(found.model, found.statistics, options)
+        estimate_parts(found.model, found.statistics, options)[1].warn(state_names(found.model))
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
@@ -185,8 +185,8 @@ def estimate_labelled(problem: HiddenMarkovProblem) -> tuple[HiddenMarkovState, 
     template, options = starts.template, starts.options
     statistics = count_parts(template, starts.parts)
     check_allowed(template, statistics, options)
-    model = estimate_quietly(template, statistics, options)
-    if estimate_quietly(model, count_parts(model, starts.parts), options) != model:
+    model, _ = estimate_parts(template, statistics, options)
+    if estimate_parts(model, count_parts(model, starts.parts), options)[0] != model:
         return None
     found = em_steps(problem, model).init()
     trace = Trace((found.objective,), True, "labelled sequences: estimated in one step")
@@ -223,7 +223,7 @@ class HiddenMarkovProblem:
         return expect_block(model, block)
 
     def maximize(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> HiddenMarkovModel:
-        return estimate_quietly(model, statistics, self.options)
+        return estimate_parts(model, statistics, self.options)[0]
 
     def expected_log_joint(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> float:
         chain = weighted_logs(statistics.initial, model.initial)
@@ -243,7 +243,7 @@ class HiddenMarkovProblem:
 
     def recover(self, state: HiddenMarkovState, fall: float) -> HiddenMarkovModel:
         """Where rounding in almost degenerate emissions lowers the objective, the emissions stay."""
-        return estimate_quietly(state.model, state.statistics, self.options.keeping("emissions"))
+        return estimate_parts(state.model, state.statistics, self.options.keeping("emissions"))[0]
 
     def to_vector(self, model: HiddenMarkovModel) -> np.ndarray:
         return flatten_tables(list(self.tables(model).values()))

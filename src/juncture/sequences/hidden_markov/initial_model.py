@@ -14,8 +14,8 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import is_whole
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
-from juncture.data.sequence_steps import unwrap_frame
 from juncture.data.sequences import Sequences, as_sequences
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family

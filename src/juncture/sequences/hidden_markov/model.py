@@ -54,7 +54,6 @@ class HiddenMarkovModel(Value):
     `model["wet"]` is the distribution of what that state emits.
     """
 
-    _fields = ("initial", "transition", "emissions", "states")
     initial: np.ndarray  # (state,)
     transition: np.ndarray  # (from, to)
     emissions: Emissions

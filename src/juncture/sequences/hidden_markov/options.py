@@ -45,7 +45,6 @@ class HiddenMarkovPrior(Value):
     HiddenMarkovPrior(transition=1.0)
     """
 
-    _fields = ("initial", "transition", "emissions")
     initial: Any
     transition: Any
     emissions: Any

@@ -27,7 +27,7 @@ from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.statistics import (
     HiddenMarkovStatistics,
     count_shares,
-    estimate_quietly,
+    estimate_parts,
 )
 
 STEPS = 2**13  # at most, in an excerpt
@@ -155,7 +155,7 @@ class Starts:
             statistics.transitions * self.options.may_follow,
             statistics.emissions,
         )
-        return estimate_quietly(self.template, allowed, self.options)
+        return estimate_parts(self.template, allowed, self.options)[0]
 
 
 def find_symmetric_states(model: HiddenMarkovModel) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
@@ -11,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import Value, number_of, read_only
-from juncture.components.contract import named
 from juncture.data.sequences import UNKNOWN, Sequences, check_step_weights
 from juncture.data.sources.sequence_source import SequenceParts, empty_sequences, read_parts, read_sequences
-from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.errors import InvalidData
 from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.learning.fit import check_learned
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -59,7 +58,6 @@ class HiddenMarkovStatistics(Value):
         The statistics of the emissions.
     """
 
-    _fields = ("initial", "transitions", "emissions")
     initial: np.ndarray  # (state,)
     transitions: np.ndarray  # (from, to)
     emissions: Any  # the emissions' own
@@ -213,41 +211,32 @@ def estimate_hidden_markov(
         )
     options = LearningOptions.of(model, Groups.numbered(range(model.num_states)), prior, fixed, point)
     check_allowed(model, statistics, options)
-    return check_learned(estimate_parts(model, statistics, options))
+    learned, notes = estimate_parts(model, statistics, options)
+    notes.warn(state_names(model))
+    return check_learned(learned)
+
+
+def state_names(model: HiddenMarkovModel) -> Name:
+    """What a warning calls the distribution of a state."""
+    return lambda position: f"state {model.states[position]!r}"
 
 
 def estimate_parts(
     model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions
-) -> HiddenMarkovModel:
-    """Each learned part from its statistics; a row or a distribution without any weight stays as it is."""
-    initial, transition, emissions = model.initial, model.transition, model.emissions
+) -> tuple[HiddenMarkovModel, Notes]:
+    """Each learned part from its statistics; a row or a distribution without any weight stays as it is.
+
+    The notes are about the distributions that regularisation keeps from their data.
+    """
+    initial, transition, emissions, notes = model.initial, model.transition, model.emissions, NO_NOTES
     if options.learns("initial"):
         initial = normalize_counts((statistics.initial + options.initial_counts)[None], initial[None])[0]
     if options.learns("transition"):
         counts = options.rows.pool(statistics.transitions) + options.transition_counts
         transition = normalize_counts(counts, transition[options.rows.first])[options.rows.of_state]
     if options.learns("emissions"):
-        with named(lambda position, state: f"state {model.states[position]!r}"):
-            emissions = emissions.estimate(statistics.emissions, options.emissions_prior)
-    return HiddenMarkovModel.trusted(model, initial, transition, emissions)
-
-
-def estimate_quietly(
-    model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions
-) -> HiddenMarkovModel:
-    """The same without warnings, for the steps of EM: `report_regularized` warns of the last model."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RegularizedWarning)
-        return estimate_parts(model, statistics, options)
-
-
-def report_regularized(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions) -> None:
-    """One warning for each distribution of the learned model that regularisation keeps from its data."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RegularizedWarning)
-        estimate_parts(model, statistics, options)
-    for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
-        warn_user(message, RegularizedWarning)
+        emissions, notes = emissions.estimate_with_notes(statistics.emissions, options.emissions_prior)
+    return HiddenMarkovModel.trusted(model, initial, transition, emissions), notes
 
 
 def normalize_counts(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:

@@ -289,7 +289,6 @@ class MarkovChainStatistics(Value):
         The counts of each state given the m states before it.
     """
 
-    _fields = ("starts", "transitions")
     starts: tuple[TableCounts, ...]
     transitions: TableCounts
 

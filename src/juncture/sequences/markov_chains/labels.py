@@ -21,7 +21,6 @@ Label: TypeAlias = State | tuple[State, ...]
 class ChainLabels(Value):
     """`length` labels of one variable make the label of a state; of length 1, the label itself."""
 
-    _fields = ("variable", "length")
     variable: Variable
     length: int
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 class ChainQuestions(Value):
     """Classes, stationary distributions, passages and mixing; distributions are in the order of the states."""
 
+    _fields: ClassVar[tuple[str, ...]] = ()  # the labels are among the fields of a chain
     labels: ChainLabels
 
     @property
@@ -271,7 +272,6 @@ class MarkovChain(ChainQuestions):
     [10.0, 0.0]
     """
 
-    _fields = ("transition", "initial", "labels", "order")
     transition: np.ndarray  # (*history, next)
     initial: np.ndarray | None  # (*first states)
     labels: ChainLabels

@@ -47,7 +47,6 @@ class PageRank(Value):
     0.214811
     """
 
-    _fields = ("pages", "values", "trace")
     pages: tuple[Hashable, ...]
     values: np.ndarray  # (page,)
     trace: Trace

@@ -74,10 +74,6 @@ class LinearGaussianStateSpace(Value):
     [[1.0, 1.0], [1.0, 3.0]]
     """
 
-    _fields = (
-        "transition", "observation", "transition_noise", "observation_noise", "initial_mean", "initial_covariance",
-        "input_to_state", "input_to_observation", "transition_offset", "observation_offset",
-    )  # fmt: skip
     transition: np.ndarray  # (state, state)
     observation: np.ndarray  # (value, state)
     transition_noise: np.ndarray  # (state, state)

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.base.values import number_of
-from juncture.data.sequence_steps import unwrap_frame
+from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.sequences.state_space.kalman import (
     Filtered,

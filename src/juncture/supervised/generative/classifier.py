@@ -26,7 +26,7 @@ from juncture.components.repeated import RepeatedEmissions
 from juncture.components.word_counts import MultinomialCounts
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
-from juncture.data.rows import as_dataset, rows_of
+from juncture.data.rows import Rows, as_dataset
 from juncture.data.sequences import as_one_sequence
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, Unsupported, hint, warn_user
@@ -63,7 +63,6 @@ class GenerativeClassifier(NamedFeatures):
     [[0.5, 0.5]]
     """
 
-    _fields = ("mixture", "classes")
     mixture: Mixture
     classes: tuple[State, ...]
 
@@ -113,8 +112,9 @@ class GenerativeClassifier(NamedFeatures):
     def _rows(self, rows: Any) -> Any:
         if hasattr(rows, "tocsr"):
             return rows.tocsr()
-        values, is_single = rows_of(rows, self.mixture.event_shape, self.feature_names)
-        if is_single:
+        read = Rows.of(rows, self.feature_names)
+        values = read.numbers(self.mixture.event_shape)
+        if read.is_single(self.mixture.event_shape):
             raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
         return self.densities.check(as_one_sequence(values)).observations
 
@@ -215,7 +215,6 @@ class LinearForm(Value):
     ([2.0], -2.0)
     """
 
-    _fields = ("weights", "intercepts", "classes")
     weights: np.ndarray
     intercepts: np.ndarray
     classes: tuple[State, ...]

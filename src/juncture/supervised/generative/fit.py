@@ -12,16 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_choice
+from juncture.base.checks import check_choice
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions
-from juncture.data.dataset import Dataset
-from juncture.data.feature_names import as_table, find_names
-from juncture.data.rows import as_numbers
-from juncture.data.sequence_steps import unwrap_frame
-from juncture.data.tables.labels import sorting_key
-from juncture.data.tables.table import as_column
-from juncture.data.tables.weights import as_weights
+from juncture.data.rows import Rows, read_labels
 from juncture.errors import InvalidData
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import Trace
@@ -89,15 +83,15 @@ def fit_classifier(
     ['few', 'many']
     """
     classes, codes = as_classes(labels)
-    table = as_table(rows)
-    cells, names = as_cells(table), find_names(table)
+    read = Rows.of(rows, weights=weights)
+    cells = as_cells(read)
     if len(codes) != cells.shape[0]:
         raise InvalidData(f"there are {cells.shape[0]} rows, but {len(codes)} labels")
-    data = LabelledRows(cells, codes, as_row_weights(weights, len(codes)))
+    data = LabelledRows(cells, codes, read.weights(len(codes)))
     densities, restrict = start_densities(families, cells, len(classes))
     template = GenerativeClassifier(np.full(len(classes), 1.0 / len(classes)), densities, classes)
     learned = learn(template, data, Estimation(alpha, prior, estimate, restrict), method)
-    model = learned.model._named(names)
+    model = learned.model._named(read.names)
     if learned.log_likelihood is not None and learned.trace is not None:
         return Fit(model, learned.log_likelihood, learned.trace, learned.statistics)
     total = log_likelihood(model, data)
@@ -106,33 +100,20 @@ def fit_classifier(
 
 def as_classes(labels: Any) -> tuple[tuple[State, ...], np.ndarray]:
     """The classes, sorted, and the index of each row's, -1 where it is missing."""
-    column = as_column(labels if isinstance(labels, list) else unwrap_frame(labels), "labels")
-    levels: Any = column.levels
-    if not len(levels.labels):
+    classes, codes = read_labels(labels)
+    if not classes:
         raise InvalidData("no row has a label")
-    order = sorted(range(len(levels.labels)), key=lambda code: sorting_key(levels.labels[code]))
-    rank = np.empty(len(order) + 1, np.int64)
-    rank[order], rank[-1] = np.arange(len(order)), -1  # the code of a hole is -1
-    return tuple(levels.labels[code] for code in order), rank[levels.codes]
+    return tuple(classes), codes
 
 
-def as_cells(rows: Any) -> Any:
+def as_cells(rows: Rows) -> Any:
     """(row, column) of numbers, or a sparse matrix."""
-    if hasattr(rows, "tocsr"):
-        return rows.tocsr().astype(np.float64)
-    if isinstance(rows, Dataset):
-        return np.stack([as_numbers(rows, name) for name in rows.columns], axis=1)
-    cells = check_array(unwrap_frame(rows), "rows")
-    if cells.ndim == 1:
-        cells = cells[:, None]
-    if cells.ndim != 2 or not cells.shape[1]:
+    if hasattr(rows.data, "tocsr"):
+        return rows.data.tocsr().astype(np.float64)
+    cells = rows.matrix()
+    if not cells.shape[1]:
         raise InvalidData(f"rows must be a table, (row, column); got an array of the shape {cells.shape}")
     return cells
-
-
-def as_row_weights(weights: Any, num_rows: int) -> np.ndarray:
-    found = as_weights(weights, num_rows)
-    return np.ones(num_rows) if found is None else found
 
 
 def start_densities(families: Any, cells: Any, num_classes: int) -> tuple[Emissions, Restrict | None]:

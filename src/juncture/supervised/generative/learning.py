@@ -13,7 +13,6 @@ ones, or of categories, has the mean of its Beta or Dirichlet posterior as its p
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce, singledispatch
@@ -22,9 +21,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture.base.checks import check_choice, check_number
+from juncture.base.notes import Name, Notes
 from juncture.components.bernoulli import BernoulliEmissions, check_ones
 from juncture.components.categorical import CategoricalEmissions
-from juncture.components.contract import Emissions, EmissionStatistics, named
+from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.convert import of_batch
 from juncture.components.family import FamilyEmissions, StudentEmissions
 from juncture.components.gaussian import GaussianEmissions
@@ -32,7 +32,7 @@ from juncture.components.gaussian_estimate import reference_moments
 from juncture.components.independent import IndependentEmissions
 from juncture.components.word_counts import BagOfWords, DirichletCounts, MultinomialCounts, check_counts
 from juncture.data.sequences import as_one_sequence
-from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
+from juncture.errors import InvalidData, Unsupported
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.inference.engines.verb_options import check_data
@@ -99,7 +99,9 @@ def from_statistics(
         densities = predictive_densities(template.densities, statistics.components, options.alpha)
         return GenerativeClassifier(shares, densities, template.classes)
     prior = pseudo_rows(template.densities, statistics.components, options.alpha)
-    return estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
+    learned, notes = estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
+    notes.warn(class_names(template))
+    return learned
 
 
 def check_rows(template: GenerativeClassifier, data: LabelledRows) -> None:
@@ -181,12 +183,20 @@ def estimate_classifier(
     prior: Any = None,
     class_prior: Any = None,
     restrict: Restrict | None = None,
-) -> GenerativeClassifier:
-    """The classifier of the largest likelihood, or with a conjugate prior of the largest posterior density."""
+) -> tuple[GenerativeClassifier, Notes]:
+    """The classifier of the largest likelihood, or with a conjugate prior of the largest posterior density.
+
+    The notes are about the classes that regularisation keeps from their data.
+    """
     shares = as_class_prior(class_prior, template.classes, statistics.counts)
-    with named(lambda index, outer: f"the class {template.classes[index]!r}"):
-        densities = template.densities.estimate(statistics.components, prior)
-    return GenerativeClassifier(shares, densities if restrict is None else restrict(densities), template.classes)
+    densities, notes = template.densities.estimate_with_notes(statistics.components, prior)
+    held = densities if restrict is None else restrict(densities)
+    return GenerativeClassifier(shares, held, template.classes), notes
+
+
+def class_names(model: GenerativeClassifier) -> Name:
+    """What a warning calls the densities of a class."""
+    return lambda index: f"the class {model.classes[index]!r}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,11 +237,11 @@ class ClassProblem:
         return Expected(count_shares(model, block.rows, shares), weighted_sum(totals, block))
 
     def maximize(self, statistics: MixtureStatistics, model: GenerativeClassifier) -> GenerativeClassifier:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RegularizedWarning)
-            return self.estimate(statistics, model)
+        return self.estimate(statistics, model)[0]
 
-    def estimate(self, statistics: MixtureStatistics, model: GenerativeClassifier) -> GenerativeClassifier:
+    def estimate(
+        self, statistics: MixtureStatistics, model: GenerativeClassifier
+    ) -> tuple[GenerativeClassifier, Notes]:
         return estimate_classifier(model, statistics, self.prior, self.class_prior, self.restrict)
 
     def log_prior(self, model: GenerativeClassifier) -> float:
@@ -258,7 +268,7 @@ class Learned:
 
 def run_em(problem: ClassProblem, method: Any = "em") -> Learned:
     found, trace = resolve_learner(method, ClassProblem.models).run(problem)
-    report_regularized(problem, found)
+    problem.estimate(found.statistics, found.model)[1].warn(class_names(found.model))
     return Learned(found.model, found.statistics, found.log_likelihood, trace)
 
 
@@ -268,15 +278,6 @@ def needs_em(template: GenerativeClassifier, data: LabelledRows) -> bool:
         return True
     densities = template.densities
     return isinstance(densities, GaussianEmissions) and not densities.is_diagonal and bool(np.isnan(data.rows).any())
-
-
-def report_regularized(problem: ClassProblem, found: EMState[GenerativeClassifier, MixtureStatistics]) -> None:
-    """One warning for each class of the learned classifier that regularisation keeps from its data."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RegularizedWarning)
-        problem.estimate(found.statistics, found.model)
-    for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
-        warn_user(message, RegularizedWarning)
 
 
 STRENGTH = 0.01  # rows that the prior of a mean weighs

@@ -11,8 +11,8 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_number
 from juncture.base.values import number_of, read_only
-from juncture.data.feature_names import NamedFeatures, Names, as_table, find_names, select_columns
-from juncture.data.rows import read_columns
+from juncture.data.feature_names import NamedFeatures, Names
+from juncture.data.rows import Rows
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 
@@ -61,8 +61,6 @@ class Hyperplane(LinearDiscriminant):
     >>> boundary.project([[3.0, 4.0]]).round(12).tolist()
     [[0.6, 0.8]]
     """
-
-    _fields = ("weights", "bias")
 
     def __init__(self, weights: Any, bias: float) -> None:
         found = check_array(weights, "weights", ndim=1)
@@ -179,12 +177,7 @@ def check_coordinates(points: Any, number: int, names: Names | None = None) -> n
 
 def check_points(points: Any, names: Names | None = None) -> np.ndarray:
     """Points as (point, coordinate); numbers are points on a line. With names, tables are taken by name."""
-    table = select_columns(points, names)
-    columns = read_columns(table)
-    array = check_array(table, "the points") if columns is None else columns
-    places = array[:, None] if array.ndim == 1 else array
-    if places.ndim != 2:
-        raise InvalidData(f"points are numbers, (point, coordinate) or (point,); got the shape {array.shape}")
+    places = Rows.of(points, names).matrix("points")
     if not np.isfinite(places).all():
         row, column = (int(index) for index in np.argwhere(~np.isfinite(places))[0])
         raise InvalidData(
@@ -196,8 +189,8 @@ def check_points(points: Any, names: Names | None = None) -> np.ndarray:
 
 def read_points(points: Any) -> tuple[np.ndarray, Names | None]:
     """Points to learn from as (point, coordinate), and the names of the coordinates."""
-    table = as_table(points)
-    return check_points(table), find_names(table)
+    rows = Rows.of(points)
+    return check_points(rows), rows.names
 
 
 def check_labels(labels: Any, num_points: int) -> np.ndarray:

@@ -60,7 +60,6 @@ class ConstantKernel(Kernel):
     [[6.0]]
     """
 
-    _fields = ("value",)
     value: float
 
     def __init__(self, value: float) -> None:
@@ -105,7 +104,6 @@ class PolynomialKernel(Kernel):
     (144.0, 144.0)
     """
 
-    _fields = ("degree", "scale", "offset")
     degree: int
     scale: float
     offset: float
@@ -149,7 +147,6 @@ class GaussianKernel(Kernel):
     [[1.0, 0.1353], [0.1353, 1.0]]
     """
 
-    _fields = ("scale",)
     scale: float
 
     def __init__(self, scale: float = 1.0) -> None:
@@ -175,7 +172,6 @@ class GaussianKernel(Kernel):
 class KernelSum(Kernel):
     """The sum of kernels: their features side by side."""
 
-    _fields = ("parts",)
     parts: tuple[Kernel, ...]
 
     def __init__(self, parts: Any) -> None:
@@ -188,7 +184,6 @@ class KernelSum(Kernel):
 class KernelProduct(Kernel):
     """The product of kernels: all products of their features."""
 
-    _fields = ("parts",)
     parts: tuple[Kernel, ...]
 
     def __init__(self, parts: Any) -> None:

@@ -53,7 +53,6 @@ class MaximumMargin(NamedFeatures):
     (Hyperplane([0.5, 0.5], -1.0), 1.414214, 0.0)
     """
 
-    _fields = ("points", "labels", "multipliers", "bias", "cost", "kernel")
     points: np.ndarray
     labels: np.ndarray
     multipliers: np.ndarray

@@ -25,7 +25,6 @@ Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything
 class BinaryDiscriminants(NamedFeatures):
     """Classes that are separated by discriminants, each between two groups of them."""
 
-    _fields = ("classes", "discriminants")
     classes: tuple[State, ...]
     discriminants: tuple[Any, ...]
 

@@ -42,7 +42,6 @@ class PerceptronFit(LinearDiscriminant):
         The number of points that each pass found misclassified.
     """
 
-    _fields = ("weights", "bias", "converged", "num_updates", "errors")
     converged: bool
     num_updates: int
     errors: tuple[int, ...]

@@ -40,7 +40,6 @@ class RiskFit(LinearDiscriminant):
         The risk and the penalty.
     """
 
-    _fields = ("weights", "bias", "risk", "objective")
     risk: float
     objective: float
 

@@ -34,7 +34,6 @@ class ThresholdNetwork(Value):
     [False, True, True, False]
     """
 
-    _fields = ("hidden_weights", "hidden_biases", "weights", "bias")
     hidden_weights: np.ndarray
     hidden_biases: np.ndarray
     weights: np.ndarray

@@ -5,7 +5,7 @@ With several inputs the functions of each stand side by side, behind one constan
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from juncture.data.feature_names import NamedFeatures
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.numerics.stable import sigmoid
-from juncture.supervised.regression.inputs_and_targets import Rows, read_inputs, read_rows
+from juncture.supervised.regression.inputs_and_targets import Pairs, read_inputs, read_pairs
 
 
 class Basis(Value):
@@ -51,7 +51,6 @@ class LinearBasis(Basis):
     [[1.0, 2.0, 3.0]]
     """
 
-    _fields = ("intercept",)
     intercept: bool
 
     def __init__(self, intercept: bool = True) -> None:
@@ -87,7 +86,6 @@ class PolynomialBasis(Basis):
     [[1.0, 2.0, 4.0, 8.0]]
     """
 
-    _fields = ("degree",)
     degree: int
 
     def __init__(self, degree: int) -> None:
@@ -103,7 +101,6 @@ class PolynomialBasis(Basis):
 class LocalBasis(Basis):
     """Functions of (x - center) / width, one a center."""
 
-    _fields = ("centers", "width")
     centers: np.ndarray
     width: float
 
@@ -173,7 +170,6 @@ class FourierBasis(Basis):
     [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
 
-    _fields = ("frequencies", "period")
     frequencies: int
     period: float
 
@@ -207,7 +203,6 @@ class SplineBasis(Basis):
     [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    _fields = ("knots", "degree")
     has_constant = False  # the functions sum to 1
     knots: np.ndarray
     degree: int
@@ -232,6 +227,7 @@ class SplineBasis(Basis):
 class FeatureModel(NamedFeatures):
     """A model of a target given features φ(x) of inputs, with a coefficient for each; `feature_names` are of x."""
 
+    _fields: ClassVar[tuple[str, ...]] = ()  # the basis is the last field of a regression
     basis: Basis
 
     @property
@@ -258,9 +254,9 @@ class FeatureModel(NamedFeatures):
             )
         return features
 
-    def _rows(self, inputs: Any, targets: Any, weights: Any) -> Rows:
+    def _rows(self, inputs: Any, targets: Any, weights: Any) -> Pairs:
         """Rows to learn from, by the names of this model if it has any."""
-        return read_rows(inputs, targets, weights, self.feature_names)
+        return read_pairs(inputs, targets, weights, self.feature_names)
 
 
 def check_basis(basis: Any) -> Basis:

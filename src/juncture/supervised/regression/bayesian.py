@@ -30,7 +30,7 @@ from juncture.families.vectors.multivariate_student_t import MultivariateStudent
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers
 from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis, count_inputs
-from juncture.supervised.regression.inputs_and_targets import Rows, read_rows
+from juncture.supervised.regression.inputs_and_targets import Pairs, read_pairs
 from juncture.supervised.regression.linear import LinearRegression
 
 
@@ -99,8 +99,8 @@ class BayesianLinearRegression(GaussianWeights):
     ([1.1034, 1.5172], [4.1379])
     """
 
-    _fields = ("mean", "precision", "noise_precision", "basis")
     noise_precision: float
+    basis: Basis
 
     def __init__(self, mean: Any, precision: Any, noise_precision: float, basis: Basis | None = None) -> None:
         noise = check_number(noise_precision, "noise_precision", above=0, finite=True, error=InvalidModel)
@@ -204,9 +204,9 @@ class ConjugateLinearRegression(GaussianWeights):
     ([7.0], 2.5)
     """
 
-    _fields = ("mean", "precision", "shape", "scale", "basis")
     shape: float
     scale: float
+    basis: Basis
 
     def __init__(self, mean: Any, precision: Any, shape: float, scale: float, basis: Basis | None = None) -> None:
         numbers = {"shape": shape, "scale": scale}
@@ -294,7 +294,9 @@ def check_weights_prior(mean: Any, precision: Any) -> dict[str, np.ndarray]:
     if not size:
         raise InvalidModel("a regression has at least one weight; the mean of the weights is empty")
     matrix = as_numbers(precision, (size, size), name="the precision of the weights")
-    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-300) or not is_positive_definite(matrix):
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    is_symmetric = bool((np.abs(matrix - matrix.T) <= 1e-9 * np.outer(scale, scale)).all())
+    if not is_symmetric or not is_positive_definite(matrix):
         raise InvalidModel("the precision of the weights must be symmetric and positive definite")
     return {"mean": as_numbers(vector, (size,), name="the mean of the weights"), "precision": matrix}
 
@@ -331,7 +333,6 @@ class RegressionStatistics(NamedFeatures):
         Σ weight: the number of rows, where a row of weight 2 counts as two.
     """
 
-    _fields = ("basis", "products", "cross", "squares", "weight")
     basis: Basis
     products: np.ndarray
     cross: np.ndarray
@@ -390,10 +391,10 @@ def regression_statistics(
     >>> parts.weight, parts.cross.tolist()
     (3.0, [9.0, 13.0])
     """
-    return add_up(check_basis(basis), read_rows(inputs, targets, weights))
+    return add_up(check_basis(basis), read_pairs(inputs, targets, weights))
 
 
-def add_up(basis: Basis, rows: Rows) -> RegressionStatistics:
+def add_up(basis: Basis, rows: Pairs) -> RegressionStatistics:
     """The statistics of checked rows, block by block."""
 
     def of_block(block: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
 from juncture.numerics.stable import LOG_TWO_PI, softmax
 from juncture.supervised.regression.bases import Basis, check_basis
 from juncture.supervised.regression.bayesian import BayesianLinearRegression, add_up
-from juncture.supervised.regression.inputs_and_targets import Rows, read_rows
+from juncture.supervised.regression.inputs_and_targets import Pairs, read_pairs
 
 RATIOS = np.logspace(-36, 12, 961)  # of α to β, in units of the largest eigenvalue of ΦᵀΦ
 SMALLEST = 1e-12  # eigenvalue of ΦᵀΦ, in units of the largest, below which the rows leave a direction to the prior
@@ -102,7 +102,6 @@ class EvidenceFit(Value):
         The log-evidence of each step.
     """
 
-    _fields = ("prior", "posterior", "log_evidence", "num_determined", "trace")
     prior: BayesianLinearRegression
     posterior: BayesianLinearRegression
     log_evidence: float
@@ -176,7 +175,7 @@ def fit_evidence(
     ([1.097, 1.95], True)
     """
     check_stopping_rule(tolerance, max_steps)
-    chosen, rows = check_basis(basis), read_rows(inputs, targets, weights)
+    chosen, rows = check_basis(basis), read_pairs(inputs, targets, weights)
     ascent = start_ascent(rows, chosen.features(rows.inputs))
     found, trace = iterate(ascent, tolerance=tolerance, max_steps=max_steps, is_monotone=False)
     if not trace.converged:
@@ -190,7 +189,7 @@ def fit_evidence(
     return EvidenceFit(prior, after, ascent.objective(found), ascent.determined(found), trace)
 
 
-def start_ascent(rows: Rows, features: np.ndarray) -> EvidenceAscent:
+def start_ascent(rows: Pairs, features: np.ndarray) -> EvidenceAscent:
     """From the ratio α/β at the highest peak: given the ratio, β has a closed form.
 
     Where α → ∞, which leaves no weights, the evidence of few rows may be higher still; that is the answer only where
@@ -255,7 +254,6 @@ class BasisChoice(Value):
         The regression of each basis after the rows.
     """
 
-    _fields = ("bases", "log_evidences", "posteriors")
     bases: tuple[Basis, ...]
     log_evidences: np.ndarray
     posteriors: tuple[BayesianLinearRegression, ...]
@@ -319,13 +317,13 @@ def compare_bases(
         raise InvalidData("bases are a list of at least one basis")
     if (precision is None) != (noise_precision is None):
         raise InvalidData("give both of precision and noise_precision, or none of them")
-    rows = read_rows(inputs, targets, weights)
+    rows = read_pairs(inputs, targets, weights)
     found = [weigh_basis(basis, rows, precision, noise_precision) for basis in listed]
     return BasisChoice(listed, [value for value, _ in found], [posterior for _, posterior in found])
 
 
 def weigh_basis(
-    basis: Basis, rows: Rows, precision: float | None, noise_precision: float | None
+    basis: Basis, rows: Pairs, precision: float | None, noise_precision: float | None
 ) -> tuple[float, BayesianLinearRegression]:
     """The log-evidence and the posterior of one basis."""
     if precision is None or noise_precision is None:

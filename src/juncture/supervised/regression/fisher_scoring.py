@@ -38,7 +38,7 @@ from juncture.supervised.regression.generalized_linear import (
     read_offset,
     read_trials,
 )
-from juncture.supervised.regression.inputs_and_targets import read_rows
+from juncture.supervised.regression.inputs_and_targets import read_pairs
 
 SMALLEST = 1e-300  # dispersion
 MANY_ROWS, FEW_ROWS = 50_000, 10_000  # from so many rows, scoring starts at the maximum of a few of them
@@ -400,7 +400,7 @@ def read_problem(  # noqa: PLR0913, PLR0917
 ) -> Problem:
     """The rows, checked."""
     response, chosen = as_response(family, successes), check_basis(basis)
-    rows, linked = read_rows(inputs, targets, weights), as_link(link, response.canonical)
+    rows, linked = read_pairs(inputs, targets, weights), as_link(link, response.canonical)
     if trials is not None and family is not Binomial:
         raise InvalidData("trials= is for jt.Binomial only")
     number = read_trials(trials, len(rows.targets)) if family is Binomial else None

@@ -58,7 +58,6 @@ class GeneralizedLinearModel(FeatureModel):
     [1.0, 7.3891]
     """
 
-    _fields = ("family", "coefficients", "link", "dispersion", "successes", "basis")
     family: type
     coefficients: np.ndarray
     link: Link
@@ -150,9 +149,6 @@ class GeneralizedLinearFit(Value):
         The steps of Fisher scoring.
     """
 
-    _fields = (
-        "model", "covariance", "deviance", "null_deviance", "pearson", "log_likelihood", "num_rows", "num_steps",
-    )  # fmt: skip
     model: GeneralizedLinearModel
     covariance: np.ndarray
     deviance: float
@@ -366,7 +362,6 @@ class Link(Value):
     8.0
     """
 
-    _fields = ("name", "function", "inverse", "derivative")
     name: str
     function: Function
     inverse: Function

@@ -8,18 +8,16 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, shown
 from juncture.base.values import number_of
-from juncture.data.feature_names import Names, as_table, find_names, select_columns
+from juncture.data.feature_names import Names
 from juncture.data.observations import as_values
-from juncture.data.rows import read_columns
-from juncture.data.sequence_steps import unwrap_frame
-from juncture.data.tables.labels import label_array, sorting_key
-from juncture.data.tables.table import as_column
-from juncture.data.tables.weights import as_weights
+from juncture.data.rows import Rows, read_labels, row_weights
+from juncture.data.tables.foreign import unwrap_frame
+from juncture.data.tables.labels import label_array
 from juncture.errors import InvalidData
 
 
-class Rows(NamedTuple):
-    """Rows to learn from: inputs, targets, and the weight of each row."""
+class Pairs(NamedTuple):
+    """Rows to learn from: inputs, targets, and the weight of each."""
 
     inputs: np.ndarray  # (row, input)
     targets: np.ndarray  # (row,)
@@ -29,13 +27,7 @@ class Rows(NamedTuple):
 
 def read_inputs(inputs: Any, names: Names | None = None, *, extra: str = "error") -> np.ndarray:
     """(row, input), finite; a list of numbers is one column. With names, tables are taken by name."""
-    table = select_columns(inputs, names, extra=extra)
-    values = read_columns(table)
-    if values is None:
-        values = as_values(unwrap_frame(table), (), name="an input")
-    if values.ndim not in (1, 2):
-        raise InvalidData(f"inputs are a table of numbers, (row, input); got an array of the shape {values.shape}")
-    table = (values[:, None] if values.ndim == 1 else values).astype(np.float64, copy=False)
+    table = Rows.of(inputs, names, extra=extra).matrix("inputs")
     check_finite(table, "the inputs")
     return table
 
@@ -57,19 +49,18 @@ def read_targets(targets: Any, num_rows: int) -> np.ndarray:
 
 def read_weights(weights: Any, num_rows: int) -> np.ndarray:
     """(row,), of which some are positive."""
-    found = as_weights(weights, num_rows)
-    if found is None:
-        found = np.ones(num_rows)
+    found = row_weights(weights, num_rows)
     if not found.any():
         raise InvalidData("there is no row with a weight to learn from: give rows")
     return found
 
 
-def read_rows(inputs: Any, targets: Any, weights: Any, names: Names | None = None) -> Rows:
-    """The rows, with the names of their columns; with `names` the columns are taken by them."""
-    given = as_table(inputs)
-    table = read_inputs(given, names, extra="ignore")
-    return Rows(table, read_targets(targets, len(table)), read_weights(weights, len(table)), names or find_names(given))
+def read_pairs(inputs: Any, targets: Any, weights: Any, names: Names | None = None) -> Pairs:
+    """Inputs with the names of their columns, targets and weights; with `names` the columns are taken by them."""
+    rows = Rows.of(inputs, names, weights=weights, extra="ignore")
+    table = read_inputs(rows)
+    heavy = read_weights(rows.weights(len(table)), len(table))
+    return Pairs(table, read_targets(targets, len(table)), heavy, rows.names)
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
@@ -88,18 +79,14 @@ def check_finite(values: np.ndarray, what: str) -> None:
 
 def read_classes(labels: Any, num_rows: int, classes: Any = None) -> tuple[tuple[Any, ...], np.ndarray]:
     """The classes, sorted unless they are given, and the code of each row; no label may be missing."""
-    plain = unwrap_frame(labels)
-    column = as_column(plain if isinstance(plain, np.ndarray) else check_iterable(plain, "targets"), "targets")
-    levels = column.levels
-    codes = np.asarray(levels.codes)
+    found, codes = read_labels(labels, "targets")
     if codes.shape != (num_rows,):
         raise InvalidData(
             f"targets are one label a row, {number_of(num_rows, 'label')} here; got an array of the shape {codes.shape}"
         )
     if (codes < 0).any():
         raise InvalidData(f"row {int(np.argmax(codes < 0))} of the targets has no class: leave the row out")
-    found: list[Any] = list(levels.labels)
-    order = sorted(found, key=sorting_key) if classes is None else check_classes(classes)
+    order = found if classes is None else check_classes(classes)
     places = {label: place for place, label in enumerate(order)}
     unknown = [label for label in found if label not in places]
     if unknown:

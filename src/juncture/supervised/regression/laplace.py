@@ -35,7 +35,6 @@ class LaplaceLogistic(Value):
         Laplace's approximation of log p(targets | inputs); None where the prior of some coefficient is flat.
     """
 
-    _fields = ("mode", "root", "log_evidence")
     mode: LogisticRegression
     root: np.ndarray
     log_evidence: float | None

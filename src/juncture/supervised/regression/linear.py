@@ -21,7 +21,7 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers
 from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis, count_inputs
-from juncture.supervised.regression.inputs_and_targets import read_rows
+from juncture.supervised.regression.inputs_and_targets import read_pairs
 
 
 class LinearRegression(FeatureModel):
@@ -43,7 +43,6 @@ class LinearRegression(FeatureModel):
     Gaussian(mean=[7.], variance=[0.25])
     """
 
-    _fields = ("coefficients", "noise_variance", "basis")
     coefficients: np.ndarray
     noise_variance: float
     basis: Basis
@@ -102,7 +101,6 @@ class LinearFit(Value):
         The number of independent features.
     """
 
-    _fields = ("model", "covariance", "condition_number", "dependent", "log_likelihood", "num_rows", "rank")
     model: LinearRegression
     covariance: np.ndarray
     condition_number: float
@@ -181,7 +179,7 @@ def fit_linear(inputs: Any, targets: Any, basis: Basis | None = None, *, weights
     >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
     ([0.8, 2.3], [0.324, 0.1732])
     """
-    rows, chosen = read_rows(inputs, targets, weights), check_basis(basis)
+    rows, chosen = read_pairs(inputs, targets, weights), check_basis(basis)
     constants = int(chosen.has_constant)
     given = chosen.features(rows.inputs)[:, constants:]
     standard = standardization(given, rows.weights, is_centered=chosen.has_constant)
@@ -249,7 +247,6 @@ class RidgePath(NamedFeatures):
         The features.
     """
 
-    _fields = ("strengths", "coefficients", "rmse", "degrees_of_freedom", "leave_one_out", "basis")
     strengths: np.ndarray
     coefficients: np.ndarray
     rmse: np.ndarray
@@ -329,7 +326,7 @@ def ridge_path(
     >>> path.coefficients.round(3).tolist()
     [[0.8, 2.3], [0.846, 2.128], [0.145, 0.317]]
     """
-    rows, chosen, tuned = read_rows(inputs, targets, weights), check_basis(basis), check_strengths(strengths)
+    rows, chosen, tuned = read_pairs(inputs, targets, weights), check_basis(basis), check_strengths(strengths)
     features = chosen.features(rows.inputs)
     total, heavy = rows.weights.sum(), np.sqrt(rows.weights)[:, None]
     is_free = not check_flag(penalize_constant, "penalize_constant")

@@ -14,7 +14,8 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_flag, check_number
 from juncture.base.values import Value, few, read_only
-from juncture.data.feature_names import as_table, find_names, name_model
+from juncture.data.feature_names import name_model
+from juncture.data.rows import Rows
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel, NotConvergedWarning, warn_user
 from juncture.learning.conditionals.softmax import NEWTON, SoftmaxLikelihood, standardization
@@ -51,7 +52,6 @@ class LogisticRegression(FeatureModel):
     [[0.5, 0.5], [0.0474, 0.9526]]
     """
 
-    _fields = ("classes", "coefficients", "basis")
     classes: tuple[Any, ...]
     coefficients: np.ndarray
     basis: Basis
@@ -129,10 +129,6 @@ class LogisticFit(Value):
         The steps of Newton's method, or of the search under an L1 penalty.
     """
 
-    _fields = (
-        "model", "information", "root", "log_likelihood", "log_posterior", "num_rows", "penalty",
-        "has_proper_prior", "num_steps",
-    )  # fmt: skip
     model: LogisticRegression
     information: np.ndarray
     root: np.ndarray
@@ -215,10 +211,10 @@ def fit_logistic(  # noqa: PLR0913
     >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
     ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
     """
-    given, chosen = as_table(inputs), check_basis(basis)
-    table = read_inputs(given)
+    rows, chosen = Rows.of(inputs, weights=weights), check_basis(basis)
+    table = read_inputs(rows)
     labels, codes = read_classes(targets, len(table), classes)
-    heavy, kind = read_weights(weights, len(table)), check_penalty(penalty)
+    heavy, kind = read_weights(rows.weights(len(table)), len(table)), check_penalty(penalty)
     features = table if type(chosen) is LinearBasis else chosen.features(table)[:, int(chosen.has_constant) :]
     standard = standardization(features, heavy, is_centered=chosen.has_constant)
     free = not check_flag(penalize_constant, "penalize_constant")
@@ -240,7 +236,7 @@ def fit_logistic(  # noqa: PLR0913
     if max_steps is not None:
         check_count(max_steps, "max_steps", least=1)
     limits = {key: value for key, value in (("tolerance", tolerance), ("max_steps", max_steps)) if value is not None}
-    return name_model(learn(likelihood, labels, chosen, kind, scale, limits), find_names(given))
+    return name_model(learn(likelihood, labels, chosen, kind, scale, limits), rows.names)
 
 
 def learn(

@@ -53,7 +53,6 @@ class RandomForest(Value):
     ['y', 'n']
     """
 
-    _fields = ("trees", "vote", "out_of_bag_error")
     trees: tuple[DecisionTree, ...]
     vote: str
     out_of_bag_error: float | None

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_flag, check_kind, check_number
+from juncture.data.rows import Rows
 from juncture.data.tables.weights import as_weights
 from juncture.supervised.trees.descent import send_to_leaves
 from juncture.supervised.trees.growth import Nodes, node_impurities
-from juncture.supervised.trees.training_rows import as_input_table, encode_target, read_inputs, read_target
+from juncture.supervised.trees.training_rows import encode_inputs, encode_target, read_target
 from juncture.supervised.trees.tree import DecisionTree
 
 ROUNDING = 1e-12  # of the error of the root: falls of the error below it are ties
@@ -65,10 +66,10 @@ def prune_tree(tree: DecisionTree, rows: Any, y: Any, *, weights: Any = None, pr
 def held_out_errors(tree: DecisionTree, rows: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """(the error of each node as a leaf, that of its subtree) on the rows that reach it."""
     table, column, _ = read_target(
-        y, tree.target.name, as_input_table(rows, tree.inputs.names), is_real=tree.target.is_real
+        y, tree.target.name, Rows.of(rows).cells(tree.inputs.names), is_real=tree.target.is_real
     )
     target, heavy = encode_target(column, tree.target), as_weights(weights, table.num_rows)
-    found = send_to_leaves(tree, read_inputs(tree.inputs, table))
+    found = send_to_leaves(tree, encode_inputs(tree.inputs, table))
     entries = found.fractions if heavy is None else found.fractions * heavy[found.rows]
     size = tree.num_nodes
     if tree.target.is_real:

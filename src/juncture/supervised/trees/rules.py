@@ -61,7 +61,6 @@ class Rule(Value):
         The name of what is predicted.
     """
 
-    _fields = ("conditions", "prediction", "weight", "share", "target")
     conditions: tuple[Condition, ...]
     prediction: Any
     weight: float

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_iterable, shown
 from juncture.base.values import number_of
-from juncture.data.dataset import as_table
+from juncture.data.column_kinds import Summary, is_quantity
+from juncture.data.rows import Rows
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.columns import Column
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
-from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.variables import Scope, Variable
 
@@ -57,37 +57,16 @@ class TrainingRows(NamedTuple):
         return self._replace(codes=codes, target=self.target[kept], weights=(self.weights * weights)[kept])
 
 
-def as_input_table(rows: Any, names: Sequence[str] | None = None) -> Table:
-    """The columns by name; those of a plain array are called x0, x1 and so on, or as `names` say."""
-    is_list = isinstance(rows, list | tuple) and rows and not isinstance(rows[0], Mapping | str)
-    table = plain_array(rows) if is_list else rows
-    if isinstance(table, np.ndarray) and table.dtype.names is None:
-        array = unmask(table)
-        if array.ndim != 2:
-            raise InvalidData(f"the rows must have two axes, (row, column); it has the shape {array.shape}")
-        return as_table(array, list(names or (f"x{number}" for number in range(array.shape[1]))))
-    return as_table(table)
-
-
-def plain_array(rows: Sequence[Any]) -> np.ndarray:
-    """A list of rows as an array; cells of different types stay as they are."""
-    try:
-        array = np.array(rows)
-        return np.array(rows, dtype=object) if array.dtype.kind not in "biuf" else array
-    except (ValueError, TypeError) as error:
-        raise InvalidData(f"rows must be a table with as many cells in each row; got {shown(rows)}") from error
-
-
 def declare_inputs(table: Table, categories: Any) -> tuple[Variable, ...]:
     """Text, booleans and declared categories are categories; numbers are real unless `categories` names the column."""
     if not table.cells:
         raise InvalidData("the table has no columns to split by")
     names = list(table.cells)
-    chosen = set(names) if isinstance(categories, str) and categories == "all" else find_names(categories, names)
+    chosen = set(names) if isinstance(categories, str) and categories == "all" else chosen_names(categories, names)
     return tuple(declare_input(table.column(name), name, is_category=name in chosen) for name in names)
 
 
-def find_names(given: Any, names: list[str]) -> set[str]:
+def chosen_names(given: Any, names: list[str]) -> set[str]:
     return {find_name(each, names) for each in check_iterable(() if given is None else given, "categories")}
 
 
@@ -111,23 +90,22 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     if not labels:
         return Variable(name)  # holes only: never split by
     variable = column.declare_variable(name)
-    is_number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
     if is_category and variable.is_real:
         return Variable(name, sorted(labels, key=sorting_key))  # type: ignore[arg-type]
-    if not is_category and not column.is_declared and is_number:
+    if not is_category and not column.is_declared and is_quantity(Summary(labels)):
         return Variable(name)
     return variable
 
 
-def read_rows(inputs: Scope, rows: Any) -> np.ndarray:
-    """(row, column) as `read_inputs` has it; an array of numbers for real inputs is taken as it is."""
+def input_values(inputs: Scope, rows: Any) -> np.ndarray:
+    """(row, column) as `encode_inputs` has it; an array of numbers for real inputs is taken as it is."""
     is_plain = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.shape[1:] == (len(inputs),)
     if is_plain and all(variable.is_real for variable in inputs) and not np.isinf(rows).any():
         return np.ascontiguousarray(rows)
-    return read_inputs(inputs, as_input_table(rows, inputs.names))
+    return encode_inputs(inputs, Rows.of(rows).cells(inputs.names))
 
 
-def read_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
+def encode_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
     """(row, column): numbers, codes of categories, and NaN for holes and for categories that `fit` has not seen."""
     lacking = [variable.name for variable in inputs if variable.name not in table.cells]
     if lacking:
@@ -184,10 +162,10 @@ def class_variable(column: Column, name: str) -> Variable:
 
 def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: bool) -> TrainingRows:
     """The rows of `fit`."""
-    table, column, output = read_target(y, "y", as_input_table(rows), is_real=is_real)
+    given = Rows.of(rows, weights=weights)
+    table, column, output = read_target(y, "y", given.cells(), is_real=is_real)
     inputs = declare_inputs(table, categories)
-    heavy = as_weights(weights, table.num_rows)
-    heavy = np.ones(table.num_rows) if heavy is None else np.asarray(heavy)
+    heavy = given.weights(table.num_rows)
     kept = np.flatnonzero(heavy)
     if not kept.size:
         raise InvalidData("all weights are zero; some row must count")
@@ -195,7 +173,7 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
     if is_real and np.abs(target).max() > LARGEST:
         raise InvalidData(f"y has numbers beyond {LARGEST:g}, whose squares overflow: rescale it")
     center = float(np.average(target, weights=heavy[kept])) if is_real else 0.0
-    ranked = [rank(each, variable) for each, variable in zip(read_inputs(inputs, table)[kept].T, inputs, strict=True)]
+    ranked = [rank(each, variable) for each, variable in zip(encode_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
     return TrainingRows(inputs, output, codes, tuple(v for _, v in ranked), target - center, center, heavy[kept])
 

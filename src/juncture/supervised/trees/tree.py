@@ -22,10 +22,10 @@ from juncture.errors import InvalidModel, Unsupported
 from juncture.supervised.trees.descent import average_leaves, explain_row, predict_leaves, send_to_leaves
 from juncture.supervised.trees.growth import CRITERIA, MISSING, Growth, Nodes, grow, node_impurities, node_weights
 from juncture.supervised.trees.rules import Rule, find_rules, tree_diagram
-from juncture.supervised.trees.training_rows import TrainingRows, read_rows, read_training
+from juncture.supervised.trees.training_rows import TrainingRows, input_values, read_training
 from juncture.variables import Scope, State, Variable
 
-FIELDS = ("split", "threshold", "num_children", "branch", "statistics")
+ARRAYS = ("split", "threshold", "num_children", "branch", "statistics")
 TARGETS = ("class", "number")
 
 
@@ -68,7 +68,6 @@ class DecisionTree(Value):
     (29.5, ['yes', 'no'])
     """
 
-    _fields = ("inputs", "target", *FIELDS, "criterion", "missing")
     inputs: Scope
     target: Variable
     split: np.ndarray
@@ -96,7 +95,7 @@ class DecisionTree(Value):
         check_choice(criterion, ("variance",) if target.is_real else tuple(CRITERIA), "the criterion")
         check_choice(missing, tuple(MISSING), "missing")
         self._set(inputs=scope, target=target, criterion=criterion, missing=missing)
-        self._set(**{name: read_only(array) for name, array in zip(FIELDS, nodes, strict=True)})
+        self._set(**{name: read_only(array) for name, array in zip(ARRAYS, nodes, strict=True)})
 
     @property
     def classes(self) -> tuple[State, ...] | None:
@@ -192,7 +191,7 @@ class DecisionTree(Value):
 
     def read(self, rows: Any) -> np.ndarray:
         """(row, input): numbers, codes of categories, NaN for holes."""
-        return read_rows(self.inputs, rows)
+        return input_values(self.inputs, rows)
 
     def rules(self) -> tuple[Rule, ...]:
         """One rule for each leaf, and for the categories that end at a node: exactly one holds for a complete row."""

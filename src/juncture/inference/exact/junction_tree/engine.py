@@ -29,7 +29,6 @@ from juncture.inference.engines.contract import (
     Answers,
     Cost,
     Diagnostics,
-    Engine,
     EnginePlan,
     Query,
     Question,
@@ -40,6 +39,7 @@ from juncture.inference.engines.contract import (
 )
 from juncture.inference.engines.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.engines.source_answers import ReadsSources
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, PlanningTooLong
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
@@ -72,7 +72,7 @@ OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
 
 
 @dataclass(frozen=True)
-class JunctionTree(Engine):
+class JunctionTree(ReadsSources):
     """The engine's options: how many bytes a run may take; by default half of what is free at the first query.
 
     A `deadline`, a time of `time.monotonic`, is for a run with a budget: planning that is predicted to end later raises

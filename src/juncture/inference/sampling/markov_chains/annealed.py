@@ -51,7 +51,6 @@ class AnnealedEstimate(Value):
         (particle,).
     """
 
-    _fields = ("log_evidence", "standard_error", "effective_sample_size", "log_weights")
     log_evidence: float
     standard_error: float
     effective_sample_size: float

@@ -46,7 +46,6 @@ class TransitionMatrix(Value):
         (state,): the posterior probabilities, which the kernel leaves as they are.
     """
 
-    _fields = ("names", "states", "matrix", "target")
     names: tuple[str, ...]
     states: np.ndarray
     matrix: np.ndarray

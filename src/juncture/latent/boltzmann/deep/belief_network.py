@@ -8,14 +8,14 @@ layers, each from the features of the one below.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count
 from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import keep_names
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.verb_options import check_num_rows, check_policy
@@ -25,7 +25,7 @@ from juncture.latent.boltzmann.fit import fit_machine
 from juncture.latent.boltzmann.infer import gibbs_step, start
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import is_quick
-from juncture.latent.boltzmann.visible_rows import as_dataset, complete_rows
+from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback
 from juncture.numerics.stable import log_sum_exp, sigmoid, softplus
@@ -61,7 +61,6 @@ class DeepBeliefNetwork(DeepParameters):
     1.0
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("weights", "biases", "recognition")
     recognition: tuple[np.ndarray, ...]
 
     def __init__(self, weights: Any, biases: Any, recognition: Any = None) -> None:
@@ -221,7 +220,7 @@ def sample_belief_network(
     for layer in range(len(model.sizes) - 3, -1, -1):
         odds = states @ model.weights[layer].T + model.biases[layer]
         states = (generator.random(odds.shape) < sigmoid(odds)).astype(float)
-    return as_dataset(model, states)
+    return name_units(model, states)
 
 
 @keep_names

@@ -16,7 +16,7 @@ import numpy as np
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
-from juncture.data.feature_names import keep_names
+from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Diagnostics
@@ -25,7 +25,7 @@ from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.latent.boltzmann.deep.belief_network import BoundEstimate, stack_machines
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
 from juncture.latent.boltzmann.deep.layers import DeepParameters, can_sum, log_sum_layers, log_weights, neighbour_input
-from juncture.latent.boltzmann.visible_rows import as_dataset, complete_rows
+from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
@@ -270,7 +270,7 @@ def sample_deep_machine(
     for _ in range(check_count(steps, "steps", least=1)):
         for parity in (1, 0):
             draw_parity(model, states, parity, generator)
-    return as_dataset(model, states[0])
+    return name_units(model, states[0])
 
 
 @keep_names

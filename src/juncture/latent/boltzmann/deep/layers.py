@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,7 +30,6 @@ Layers = Sequence[np.ndarray]
 class DeepParameters(NamedFeatures):
     """W_k between the layers k - 1 and k, and the bias of each layer; layer 0 is visible."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("weights", "biases")
     weights: tuple[np.ndarray, ...]
     biases: tuple[np.ndarray, ...]
 

@@ -20,7 +20,7 @@ from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu, check_pseudo_count
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_positive
 from juncture.learning.structure.data import (
-    Rows,
+    Cases,
     check_complete,
     impossible_edges,
     is_mixed,
@@ -113,7 +113,7 @@ LEAST_SIZE = 1e-100  # rows before the data, which are spread over many cells
 EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
 
-def as_local_scores(score: Any, data: Rows) -> LocalScores:
+def as_local_scores(score: Any, data: Cases) -> LocalScores:
     """The local scores of the data: tables for variables with states, linear Gaussians for real ones."""
     wanted = resolve(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
@@ -154,7 +154,7 @@ def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:
     return EVIDENCES[type(wanted)], size
 
 
-def scores_and_bounds(search: Constrained, score: Any, data: Rows) -> tuple[ScoreCache, EdgeConstraints]:
+def scores_and_bounds(search: Constrained, score: Any, data: Cases) -> tuple[ScoreCache, EdgeConstraints]:
     """The scores of a search, and the constraints on its graphs: also that no edge leads from numbers to states."""
     scores = ScoreCache(as_local_scores(score, data))
     bounds = search.bounds(scores.names, impossible_edges(data))

@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.base.values import Value
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.data import Rows
+from juncture.learning.structure.data import Cases
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.ges import GES
@@ -81,11 +81,11 @@ class CombinedSearch(ClimbingOptions):
         As in `HillClimbing`; they continue from the best graph of the searches above.
     """
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         return self.compare(data, rng=rng, progress=progress).graph
 
     def compare(
-        self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+        self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> SearchResult:
         """The best graph, the search that found it, and the score of each search; of equal scores the first."""
         scores, bounds = scores_and_bounds(self, self.score, data)

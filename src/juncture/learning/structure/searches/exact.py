@@ -14,7 +14,7 @@ import numpy as np
 from juncture.errors import TooLarge
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import Rows
+from juncture.learning.structure.data import Cases
 from juncture.learning.structure.scores.local_scores import WORTH_THREADS, LocalScores, map_tasks
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, graph_of, members
@@ -39,7 +39,7 @@ class ExactSearch(Constrained):
 
     score: Any = "bic"
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         check_size(len(data.variables))
         scores, bounds = scores_and_bounds(self, self.score, data)
         return graph_of(scores.names, best_graph(scores.scores, bounds, progress))

@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import Rows
+from juncture.learning.structure.data import Cases
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.equivalence_classes import (
@@ -189,7 +189,7 @@ class GES(Constrained):
     reinsert: bool = True
 
     def run(
-        self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+        self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
         scores, bounds = scores_and_bounds(self, self.score, data)
         found = self.search(scores, bounds, progress)

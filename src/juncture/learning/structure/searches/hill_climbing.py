@@ -18,7 +18,7 @@ import numpy as np
 
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_whole
-from juncture.learning.structure.data import Rows
+from juncture.learning.structure.data import Cases
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, find_descendants, graph_of, members, without
@@ -157,7 +157,7 @@ class HillClimbing(ClimbingOptions):
         How often the best graph is perturbed, by as many random changes as there are variables.
     """
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         scores, bounds = scores_and_bounds(self, self.score, data)
         return graph_of(scores.names, self.search(scores, bounds, rng, progress))
 

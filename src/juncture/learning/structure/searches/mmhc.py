@@ -14,7 +14,7 @@ import numpy as np
 
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
-from juncture.learning.structure.data import Rows
+from juncture.learning.structure.data import Cases
 from juncture.learning.structure.independence import Tester, as_tester, determined_by, warn_of_functions
 from juncture.learning.structure.scores.local_scores import map_tasks
 from juncture.learning.structure.scores.scores import scores_and_bounds
@@ -55,7 +55,7 @@ class MMHC(Constrained):
         check_level(self.level)
         check_whole(self.max_given, "max_given")
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         scores, bounds = scores_and_bounds(self, self.score, data)
         gains = edge_gains(scores, bounds, [0] * len(scores.names))
         tester = as_tester(data, self.test, rng)

@@ -20,7 +20,7 @@ from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
-from juncture.learning.structure.data import Rows, advise, check_numbers, impossible_edges
+from juncture.learning.structure.data import Cases, advise, check_numbers, impossible_edges
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
@@ -63,7 +63,7 @@ class StructuralEM(Constrained):
             check_whole(getattr(self, name), name, least)
         check_positive(self.prior, "the prior of structural EM")
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         if data.is_complete:
             return self._search(self.score).run(data, rng=rng, progress=progress)
         if not isinstance(data, Dataset):

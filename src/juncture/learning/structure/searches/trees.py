@@ -18,7 +18,7 @@ from juncture.data.missingness import has_hole
 from juncture.errors import InvalidData, TooLarge, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import Rows, advise, impossible_edges, names_of, total_weight
+from juncture.learning.structure.data import Cases, advise, impossible_edges, names_of, total_weight
 from juncture.learning.structure.scores.discrete import (
     KINDS,
     CodedRows,
@@ -64,7 +64,7 @@ class ChowLiu(Constrained):
     score: Any = "log-likelihood"
     root: str | None = None
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         scores, bounds = tree_scores(self, self.score, data)
         names = scores.names
         weights = find_gains(scores, bounds, [0] * len(names))
@@ -95,7 +95,7 @@ class TreeAugmented(Constrained):
     target: str
     score: Any = "log-likelihood"
 
-    def run(self, data: Rows, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
+    def run(self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None) -> DirectedGraph:
         scores, bounds = tree_scores(self, self.score, data)
         names = scores.names
         target = index_named(self.target, names)
@@ -110,7 +110,7 @@ class TreeAugmented(Constrained):
         return graph_of(names, add_one_parent(weights, bounds, common))
 
 
-def tree_scores(search: Constrained, score: Any, data: Rows) -> tuple[ScoreCache | Available, EdgeConstraints]:
+def tree_scores(search: Constrained, score: Any, data: Cases) -> tuple[ScoreCache | Available, EdgeConstraints]:
     """The scores of families, or where cells are missing the gains of edges, and the constraints."""
     if data.is_complete or takes_holes(score):
         return scores_and_bounds(search, score, data)
@@ -267,7 +267,7 @@ def find_cycle(parents: dict[int, int], root: int) -> list[int]:
     return []
 
 
-def available_gains(score: Any, data: Rows) -> AvailableGains | AvailableMixedGains | StreamedGains:
+def available_gains(score: Any, data: Cases) -> AvailableGains | AvailableMixedGains | StreamedGains:
     """The gains under a score, of columns with states or real ones."""
     wanted, cost = resolve(score, SCORES, what="score"), 0.0
     while isinstance(wanted, EdgePrior):

@@ -11,7 +11,6 @@ copy.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import partial
@@ -25,6 +24,7 @@ from juncture.data.sources.contract import Block, RowSource, is_elsewhere, map_b
 from juncture.data.sources.groups import groups_rows
 from juncture.data.tables.columns import code_type
 from juncture.data.tables.distinct import as_words, number_words
+from juncture.errors import hold_warnings, warn_user
 from juncture.learning.networks.expectation import FEW_DISTINCT, collect_distinct, merge_equal_rows, merge_parts
 from juncture.learning.structure.sets import Positions
 from juncture.learning.structure.streamed.coded_copy import ClusterRows, CodedCopy, Passes, are_whole
@@ -125,14 +125,13 @@ class StreamedRows:
         self.estimate = None
         while True:
             self._missing, self._missing_cells = {}, 0
-            with suppress(PassFullError), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with suppress(PassFullError), hold_warnings() as held:
                 self.estimate = run()
             if not self._missing:
                 break
             self.count_missing()
-        for one in caught:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        for one in held:
+            warn_user(*one)
         found: Result = self.estimate
         return found
 
