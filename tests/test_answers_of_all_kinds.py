@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import juncture as jt
-from juncture.verbs import KINDS as VERB_KINDS
+from juncture.base.kinds import LAID_OUT_BY_LAYER, kinds_with
 from support.model_kinds import KINDS, Kind
 
 
@@ -35,7 +35,7 @@ def test_every_kind_of_model_that_can_be_asked_is_an_example():
     own_answers = {"RestrictedBoltzmannMachine", "DeepBeliefNetwork", "DeepBoltzmannMachine"}
     # learned by stochastic gradients, with bounds instead of exact answers: tests/latent/neural
     own_answers |= {"Autoencoder", "VariationalAutoencoder", "HelmholtzMachine"}
-    asked = set(VERB_KINDS) - learned_only - own_answers
+    asked = {*LAID_OUT_BY_LAYER, *kinds_with("verbs")} - learned_only - own_answers
     covered = {base.__name__ for make in KINDS.values() for base in type(make().model).__mro__}
     assert asked <= covered
 

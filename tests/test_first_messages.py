@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from support.model_kinds import KINDS
 
 
 def test_numbers_of_things_are_singular_or_plural():
@@ -52,3 +53,22 @@ def test_a_set_of_states_is_refused_because_it_has_no_order(states):
     with pytest.raises(jt.InvalidModel, match=r"the states of 'smoke' are a set, which has no order.*give a list"):
         jt.Variable("smoke", states)
     assert jt.Variable("smoke", {"no": 1, "yes": 2}.keys()).states == ("no", "yes")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_model_says_which_options_it_has(name):
+    kind = KINDS[name]()
+    for verb, ask in (("infer", jt.infer), ("most_probable", jt.most_probable), ("log_prob", jt.log_prob)):
+        if verb == "most_probable" and not kind.has_most_probable:
+            continue
+        with pytest.raises(jt.Unsupported, match=rf"^{verb} of a {type(kind.model).__name__} has no option 'methd'"):
+            ask(kind.model, kind.one, methd="exact")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_model_names_its_sizes_in_one_line(name):
+    kind = KINDS[name]()
+    text = repr(kind.model)
+    assert text.startswith(type(kind.model).__name__)
+    assert "\n" not in text
+    assert "object at 0x" not in text

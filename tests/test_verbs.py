@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 
 import pytest
 
 import juncture as jt
 from juncture import verbs
 from juncture.base.dispatch import lazy_dispatch
-from juncture.verbs import KINDS
+from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, role_module, verb_modules
 
 
 class Pair:
@@ -17,7 +18,7 @@ class Pair:
 
 
 def test_a_module_that_registers_nothing_is_no_answer():
-    @lazy_dispatch({"Pair": ("juncture.errors",)})
+    @lazy_dispatch({"Pair": ("juncture.errors",)}.get)
     def ask(model):
         raise jt.Unsupported(f"ask takes a model; got {type(model).__name__}")
 
@@ -68,7 +69,7 @@ def test_unknown_options_are_refused_in_the_name_of_the_verb(ask, message):
 
 
 def test_other_errors_of_type_are_left_alone():
-    @lazy_dispatch({})
+    @lazy_dispatch({}.get)
     def ask(model):
         raise jt.Unsupported("no model")
 
@@ -97,21 +98,26 @@ def test_the_model_may_be_given_by_name():
         jt.infer()
 
 
-def test_every_kind_of_the_table_has_its_modules():
-    for modules in KINDS.values():
-        for module in modules:
+def import_all_verbs():
+    for name in (*LAID_OUT_BY_LAYER, *KINDS):
+        for module in verb_modules(name):
             importlib.import_module(module)
+
+
+def test_every_kind_of_the_table_has_its_modules():
+    import_all_verbs()
+    for name, folder in KINDS.items():
+        assert importlib.util.find_spec(folder) is not None
+        assert verb_modules(name) or role_module(name, "document"), f"{name} is in the table and has no role"
 
 
 @pytest.mark.parametrize("verb", ["fit", "statistics", "estimate"])
 def test_a_verb_of_learning_names_the_kinds_that_it_takes(verb):
     """The message names what is registered: the classes themselves, and for a base class its public kinds."""
-    for modules in verbs.KINDS.values():
-        for module in modules:
-            importlib.import_module(module)
+    import_all_verbs()
     classes = (kind for kind in getattr(verbs, verb).registry if kind.__module__.startswith("juncture."))
     registered = {kind.__name__ for kind in classes}
-    public = {name for kind in registered for name in verbs.BASES.get(kind, (kind,))}
+    public = {name for kind in registered for name in verbs.PUBLIC_NAMES.get(kind, (kind,))}
     with pytest.raises(jt.Unsupported) as caught:
         getattr(jt, verb)(1, None)
     found = str(caught.value).removeprefix(f"{verb} takes one of ").removesuffix("; got int")

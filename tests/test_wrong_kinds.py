@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
+from inspect import signature
 from random import Random
 
 import matplotlib.pyplot as plt
@@ -15,6 +16,7 @@ import pytest
 
 import juncture as jt
 from support.bounded import bounded
+from support.model_kinds import KINDS
 from support.wrong_objects import WRONG, leak_of
 
 NO_STATISTICS = ("BetaBinomial", "BetaNegativeBinomial", "DirichletMultinomial", "MultivariateStudentT")
@@ -128,6 +130,21 @@ def leaks(per_parameter):
 def test_wrong_kinds_are_refused_in_a_sentence():
     found = leaks(1)
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_model_refuses_wrong_evidence_in_a_sentence(name):
+    from support.public_calls import Call
+
+    kind, found = KINDS[name](), []
+    given = signature(lambda given: given)
+    for verb, ask in {"infer": jt.infer, "log_prob": jt.log_prob, "fit": jt.fit}.items():
+        structure = kind.learned or kind.model if ask is jt.fit else kind.model
+        call = Call(f"{verb} of a {name}", partial(ask, structure), given, {})
+        for wrong in WRONG:
+            with bounded(SECONDS):
+                found.append(leak_of(call, "given", wrong))
+    assert not any(found), "\n".join(filter(None, found))
 
 
 @pytest.mark.fuzz

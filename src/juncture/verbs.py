@@ -1,7 +1,8 @@
-"""The verbs over every kind of model: their signatures, their documentation, and the table of kinds.
+"""The verbs over every kind of model: their signatures and their documentation.
 
-A kind of model registers what the verbs do with it in one module, which is imported when a verb meets the first model
-of that kind: most programs use few kinds, and importing stays light.
+A kind of model registers what the verbs do with it in the file `verbs.py` of its folder, which the table of kinds names
+(`base/kinds.py`). It is imported when a verb meets the first model of that kind: most programs use few kinds, and
+importing stays light.
 """
 
 from __future__ import annotations
@@ -10,37 +11,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from juncture.base.dispatch import lazy_dispatch, refuse_model
+from juncture.base.kinds import LAID_OUT_BY_LAYER, kinds_with, verb_modules
 from juncture.errors import Unsupported
 
-INFERENCE = tuple(f"juncture.inference.{verb}" for verb in ("infer", "log_prob", "most_probable", "sample"))
-# class → the modules that register what the verbs do with it, imported in turn until one has the verb
-KINDS: dict[str, tuple[str, ...]] = {
-    "BayesianNetwork": (*INFERENCE, "juncture.learning.verbs"),
-    "FactorProduct": (*INFERENCE, "juncture.learning.verbs"),
-    "DirectedGraph": ("juncture.learning.verbs",),
-    "UndirectedGraph": ("juncture.learning.verbs",),
-    "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
-    "ConditionalRandomField": ("juncture.sequences.conditional_random_field.verbs",),
-    "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
-    "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
-    "Mixture": ("juncture.latent.mixtures.verbs",),
-    "EnergyModel": ("juncture.latent.energy",),
-    "LinearFactors": ("juncture.latent.factor_analysis.verbs",),
-    "RestrictedBoltzmannMachine": ("juncture.latent.boltzmann.verbs",),
-    "Autoencoder": ("juncture.latent.neural.verbs",),
-    "VariationalAutoencoder": ("juncture.latent.neural.verbs",),
-    "HelmholtzMachine": ("juncture.latent.neural.verbs",),
-    "DeepBeliefNetwork": ("juncture.latent.boltzmann.deep.verbs",),
-    "DeepBoltzmannMachine": ("juncture.latent.boltzmann.deep.verbs",),
-    "LatentDirichletAllocation": ("juncture.latent.topics.verbs",),
-}
-
-BASES = {"FactorProduct": ("MarkovNetwork", "FactorGraph"), "LinearFactors": ("FactorAnalysis", "ProbabilisticPCA")}
+PUBLIC_NAMES = {"FactorProduct": ("MarkovNetwork", "FactorGraph")}  # of a class that is a base of these
 
 
 def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsupported:
     """The error of a verb that cannot learn this structure: it names the kinds that can be learned, and a remedy."""
-    names = [name for kind in kinds for name in BASES.get(kind, (kind,))]
+    names = [name for kind in kinds for name in PUBLIC_NAMES.get(kind, (kind,))]
     way = ""
     if hasattr(structure, "consistent_extension"):
         way = ": take consistent_extension() of it"
@@ -52,7 +31,7 @@ def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsuppo
 COUNTED = ("BayesianNetwork", "DirectedGraph", "FactorProduct", "HiddenMarkovModel", "MarkovChain")
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def infer(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
@@ -124,7 +103,7 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     raise refuse_model("infer", model)
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def most_probable(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
@@ -177,7 +156,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     raise refuse_model("most_probable", model)
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
     """Rows or sequences drawn from a model.
 
@@ -213,7 +192,7 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
     raise refuse_model("sample", model)
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error") -> Any:
     """The log-probability of each row, with missing cells summed out.
 
@@ -247,7 +226,7 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     raise refuse_model("log_prob", model)
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def online_filter(model: Any, *, lag: int = 0) -> Any:
     """A filter before its first observation; `filter.step(observation)` returns the filter after it.
 
@@ -276,7 +255,7 @@ def online_filter(model: Any, *, lag: int = 0) -> Any:
     )
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """A model of the given structure, learned from data.
 
@@ -327,10 +306,10 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     >>> model["rain"].to_dict()
     {'no': 0.5, 'yes': 0.5}
     """
-    raise refuse_structure("fit", KINDS, structure)
+    raise refuse_structure("fit", [*LAID_OUT_BY_LAYER, *kinds_with("verbs")], structure)
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def statistics(structure: Any, data: Any, **options: Any) -> Any:
     """The sufficient statistics of complete data; those of two files or batches add up to those of all rows.
 
@@ -359,7 +338,7 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     raise refuse_structure("statistics", COUNTED, structure)
 
 
-@lazy_dispatch(KINDS)
+@lazy_dispatch(verb_modules)
 def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
     """The model that sufficient statistics lead to: maximum likelihood, or a point of the posterior with a prior.
 

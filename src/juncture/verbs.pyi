@@ -50,8 +50,6 @@ from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.online_filter import KalmanFilter
 from juncture.variables import Variable
 
-KINDS: dict[str, tuple[str, ...]]
-
 class Table(Protocol):  # an array, a series or a frame
     def __array__(self, *arguments: Any, **options: Any) -> Numbers: ...
 

@@ -16,9 +16,9 @@ import juncture as jt
 from juncture.base.values import Value, content_key
 from juncture.errors import JunctureError
 from support.loops import loop_over
-from support.value_kinds import KINDS, two
+from support.value_kinds import KINDS, MODELS, OWN, two
 
-over_kinds = loop_over("build", {"every kind": KINDS})
+over_kinds = loop_over("build", {"every kind": OWN, "registered models": MODELS})
 
 TRAVELS = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]  # noqa: S301
 

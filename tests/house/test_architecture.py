@@ -34,6 +34,13 @@ def test_every_path_named_to_contributors_exists():
     assert not [path for path in quoted if not any((top / path).exists() for top in (ROOT / "src/juncture", ROOT))]
 
 
+def test_the_map_of_support_is_whole():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## A map of `tests/support/`")[1]
+    named = re.findall(r"^  (\w+(?:\.py|/)) ", text, re.MULTILINE)
+    here = [path for path in (ROOT / "tests/support").iterdir() if not path.name.startswith("__")]
+    assert sorted(named) == sorted(path.name + "/" * path.is_dir() for path in here)
+
+
 def test_it_names_the_layers():
     layers = {path.name for path in (ROOT / "src/juncture").iterdir() if path.suffix == ".py" or path.is_dir()}
     named = {path.split("/")[0] for path in named_paths()}

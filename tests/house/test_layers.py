@@ -19,7 +19,7 @@ ORDERS = {
         "graphs", "families", "factors", "components", "information", "networks", "inference", "learning", "clusters",
         "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
     ],
-    "base": ["values", "checks", "notes", "options", "intervals", "compilation", "dispatch", "documents"],
+    "base": ["values", "checks", "notes", "options", "intervals", "compilation", "dispatch", "kinds", "documents"],
     "base.documents": [
         "json_text", "node", "codec", "kinds",
     ],

@@ -1,4 +1,7 @@
-"""Models of every kind that a JSON file can hold; a kind added to `base/documents/kinds.py` is added here."""
+"""Models of every kind that a JSON file can hold.
+
+A kind without examples of its own here has those of its entry in `model_kinds.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from support import classifier_kinds, linear_kinds, regression_kinds, sequence_kinds, tree_kinds
+from juncture.formats.json import MODEL_NAMES
+from support import classifier_kinds, linear_kinds, model_kinds, regression_kinds, sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
 
@@ -197,7 +201,7 @@ def supervised_models(name: str) -> list[Any]:
     return [model for model in models if type(model).__name__ == name]
 
 
-KINDS: dict[str, Callable[[], list[Any]]] = {
+OWN: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "PairwiseNetwork": pairwise_networks,
     "HiddenMarkovModel": hidden_markov_models,
@@ -221,3 +225,9 @@ KINDS: dict[str, Callable[[], list[Any]]] = {
     "decisions": decision_networks,
     "families": families,
 }
+OTHERS = {
+    name: partial(model_kinds.models_of, entries)
+    for name, entries in model_kinds.entries_by_class().items()
+    if name not in {*OWN, *MODEL_NAMES}
+}
+KINDS: dict[str, Callable[[], list[Any]]] = {**OWN, **OTHERS}

@@ -1,4 +1,7 @@
-"""A problem for EM of every kind of model, drawn at random, and its data in two blocks: laws of EM run over all."""
+"""A problem for EM of every kind of model, drawn at random, and its data in two blocks: laws of EM run over all.
+
+A kind of model may have its problem in its entry of `model_kinds.py` instead.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.markov_chains.fit import GapCounts, MarkovChainProblem
 from juncture.sequences.state_space.estimation import StateSpaceOptions
 from juncture.sequences.state_space.fit import StateSpaceProblem
+from support import model_kinds
 from support.learning_oracles import random_tables, with_holes
 
 
@@ -159,6 +163,7 @@ def noisy_causes(rng: np.random.Generator) -> tuple[CauseProblem, list[Any]]:
 
 
 PROBLEMS: dict[str, Callable[[np.random.Generator], tuple[Any, list[Any]]]] = {
+    **{name: problem for name, make in model_kinds.KINDS.items() if (problem := make().em_problem) is not None},
     "network": network,
     "Gaussian network": gaussian_network,
     "hybrid network": hybrid_network,

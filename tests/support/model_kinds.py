@@ -1,9 +1,13 @@
-"""An example of every kind of model with data for it: the laws of answers run over all; a new kind is one entry."""
+"""An example of every kind of model with data for it: the laws over kinds run over all; a new kind is one entry.
+
+The laws of answers, files, values and EM take it from here. A kind with many forms of documents has more examples in
+`document_examples.py`, one whose values differ in many ways has more in `value_kinds.py`, and EM in `em_problems.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +43,8 @@ class Kind:
     is_exact: bool = True  # whether infer is exact; else log_evidence is a lower bound of log_prob
     has_most_probable: bool = True  # the density of shares of topics, for one, has no largest value
     learner: dict[str, Any] = field(default_factory=few_steps)  # options of fit that end soon
+    others: tuple[Any, ...] = ()  # further models of this kind, different from each other
+    em_problem: Callable[[np.random.Generator], tuple[Any, list[Any]]] | None = None  # as in `em_problems.py`
 
 
 def network() -> Kind:
@@ -192,6 +198,11 @@ def factor_analysis() -> Kind:
     )
 
 
+def probabilistic_pca() -> Kind:
+    model = jt.ProbabilisticPCA([[1.0, 0.0], [1.0, -1.0], [0.5, 2.0]], [0.0, 1.0, 2.0], 0.5)
+    return replace(factor_analysis(), model=model)
+
+
 def topics() -> Kind:
     return Kind(
         jt.LatentDirichletAllocation([[0.6, 0.4, 0.0, 0.0], [0.1, 0.1, 0.8, 0.0]], [0.5, 1.5], ["a", "b", "c", "d"]),
@@ -220,5 +231,20 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "mixture of numbers": mixture_of_numbers,
     "mixture of columns": mixture_of_columns,
     "factor analysis": factor_analysis,
+    "probabilistic PCA": probabilistic_pca,
     "topics": topics,
 }
+
+
+def models_of(names: Iterable[str]) -> list[Any]:
+    """The models of these entries."""
+    kinds = [KINDS[name]() for name in names]
+    return [model for kind in kinds for model in (kind.model, *kind.others)]
+
+
+def entries_by_class() -> dict[str, list[str]]:
+    """The class of the models of the entries → the names of those entries."""
+    found: dict[str, list[str]] = {}
+    for name, make in KINDS.items():
+        found.setdefault(type(make().model).__name__, []).append(name)
+    return found

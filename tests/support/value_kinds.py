@@ -1,6 +1,11 @@
-"""A few different instances of every kind of value; a kind added to `KINDS` is held to the laws of `test_values`."""
+"""A few different instances of every kind of value; a kind added to `KINDS` is held to the laws of `test_values`.
+
+The kinds of model whose entry in `model_kinds.py` has several models are held to them too.
+"""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +20,7 @@ from support import (
     decision_kinds,
     latent_kinds,
     linear_kinds,
+    model_kinds,
     regression_kinds,
     sequence_kinds,
     tree_kinds,
@@ -472,7 +478,7 @@ def imputed_rows():
     return jt.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
 
 
-KINDS = [
+OWN = [
     search_results,
     imputed_rows,
     variables,
@@ -530,3 +536,5 @@ KINDS = [
     *tree_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]
+MODELS = [partial(model_kinds.models_of, [name]) for name, make in model_kinds.KINDS.items() if make().others]
+KINDS = [*OWN, *MODELS]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from juncture import verbs
+from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, verb_modules
 
 STUB = Path(verbs.__file__).with_suffix(".pyi")
 TREE = ast.parse(STUB.read_text(encoding="utf-8"))
@@ -53,8 +54,8 @@ def parameters_of(overload: ast.FunctionDef) -> set[str]:
 
 
 def implementation(verb: str, kind: type):
-    for modules in (verbs.KINDS.get(base.__name__, ()) for base in kind.__mro__):
-        for module in modules:
+    for base in kind.__mro__:
+        for module in verb_modules(base.__name__):
             importlib.import_module(module)
     return getattr(verbs, verb).dispatch(kind)
 
@@ -77,8 +78,8 @@ def test_every_verb_and_every_kind_has_overloads():
     assert {node.name for node in OVERLOADS} == set(VERBS)
     for verb in VERBS:
         told = {kind for node in OVERLOADS if node.name == verb for kind in kinds_of(node.args.args[0].annotation)}
-        for name in verbs.KINDS:
-            for module in verbs.KINDS[name]:
+        for name in (*LAID_OUT_BY_LAYER, *KINDS):
+            for module in verb_modules(name):
                 importlib.import_module(module)
         registered = set(getattr(verbs, verb).registry) - {object}
         assert {kind for kind in registered if kind.__module__.startswith("juncture.")} == told

@@ -23,7 +23,7 @@ from juncture.errors import Unsupported, hint
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
-Kinds = Mapping[str, tuple[str, ...]]  # class → the modules that register implementations for it
+Modules = Callable[[str], Sequence[str] | None]  # class → the modules that register implementations for it
 
 
 class Dispatched(Protocol[P, R_co]):
@@ -33,8 +33,8 @@ class Dispatched(Protocol[P, R_co]):
     def register(self, kind: type, implementation: Callable[..., Any]) -> Any: ...
 
 
-def lazy_dispatch(kinds: Kinds) -> Callable[[Callable[P, R_co]], Dispatched[P, R_co]]:
-    """A `singledispatch` on the class of the first argument that imports implementations by a table of kinds.
+def lazy_dispatch(modules_of: Modules) -> Callable[[Callable[P, R_co]], Dispatched[P, R_co]]:
+    """A `singledispatch` on the class of the first argument that imports the modules of a class to find its own.
 
     Options that a kind of model does not have are refused in a sentence. The first argument may be given by name.
     """
@@ -54,7 +54,7 @@ def lazy_dispatch(kinds: Kinds) -> Callable[[Callable[P, R_co]], Dispatched[P, R
                     return call(*arguments, **options)
             implementation = dispatcher.dispatch(type(arguments[0]))
             if implementation is verb:
-                implementation = load_implementation(dispatcher, arguments[0], kinds)
+                implementation = load_implementation(dispatcher, arguments[0], modules_of)
                 if implementation is verb:
                     return dispatcher.__wrapped__(arguments[0], *required)  # which says what it takes
             try:
@@ -95,11 +95,11 @@ def first_and_required(verb: Callable[..., Any]) -> tuple[str, tuple[None, ...]]
     return first.name, (None,) * len(required)
 
 
-def load_implementation(dispatcher: Any, model: Any, kinds: Kinds) -> Any:
-    """What a verb does with this kind of model, imported by the table; the verb itself if there is nothing."""
+def load_implementation(dispatcher: Any, model: Any, modules_of: Modules) -> Any:
+    """What a verb does with this kind of model, imported where that is needed; the verb itself if there is nothing."""
     nothing = dispatcher.dispatch(object)
     for kind in type(model).__mro__:
-        for module in kinds.get(kind.__name__, ()):
+        for module in modules_of(kind.__name__) or ():
             import_module(module)
             if dispatcher.dispatch(type(model)) is not nothing:
                 return dispatcher.dispatch(type(model))

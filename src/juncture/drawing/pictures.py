@@ -45,7 +45,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
 }
 
 
-@lazy_dispatch(PICTURES)
+@lazy_dispatch(PICTURES.get)
 def plot(value: Any, **options: Any) -> Any:
     """Plot a value with matplotlib: the picture that suits its class.
 

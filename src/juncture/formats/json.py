@@ -17,7 +17,7 @@ A model that was learned from named columns has their names: "feature_names": ["
 
 A new model is one entry in `MODELS`: how it is written and read. A new kind of conditional is one entry in `KINDS`:
 its keys are fields of the class, written as nested lists; its reader makes the conditional from a `Part`, and may
-leave the checks of shapes and ranges to the class. Other kinds of models, and families, are in the table of
+leave the checks of shapes and ranges to the class. Other kinds of models, and families, register themselves with
 `juncture.base.documents.kinds`; docs/formats.md lists their keys.
 """
 
@@ -33,8 +33,9 @@ import numpy as np
 
 from juncture.base.documents.codec import encode_logs
 from juncture.base.documents.json_text import MAX_DEPTH, exceeds_depth
-from juncture.base.documents.kinds import HEAD, MODULES, Kind, kind_names, load_kind
+from juncture.base.documents.kinds import HEAD, Kind, kind_names, load_kind
 from juncture.base.documents.node import SURROGATE, Node
+from juncture.base.kinds import kinds_with
 from juncture.data.document import encode_variable, find_variable, read_variables
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import FormatError
@@ -100,7 +101,7 @@ def encode_model(model: Any) -> dict[str, Any]:
         return {"variables": [encode_variable(variable) for variable in model.variables], **entry.encode(model)}
     name = type(model).__name__
     if name not in kind_names() or load_kind(name).model is not type(model):
-        names = ", ".join([*MODEL_NAMES, *MODULES])
+        names = ", ".join([*MODEL_NAMES, *kinds_with("document")])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
     columns = model.feature_names if isinstance(model, NamedFeatures) else None
     return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})

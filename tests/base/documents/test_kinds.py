@@ -12,8 +12,9 @@ import pytest
 
 import juncture as jt
 from juncture.base.documents.codec import Record
-from juncture.base.documents.kinds import HEAD, MODULES, kind_names, load_kind, register_kind
+from juncture.base.documents.kinds import HEAD, kind_names, load_kind, register_kind
 from juncture.base.documents.kinds import KINDS as TABLE
+from juncture.base.kinds import kinds_with
 from juncture.base.values import Value, content_key
 from juncture.components.contract import Emissions
 from juncture.components.document import EMISSIONS
@@ -184,7 +185,7 @@ def outcome(model, data):
         return str(error)
 
 
-@pytest.mark.parametrize("kind", ["networks", *MODULES])
+@pytest.mark.parametrize("kind", ["networks", *kinds_with("document")])
 def test_what_was_read_gives_the_same_answers(kind):
     for model in KINDS[kind]():
         again = reread(model)
@@ -209,8 +210,8 @@ def test_posteriors_remember_what_they_have_seen():
 
 def test_every_kind_and_every_part_has_an_example():
     models = list(chain.from_iterable(make() for make in KINDS.values()))
-    assert {type(model).__name__ for model in models} == {*MODEL_NAMES, *MODULES, *FAMILIES, *COMPOSED}
-    assert {*MODULES, *FAMILIES, *COMPOSED} <= set(kind_names())
+    assert {type(model).__name__ for model in models} == {*MODEL_NAMES, *kinds_with("document"), *FAMILIES, *COMPOSED}
+    assert {*kinds_with("document"), *FAMILIES, *COMPOSED} <= set(kind_names())
     texts = "".join(map(write_json, models))
     assert set(EMISSIONS.records) <= set(re.findall(r'"kind": "(\w+)"', texts))
 
@@ -293,5 +294,5 @@ def test_other_formats_send_models_of_sequences_to_json(tmp_path):
 
 
 def test_the_table_names_the_modules_that_register():
-    for name in MODULES:
+    for name in kinds_with("document"):
         assert load_kind(name).model.__name__ == name

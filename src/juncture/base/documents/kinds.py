@@ -1,7 +1,8 @@
-"""The table of kinds: for each kind of value that a document can hold, its class and how it is written and read.
+"""The kinds of value that a document can hold: for each its class and how it is written and read.
 
-A kind registers itself in the file `document.py` of its folder, which is imported when a value or a document of that
-kind comes. Networks, whose rows of probabilities may be repaired, are in `formats/json.py`.
+A kind registers itself in the file `document.py` of its folder (`base/kinds.py`), which is imported when a value or a
+document of that kind comes; what is not in the table of kinds may be a family. Networks, whose rows of probabilities
+may be repaired, are in `formats/json.py`.
 """
 
 from __future__ import annotations
@@ -11,42 +12,10 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from juncture.base.documents.node import Node
+from juncture.base.kinds import kinds_with, role_module
 
 HEAD = ("format", "version", "model")  # the keys that every document has
 
-# kind → the module that registers it; what is not in the table may be a family
-MODULES = {
-    "HiddenMarkovModel": "juncture.sequences.hidden_markov.document",
-    "ConditionalRandomField": "juncture.sequences.conditional_random_field.document",
-    "MarkovChain": "juncture.sequences.markov_chains.document",
-    "LinearGaussianStateSpace": "juncture.sequences.state_space.document",
-    "Mixture": "juncture.latent.mixtures.document",
-    "FactorAnalysis": "juncture.latent.factor_analysis.document",
-    "ProbabilisticPCA": "juncture.latent.factor_analysis.document",
-    "RestrictedBoltzmannMachine": "juncture.latent.boltzmann.document",
-    "DeepBeliefNetwork": "juncture.latent.boltzmann.deep.document",
-    "DeepBoltzmannMachine": "juncture.latent.boltzmann.deep.document",
-    "Autoencoder": "juncture.latent.neural.document",
-    "VariationalAutoencoder": "juncture.latent.neural.document",
-    "HelmholtzMachine": "juncture.latent.neural.document",
-    "LatentDirichletAllocation": "juncture.latent.topics.document",
-    "PairwiseNetwork": "juncture.networks.pairwise.document",
-    "GenerativeClassifier": "juncture.supervised.generative.document",
-    "LinearRegression": "juncture.supervised.regression.document",
-    "BayesianLinearRegression": "juncture.supervised.regression.document",
-    "ConjugateLinearRegression": "juncture.supervised.regression.document",
-    "LogisticRegression": "juncture.supervised.regression.document",
-    "LaplaceLogistic": "juncture.supervised.regression.document",
-    "GeneralizedLinearModel": "juncture.supervised.regression.document",
-    "Hyperplane": "juncture.supervised.linear_classifiers.document",
-    "MaximumMargin": "juncture.supervised.linear_classifiers.document",
-    "OneVersusRest": "juncture.supervised.linear_classifiers.document",
-    "AllPairs": "juncture.supervised.linear_classifiers.document",
-    "OrderedClassifier": "juncture.supervised.linear_classifiers.document",
-    "ThresholdNetwork": "juncture.supervised.linear_classifiers.document",
-    "DecisionTree": "juncture.supervised.trees.document",
-    "RandomForest": "juncture.supervised.trees.document",
-}
 FAMILIES = "juncture.families.document"
 
 
@@ -72,13 +41,13 @@ def register_kind(*kinds: Kind) -> None:
 
 
 def load_kind(name: str) -> Kind:
-    """The kind of a name in the table, imported if necessary."""
+    """The kind of this name, imported if necessary."""
     if name not in KINDS:
-        import_module(MODULES.get(name, FAMILIES))
+        import_module(role_module(name, "document") or FAMILIES)
     return KINDS[name]
 
 
 def kind_names() -> list[str]:
-    """The names of all kinds in the table, models first."""
+    """The names of all kinds, models first."""
     import_module(FAMILIES)
-    return list(dict.fromkeys([*MODULES, *KINDS]))
+    return list(dict.fromkeys([*kinds_with("document"), *KINDS]))

@@ -11,8 +11,20 @@ SHOWN = 6  # labels
 
 
 def facts_of_model(model: Any) -> dict[str, Any]:
+    """The kind of a model, and the facts of that kind; of a kind without an entry, what it says of itself."""
     kind = type(model).__name__
-    return {"kind": kind, **FACTS.get(kind, facts_of_family)(model)}
+    return {"kind": kind, **FACTS.get(kind, facts_of_any)(model)}
+
+
+def facts_of_any(model: Any) -> dict[str, Any]:
+    """The names of the variables or columns, the sizes, and the text that stands for the model in Python.
+
+    Sizes are the whole numbers whose names begin with `num_`, such as `num_states` and `num_parameters`.
+    """
+    names = getattr(getattr(model, "variables", None), "names", None) or getattr(model, "feature_names", None)
+    sizes = {name: getattr(model, name) for name in dir(model) if name.startswith("num_")}
+    counts = {name.removeprefix("num_"): size for name, size in sizes.items() if type(size) is int}
+    return {**({"names": labels_of(names)} if names else {}), **counts, "value": repr(model)}
 
 
 def facts_of_hidden_markov(model: Any) -> dict[str, Any]:
@@ -169,11 +181,6 @@ def facts_of_forest(model: Any) -> dict[str, Any]:
     kept = {name: facts[name] for name in ("inputs", "target", "classes", "criterion", "missing values")}
     leaves = sum(tree.num_leaves for tree in model.trees)
     return {"trees": len(model.trees), "vote": model.vote, "leaves": leaves, **kept}
-
-
-def facts_of_family(model: Any) -> dict[str, Any]:
-    """Of a family, or of another kind that a program has registered: what it prints itself."""
-    return {"value": repr(model)}
 
 
 def labels_of(states: tuple[Any, ...]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_count, check_iterable, check_mapping, shown
+from juncture.base.kinds import verb_modules
 from juncture.base.options import as_generator
 from juncture.components.mixture import Mixture
 from juncture.drawing.notebook import html_table
@@ -49,7 +50,6 @@ from juncture.supervised.regression.evidence import EvidenceFit
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.supervised.regression.linear import LinearFit, LinearRegression
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
-from juncture.verbs import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -379,7 +379,7 @@ def facts_of_candidate(candidate: Candidate, data: Any) -> Facts:
         if isinstance(model, classes):
             facts: Facts = build(candidate, data)
             return facts
-    if any(kind.__name__ in KINDS for kind in type(model).__mro__) and not isinstance(model, UndirectedGraph):
+    if any(verb_modules(kind.__name__) for kind in type(model).__mro__) and not isinstance(model, UndirectedGraph):
         return facts_of_model(candidate, data)
     raise Unsupported(
         "a model to compare is a family, a network, a graph, a mixture, a model with hidden parts or of sequences, a"

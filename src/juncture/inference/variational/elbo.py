@@ -18,6 +18,7 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_mapping, shown
 from juncture.base.dispatch import load_implementation
+from juncture.base.kinds import verb_modules
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, TooLarge, Unsupported
@@ -32,7 +33,6 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import stable
 from juncture.numerics.stable import as_probabilities
 from juncture.variables import Scope
-from juncture.verbs import KINDS
 
 MAX_CELLS = 2**20
 MAX_SAMPLES = 10**6  # sets of draws that are listed
@@ -78,7 +78,7 @@ def elbo(
     """
     if callable(model) and not hasattr(model, "variables"):
         return estimate_bound(model, q, check_count(num_samples, "num_samples", least=2), rng)
-    found: EvidenceBound | RowBounds = load_implementation(bound_of, model, KINDS)(model, q, evidence)
+    found: EvidenceBound | RowBounds = load_implementation(bound_of, model, verb_modules)(model, q, evidence)
     return found
 
 

@@ -1,0 +1,80 @@
+"""The table of kinds of model: class → the folder that holds the whole of the kind, in files named by their roles.
+
+A new kind is its folder and one line here. The library finds what it needs of a kind by the name of a file in the
+folder, which is imported when the first such model comes: `verbs.py` registers what the verbs do with the model, and
+`document.py` how files hold it. A kind that lacks a file lacks what that file would register.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+
+# products of factors and graphs, whose machinery is laid out by layer: class → the modules that register the verbs,
+# imported in turn until one has the verb
+INFERENCE = tuple(f"juncture.inference.{verb}" for verb in ("infer", "log_prob", "most_probable", "sample"))
+LAID_OUT_BY_LAYER: dict[str, tuple[str, ...]] = {
+    "BayesianNetwork": (*INFERENCE, "juncture.learning.verbs"),
+    "FactorProduct": (*INFERENCE, "juncture.learning.verbs"),
+    "DirectedGraph": ("juncture.learning.verbs",),
+    "UndirectedGraph": ("juncture.learning.verbs",),
+}
+KINDS: dict[str, str] = {
+    "HiddenMarkovModel": "juncture.sequences.hidden_markov",
+    "ConditionalRandomField": "juncture.sequences.conditional_random_field",
+    "MarkovChain": "juncture.sequences.markov_chains",
+    "LinearGaussianStateSpace": "juncture.sequences.state_space",
+    "Mixture": "juncture.latent.mixtures",
+    "EnergyModel": "juncture.latent.energy",
+    "FactorAnalysis": "juncture.latent.factor_analysis",
+    "ProbabilisticPCA": "juncture.latent.factor_analysis",
+    "RestrictedBoltzmannMachine": "juncture.latent.boltzmann",
+    "DeepBeliefNetwork": "juncture.latent.boltzmann.deep",
+    "DeepBoltzmannMachine": "juncture.latent.boltzmann.deep",
+    "Autoencoder": "juncture.latent.neural",
+    "VariationalAutoencoder": "juncture.latent.neural",
+    "HelmholtzMachine": "juncture.latent.neural",
+    "LatentDirichletAllocation": "juncture.latent.topics",
+    "PairwiseNetwork": "juncture.networks.pairwise",
+    "GenerativeClassifier": "juncture.supervised.generative",
+    "LinearRegression": "juncture.supervised.regression",
+    "BayesianLinearRegression": "juncture.supervised.regression",
+    "ConjugateLinearRegression": "juncture.supervised.regression",
+    "LogisticRegression": "juncture.supervised.regression",
+    "LaplaceLogistic": "juncture.supervised.regression",
+    "GeneralizedLinearModel": "juncture.supervised.regression",
+    "Hyperplane": "juncture.supervised.linear_classifiers",
+    "MaximumMargin": "juncture.supervised.linear_classifiers",
+    "OneVersusRest": "juncture.supervised.linear_classifiers",
+    "AllPairs": "juncture.supervised.linear_classifiers",
+    "OrderedClassifier": "juncture.supervised.linear_classifiers",
+    "ThresholdNetwork": "juncture.supervised.linear_classifiers",
+    "DecisionTree": "juncture.supervised.trees",
+    "RandomForest": "juncture.supervised.trees",
+}
+
+
+def verb_modules(name: str) -> tuple[str, ...]:
+    """The modules that register what the verbs do with a kind of model; none where no verb takes it."""
+    own = role_module(name, "verbs")
+    return LAID_OUT_BY_LAYER.get(name, ()) if own is None else (own,)
+
+
+def role_module(name: str, role: str) -> str | None:
+    """The module of a kind with this role; None where the kind has none, or is not in the table."""
+    return file_of(KINDS[name], role) if name in KINDS else None
+
+
+def kinds_with(role: str) -> list[str]:
+    """The kinds whose folder has a file for this role, in the order of the table."""
+    return [name for name in KINDS if role_module(name, role) is not None]
+
+
+@cache
+def file_of(folder: str, role: str) -> str | None:
+    """The module of a role in a folder, which is not imported here; a kind of one file has its verbs in that file."""
+    place = find_spec(folder)
+    if place is None or place.submodule_search_locations is None:
+        return folder if role == "verbs" else None
+    module = f"{folder}.{role}"
+    return None if find_spec(module) is None else module
