@@ -70,6 +70,8 @@ class Rows:
         """
         if type(given) is np.ndarray and given.dtype.names is None and not isinstance(weights, str):
             return cls(given, names, weights, names is not None)
+        if isinstance(given, Rows) and names is None and weights is None:
+            return given
         data, own = (given.data, given.given_weights) if isinstance(given, Rows) else (read_data(given), None)
         asked = own if weights is None else weights
         if isinstance(asked, str) and not is_source(data):
