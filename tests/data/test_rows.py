@@ -55,6 +55,7 @@ def test_rows_without_names(given):
     assert Rows.of(given).names is None
     assert not rows.is_single((2,))
     np.testing.assert_array_equal(rows.numbers((2,)), VALUES)
+    assert Rows.of(rows) is rows  # which keeps its names
 
 
 def test_files_are_read(tmp_path):

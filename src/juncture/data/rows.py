@@ -68,6 +68,10 @@ class Rows:
         A mapping of numbers, and a series of pandas whose labels are the names, is one row by name. `weights` may name
         a column; those of a `Dataset` are taken where none are given. `extra="ignore"` leaves other columns out.
         """
+        if type(given) is np.ndarray and given.dtype.names is None and not isinstance(weights, str):
+            return cls(given, names, weights, names is not None)
+        if isinstance(given, Rows) and names is None and weights is None:
+            return given
         data, own = (given.data, given.given_weights) if isinstance(given, Rows) else (read_data(given), None)
         asked = own if weights is None else weights
         if isinstance(asked, str) and not is_source(data):
@@ -87,6 +91,8 @@ class Rows:
     @cached_property
     def table(self) -> Any:
         """The rows in memory, as numbers: a `Dataset`, a frame of narwhals, or what NumPy makes an array of."""
+        if isinstance(self.data, np.ndarray):
+            return self.data
         if isinstance(self.data, Table):
             return Dataset(self.data)
         if self.source is None:
@@ -123,6 +129,8 @@ class Rows:
     def columns(self) -> dict[str, Callable[[], np.ndarray]] | None:
         """For each column of a `Dataset` or a frame a function that reads its numbers; None for an array."""
         table = self.table
+        if isinstance(table, np.ndarray):
+            return None
         if isinstance(table, Dataset):
             return {name: partial(dataset_column, table, name) for name in table.columns}
         frame = open_frame(table)
@@ -131,7 +139,7 @@ class Rows:
     @cached_property
     def values(self) -> np.ndarray:
         """The numbers with the axes of an array that was given; those of a table are (row, column). Holes are NaN."""
-        if self.columns is None:
+        if isinstance(self.data, np.ndarray) or self.columns is None:
             return as_numbers(unwrap_frame(self.table))
         return self._side_by_side(list(self.columns))
 
