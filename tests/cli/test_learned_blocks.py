@@ -76,7 +76,7 @@ def test_real_columns_are_learned_from_sums(monkeypatch):
 def past_memory(monkeypatch) -> Training:
     monkeypatch.setattr(structure_data, "MAX_DISTINCT", 6)
     source = as_source("rows")
-    return Training("rows", structure_data.as_rows(source, None, None), source)
+    return Training("rows", structure_data.read_cases(source, None, None), source)
 
 
 def test_an_interrupted_search_keeps_the_graph_of_its_estimates(monkeypatch, capsys):

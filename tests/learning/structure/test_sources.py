@@ -59,7 +59,7 @@ def own_options(name: str) -> dict[str, Any]:
 
 def test_a_source_past_memory_is_counted_in_passes():
     _, source = draw_rows(0)
-    rows = structure_data.as_rows(source, None, None)
+    rows = structure_data.read_cases(source, None, None)
     assert isinstance(rows, StreamedRows)
     assert len(rows.copy.lengths) > 1
     assert len(rows.sample) < 40
@@ -131,7 +131,7 @@ def test_whole_weights_have_the_same_bits_and_others_agree_up_to_rounding(seed):
 @given(SEEDS, st.sampled_from([0.0, 0.2]), st.booleans())
 def test_tables_are_those_of_enumeration(seed, holes, is_sparse):
     rows, source = draw_rows(seed, holes, weights=lambda rng, size: rng.integers(0, 3, size))
-    streamed = structure_data.as_rows(source, None, None)
+    streamed = structure_data.read_cases(source, None, None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "MAX_COUNTS", 2000)  # several passes
         if is_sparse:
@@ -186,7 +186,7 @@ def are_equivalent(one: Any, other: Any) -> bool:
 @given(SEEDS)
 def test_real_columns_are_summed_up_in_one_pass(seed):
     rows, source = draw_reals(seed, with_states=False)
-    assert isinstance(structure_data.as_rows(source, None, None), SummedRows)
+    assert isinstance(structure_data.read_cases(source, None, None), SummedRows)
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n2; n0 -> n2; n3")
     for score in REAL_SCORES:
         wanted = jt.structure_score(graph, rows, score)
@@ -224,14 +224,14 @@ def test_climbs_over_columns_with_states_and_numbers_end_at_equivalent_graphs():
 def test_rows_on_a_cluster_are_counted_there():
     table = random_rows(np.random.default_rng(0), 300, SIZES).to_arrow()
     source = as_source(LocalPartitions([table.slice(0, 100), table.slice(100, 0), table.slice(100)]))
-    assert isinstance(structure_data.as_rows(source, None, None).copy, ClusterRows)
+    assert isinstance(structure_data.read_cases(source, None, None).copy, ClusterRows)
     for name in SEARCHES:
         found = jt.learn_structure(source, name, **own_options(name))
         assert found == jt.learn_structure(table, name, **own_options(name)), name
     reals = random_reals(np.random.default_rng(0), 600, 3)
     source = as_source(LocalPartitions([reals.take(slice(0, 400)).to_arrow(), reals.take(slice(400, 600)).to_arrow()]))
     assert are_equivalent(jt.learn_structure(source), jt.learn_structure(reals))
-    assert isinstance(structure_data.as_rows(source, None, None), SummedRows)
+    assert isinstance(structure_data.read_cases(source, None, None), SummedRows)
 
 
 def test_posteriors_of_edges_are_those_in_memory():
@@ -333,5 +333,5 @@ def test_bootstrap_samples_of_a_source_have_as_many_rows_as_it(monkeypatch):
     rows, source = draw_rows(5)
     monkeypatch.setattr(structure_data, "MAX_DISTINCT", 1000)
     assert jt.edge_strengths(source, "chow-liu", samples=2).joined.any()
-    distinct = structure_data.as_rows(source, None, None)
+    distinct = structure_data.read_cases(source, None, None)
     assert resample_rows(distinct, count_rows(distinct), np.random.default_rng(0)).weights.sum() == len(rows)
