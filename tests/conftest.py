@@ -47,11 +47,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Of the package, modules that have examples, a quarter; with `--extras`, what names an optional package."""
+    """Of what are no tests, modules that have examples; with `--extras`, what names an optional package."""
     if collection_path.suffix != ".py" or collection_path.name == "conftest.py":
         return None
-    is_source = collection_path.is_relative_to(ROOT / "src")
-    has_tests = not is_source or b">>> " in collection_path.read_bytes()
+    has_tests = collection_path.name.startswith("test_") or b">>> " in collection_path.read_bytes()
     is_wanted = has_tests and (not config.getoption("extras") or bool(packages_named_in(collection_path)))
     return None if is_wanted else True
 

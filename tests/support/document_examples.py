@@ -13,7 +13,7 @@ import numpy as np
 
 import juncture as jt
 from juncture.components.shared import SharedEmissions
-from juncture.formats.json import MODEL_NAMES
+from juncture.formats.json import MODELS
 from support import classifier_kinds, linear_kinds, model_kinds, regression_kinds, sequence_kinds, tree_kinds
 from support.emission_examples import EMISSIONS, random_hidden_markov
 from support.family_examples import EXAMPLES
@@ -228,6 +228,6 @@ OWN: dict[str, Callable[[], list[Any]]] = {
 OTHERS = {
     name: partial(model_kinds.models_of, entries)
     for name, entries in model_kinds.entries_by_class().items()
-    if name not in {*OWN, *MODEL_NAMES}
+    if name not in {*OWN, *MODELS}
 }
 KINDS: dict[str, Callable[[], list[Any]]] = {**OWN, **OTHERS}

@@ -198,7 +198,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
         rows = np.asarray(validate_table(self, X, dtype=np.float64, reset=reset, ensure_all_finite="allow-nan"))
-        if self.visible != "bernoulli" or self.binarize is None:
+        if check_choice(self.visible, KINDS, "visible") != "bernoulli" or self.binarize is None:
             return rows
         return np.where(np.isnan(rows), np.nan, rows > check_number(self.binarize, "binarize"))
 

@@ -433,5 +433,5 @@ class ExponentialFamilyClassifier(GenerativeEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = bool(self.tied)  # a row counts by the sums of its cells only
+        tags.classifier_tags.poor_score = self.tied is True  # a row counts by the sums of its cells only
         return tags

@@ -27,7 +27,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -48,9 +48,11 @@ from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.decision_network import Decision, DecisionNetwork, Utility
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks.decision_network import Decision, DecisionNetwork, Utility
 
 VERSION = 1
 NAMES = "feature_names"
@@ -62,10 +64,10 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
     document = Node.parse(data)
     document.choice("format", ["juncture"])
     document.choice("version", [VERSION])
-    is_network = document.value.get("model") in list(MODEL_NAMES)
-    name = document.choice("model", MODEL_NAMES if is_network else [*MODEL_NAMES, *kind_names()])
+    is_network = document.value.get("model") in list(MODELS)
+    name = document.choice("model", MODELS if is_network else [*MODELS, *kind_names()])
     with document.locate_errors():
-        return MODELS[MODEL_NAMES[name]].read(document, rows) if is_network else read_named(load_kind(name), document)
+        return MODELS[name].read(document, rows) if is_network else read_named(load_kind(name), document)
 
 
 def read_named(kind: Kind, document: Node) -> Any:
@@ -96,12 +98,12 @@ def write_json(model: Any) -> str:
 
 def encode_model(model: Any) -> dict[str, Any]:
     """A model as plain data, without the head of the document."""
-    entry = MODELS.get(type(model))
+    name = type(model).__name__
+    entry = MODELS.get(name) if type(model).__module__.startswith("juncture.networks.") else None
     if entry is not None:
         return {"variables": [encode_variable(variable) for variable in model.variables], **entry.encode(model)}
-    name = type(model).__name__
     if name not in kind_names() or load_kind(name).model is not type(model):
-        names = ", ".join([*MODEL_NAMES, *kinds_with("document")])
+        names = ", ".join([*MODELS, *kinds_with("document")])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
     columns = model.feature_names if isinstance(model, NamedFeatures) else None
     return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})
@@ -218,6 +220,8 @@ def encode_decisions(model: DecisionNetwork) -> dict[str, Any]:
 
 
 def read_decisions(document: Node, rows: RowRepair) -> DecisionNetwork:
+    from juncture.networks.decision_network import DecisionNetwork
+
     fields = document.fields([*NETWORK_HEAD, "conditionals", "decisions", "utilities"], [])
     variables = read_variables(fields["variables"])
     parts: list[Any] = [read_part(node, variables, rows) for node in fields["conditionals"].items()]
@@ -241,12 +245,16 @@ def check_once(names: list[str]) -> None:
 
 
 def read_decision(node: Node, variables: Mapping[str, Variable]) -> Decision:
+    from juncture.networks.decision_network import Decision
+
     fields = node.fields(["variable", "parents"])
     with node.locate_errors():
         return Decision(find_variable(fields["variable"], variables), read_scope(fields["parents"], variables))
 
 
 def read_utility(node: Node, variables: Mapping[str, Variable]) -> Utility:
+    from juncture.networks.decision_network import Utility
+
     fields = node.fields(["name", "parents", "values"])
     scope, values, name = read_scope(fields["parents"], variables), fields["values"].table(), fields["name"].string()
     with node.locate_errors():
@@ -382,10 +390,9 @@ def to_lists(value: Any) -> Any:
     return [to_lists(item) for item in value] if isinstance(value, tuple) else np.asarray(value).tolist()
 
 
-MODELS: dict[type, Entry] = {
-    BayesianNetwork: Entry(encode_network, read_network),
-    MarkovNetwork: Entry(encode_product, partial(read_product, MarkovNetwork)),
-    FactorGraph: Entry(encode_product, partial(read_product, FactorGraph)),
-    DecisionNetwork: Entry(encode_decisions, read_decisions),
+MODELS = {  # networks by the names of their classes
+    "BayesianNetwork": Entry(encode_network, read_network),
+    "MarkovNetwork": Entry(encode_product, partial(read_product, MarkovNetwork)),
+    "FactorGraph": Entry(encode_product, partial(read_product, FactorGraph)),
+    "DecisionNetwork": Entry(encode_decisions, read_decisions),
 }
-MODEL_NAMES = {model.__name__: model for model in MODELS}

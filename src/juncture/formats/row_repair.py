@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from juncture.base.checks import check_flag
 from juncture.base.values import finding_text
 from juncture.errors import FormatError, RenormalizedWarning, warn_user
 from juncture.numerics.stable import ROW_SUM_TOLERANCE
@@ -31,7 +32,7 @@ class RowRepair:
     """
 
     def __init__(self, *, normalize: bool = False) -> None:
-        self.normalize = normalize
+        self.normalize = check_flag(normalize, "normalize")
         self.count = self.zero_count = self.negative_count = 0
         self.worst = 0.0
         self.worst_row = self.zero_row = ""

@@ -22,7 +22,7 @@ from juncture.components.word_counts import BagOfWords
 from juncture.errors import FormatError
 from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
-from juncture.formats.json import MODEL_NAMES, read_json, write_json
+from juncture.formats.json import MODELS, read_json, write_json
 from juncture.formats.row_repair import RowRepair
 from juncture.supervised.linear_classifiers.hyperplane import LinearDiscriminant
 from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
@@ -210,7 +210,7 @@ def test_posteriors_remember_what_they_have_seen():
 
 def test_every_kind_and_every_part_has_an_example():
     models = list(chain.from_iterable(make() for make in KINDS.values()))
-    assert {type(model).__name__ for model in models} == {*MODEL_NAMES, *kinds_with("document"), *FAMILIES, *COMPOSED}
+    assert {type(model).__name__ for model in models} == {*MODELS, *kinds_with("document"), *FAMILIES, *COMPOSED}
     assert {*kinds_with("document"), *FAMILIES, *COMPOSED} <= set(kind_names())
     texts = "".join(map(write_json, models))
     assert set(EMISSIONS.records) <= set(re.findall(r'"kind": "(\w+)"', texts))

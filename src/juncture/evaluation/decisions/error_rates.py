@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.base.checks import check_count, check_function, check_kind, check_number
+from juncture.base.checks import check_count, check_function, check_kind, check_number, shown
 from juncture.base.options import as_generator
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.decisions.loss_matrix import LossMatrix, as_loss
@@ -163,13 +163,21 @@ def drawn_error(classifier: GenerativeClassifier, codes: Rule, matrix: LossMatri
     return ErrorRate(float(risks.mean()), "draws", float(risks.std(ddof=1) / np.sqrt(draws)))
 
 
+def distinct_decisions(decisions: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different decisions that a rule gives, sorted, and the position of each row's among them."""
+    try:
+        given = np.asarray(decisions)
+        if given.shape == (count,):
+            return np.unique(given, return_inverse=True)
+    except (TypeError, ValueError):  # lists of different lengths, or what cannot be sorted
+        pass
+    raise InvalidData(f"there must be a decision, a label, for each of {count} rows; got {shown(decisions)}")
+
+
 def decision_codes(decisions: Any, labels: tuple[Any, ...], count: int) -> np.ndarray:
     """The positions of decisions among the labels."""
-    given = np.asarray(decisions)
-    if given.shape != (count,):
-        raise InvalidData(f"there must be a decision for each of {count} rows; they have the shape {given.shape}")
+    kinds, places = distinct_decisions(decisions, count)
     known = Variable("class", list(labels))
-    kinds, places = np.unique(given, return_inverse=True)
     found = [known.find(label) for label in kinds.tolist()]
     if None in found:
         raise Unsupported(f"the decision {kinds[found.index(None)]!r} is none of {', '.join(map(repr, labels))}")

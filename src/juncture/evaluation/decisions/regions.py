@@ -10,6 +10,7 @@ from juncture.base.checks import as_float, check_count, is_iterable, shown
 from juncture.base.values import Value, few, read_only
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
+from juncture.evaluation.decisions.error_rates import distinct_decisions
 from juncture.information.grids import changes
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.variables import State, Variable
@@ -116,10 +117,7 @@ def as_corner(corner: Any) -> np.ndarray:
 
 def codes_of(decisions: Any, known: list[Any], count: int) -> np.ndarray:
     """The positions of decisions in a list of those that occurred, which grows."""
-    given = np.asarray(decisions)
-    if given.shape != (count,):
-        raise InvalidData(f"a rule gives a decision for each of {count} rows; it gave the shape {given.shape}")
-    kinds, places = np.unique(given, return_inverse=True)
+    kinds, places = distinct_decisions(decisions, count)
     for label in Variable("decision", kinds.tolist()).labels:
         if label not in known:
             known.append(label)

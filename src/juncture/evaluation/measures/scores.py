@@ -46,7 +46,7 @@ def log_score(distribution: Any, observed: Any) -> Any:
     >>> round(log_score(jt.Gaussian(0.0, 1.0), 1.0), 6)
     1.418939
     """
-    if not hasattr(distribution, "log_prob"):
+    if isinstance(distribution, type) or not hasattr(distribution, "log_prob"):
         raise Unsupported(f"the logarithmic score needs a distribution with log_prob; got {shown(distribution)}")
     return plain(-np.asarray(distribution.log_prob(observed)))
 
