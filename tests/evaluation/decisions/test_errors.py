@@ -160,8 +160,8 @@ def test_regions_of_a_classifier_of_scikit_learn_are_drawn():
     [
         (lambda: classification_error(3), jt.InvalidData, "must be a GenerativeClassifier"),
         (lambda: classification_error(TWO, lambda x: ["?"] * len(x)), jt.Unsupported, "none of '-', '\\+'"),
-        (lambda: classification_error(TWO, lambda x: "+"), jt.InvalidData, "a decision for each"),
-        (lambda: conditional_error(TWO, [0.0], ["+", "-"]), jt.InvalidData, "a decision for each of 1 rows"),
+        (lambda: classification_error(TWO, lambda x: "+"), jt.InvalidData, "a decision, a label, for each"),
+        (lambda: conditional_error(TWO, [0.0], ["+", "-"]), jt.InvalidData, "a decision, a label, for each of 1 rows"),
         (lambda: decision_regions(TWO, 1, -1), jt.InvalidData, "low has the smaller"),
         (lambda: decision_regions(3, 0, 1), jt.Unsupported, "a rule is a function"),
         (lambda: nearest_neighbor_bounds(0.6), jt.InvalidData, "at most 0.5"),
