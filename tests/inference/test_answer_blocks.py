@@ -115,3 +115,11 @@ def test_wrong_questions_are_refused():
     with pytest.raises(jt.UnknownVariable, match="'more' is not one of the variables"):
         jt.answer_blocks(jt.infer, ASIA, as_source({"smoke": ["yes"], "more": [1]}))
     assert len(list(jt.answer_blocks(jt.infer, ASIA, {"smoke": ["yes"], "more": [1]}, extra="ignore"))) == 1
+
+
+def test_beliefs_about_the_rows_of_a_source_are_compared(tmp_path):
+    asia = jt.example("asia")
+    for name, seed in (("rows.csv", 0), ("others.csv", 1)):
+        jt.sample(asia, 50, rng=seed).only(["xray", "smoke"]).to_csv(tmp_path / name)
+    one, same, other = (jt.infer(asia, as_source(tmp_path / name)) for name in ("rows.csv", "rows.csv", "others.csv"))
+    assert (one == same, hash(one) == hash(same), one == other) == (True, True, False)

@@ -81,22 +81,28 @@ def engine_for(
 
     "auto" and "exact" depend on the model: a network of real variables has an engine of its own.
     """
-    is_automatic = isinstance(method, str) and method in AUTOMATIC
-    if is_automatic and model is not None and is_gaussian(model):
-        engine: Engine = REAL_METHODS["gaussian-elimination"]()
-    elif is_automatic and model is not None and has_real_variables(model):
-        engine = REAL_METHODS["strong-junction-tree"]()
+    if isinstance(method, str) and method in AUTOMATIC:
+        engine = automatic_engine(model)
     else:
-        engine = resolve(method, METHODS if is_automatic else METHODS | REAL_METHODS, what="method")
-    if not isinstance(engine, Engine):
-        raise Unsupported(
-            f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
-        )
+        engine = resolve(method, METHODS | REAL_METHODS, what="method")
+        if not isinstance(engine, Engine):
+            raise Unsupported(
+                f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
+            )
     if not questions <= engine.answers:
         check_answers(engine, questions)
     if memory_limit is not None:
         check_memory_limit(memory_limit)
     return engine if memory_limit is None else engine.with_memory_limit(memory_limit)
+
+
+def automatic_engine(model: Any) -> Engine:
+    """The exact engine for a kind of model."""
+    if model is not None and is_gaussian(model):
+        return REAL_METHODS["gaussian-elimination"]()
+    if model is not None and has_real_variables(model):
+        return REAL_METHODS["strong-junction-tree"]()
+    return JunctionTree()
 
 
 def check_answers(engine: Engine, questions: frozenset[Question]) -> None:

@@ -6,7 +6,7 @@ A question that needs the evidence again, such as a joint of two variables, read
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -73,6 +73,10 @@ class SourceFindings(Findings):
     @property
     def likelihoods(self) -> Arrays:  # type: ignore[override]
         return self.whole.likelihoods
+
+    def _key(self) -> Hashable:
+        """Of the rows themselves, which are read for it."""
+        return self.whole._key()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return same, (self.whole,)
