@@ -163,3 +163,14 @@ def test_rows_with_many_patterns_of_holes_go_through_one_run(monkeypatch):
         assert len(runs) == num_runs
         if values is not None:
             assert found == pytest.approx(values[: len(some)], abs=1e-12)
+
+
+def test_the_log_probability_of_some_values_is_the_log_evidence_of_infer():
+    """To the last bit, by the path that one row takes; of no values it is exactly 0."""
+    asia, grid = jt.example("asia"), jt.ising((2, 3), coupling=0.4, field=0.1)
+    line = jt.BayesianNetwork([jt.LinearGaussian(jt.Variable("a"), [], [], 0.0, 1.0)])
+    for model, row in ((asia, {"xray": "yes", "smoke": "no"}), (asia, {"dysp": "yes"}), (line, {"a": 0.5})):
+        assert jt.log_prob(model, row) == jt.infer(model, row).log_evidence
+    log_z = jt.infer(grid).log_evidence
+    assert jt.log_prob(grid, {grid.names[0]: 1}) == jt.infer(grid, {grid.names[0]: 1}).log_evidence - log_z
+    assert (jt.log_prob(asia, {}), jt.log_prob(grid, {})) == (0.0, 0.0)

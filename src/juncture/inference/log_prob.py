@@ -28,7 +28,8 @@ MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the 
 
 
 def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
-    quick = log_prob_of_row(model, rows, method) if type(rows) is dict and len(rows) < len(model.variables) else None
+    is_part = type(rows) is dict and 0 < len(rows) < len(model.variables)
+    quick = log_prob_of_row(model, rows, method) if is_part else None
     if quick is not None:
         return quick
     source = as_lazy_source(rows, model.variables if isinstance(rows, Iterator) else None)
