@@ -9,7 +9,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 ROLES = {
     *("model.py", "infer.py", "beliefs.py", "most_probable.py", "sample.py", "fit.py", "statistics.py", "document.py"),
-    "members.py",
 }
 
 

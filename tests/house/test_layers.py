@@ -58,7 +58,7 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
-        "observations", "document", "column_kinds", "tables", "files", "dataset", "likelihoods", "findings",
+        "observations", "document", "column_kinds", "tables", "files", "dataset", "findings",
         "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
     ],
 }  # fmt: skip

@@ -36,16 +36,6 @@ def as_source_findings(evidence: Any, variables: Scope, extra: Extra) -> SourceF
     return SourceFindings(tuple(variables), source.coded(variables))
 
 
-class ReadsSources(Engine):
-    """An engine that answers the rows of a source block by block, each block as rows in memory."""
-
-    reads_sources: ClassVar[bool] = True
-
-    def ask(self, model: Any, query: Query) -> Answers:
-        source = query.findings.source
-        return super().ask(model, query) if source is None else SourceAnswers.of(model, self, source, query.targets)
-
-
 class SourceFindings(Findings):
     """The evidence in the rows of a source, read again when a question needs it."""
 

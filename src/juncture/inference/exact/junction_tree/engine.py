@@ -29,6 +29,7 @@ from juncture.inference.engines.contract import (
     Answers,
     Cost,
     Diagnostics,
+    Engine,
     EnginePlan,
     Query,
     Question,
@@ -39,7 +40,6 @@ from juncture.inference.engines.contract import (
 )
 from juncture.inference.engines.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.engines.source_answers import ReadsSources
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, PlanningTooLong
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
@@ -72,7 +72,7 @@ OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
 
 
 @dataclass(frozen=True)
-class JunctionTree(ReadsSources):
+class JunctionTree(Engine):
     """The engine's options: how many bytes a run may take; by default half of what is free at the first query.
 
     A `deadline`, a time of `time.monotonic`, is for a run with a budget: planning that is predicted to end later raises
@@ -83,6 +83,7 @@ class JunctionTree(ReadsSources):
     deadline: float | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "junction-tree"
     answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
+    reads_sources: ClassVar[bool] = True
 
     def with_budget(self, seconds: float) -> JunctionTree:
         """The same engine, whose planning has to end within a share of this time from now on."""
@@ -91,6 +92,14 @@ class JunctionTree(ReadsSources):
     def _time_left(self, budget: float) -> float:
         """What planning has left of a budget."""
         return budget if self.deadline is None else self.deadline - time.monotonic() + (1.0 - PLANNING) * budget
+
+    def ask(self, model: Any, query: Query) -> Answers:
+        """The answers to one query; rows of a source are answered block by block."""
+        if query.findings.source is None:
+            return super().ask(model, query)
+        from juncture.inference.engines.source_answers import SourceAnswers
+
+        return SourceAnswers.of(model, self, query.findings.source, query.targets)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
         check_factors(model, "a junction tree")
