@@ -166,6 +166,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
             {"model": NET, "posterior": jt.posterior(GRAPH, COUNTS), "evidence": {"a": "y"}, "draws": 3},
         ],
         "expectation_propagation": [{"prior": GAUSSIAN, "log_likelihood": lambda u, i: -u * u, "design": [1.0, 2.0]}],
+        "ConditionalRandomField.sequences": [{"data": [[1.0, 0.0], [0.0, 1.0]]}],
         "Factor.from_logs": [{"scope": [A], "log_values": [0.0, -1.0]}],
         "factorizes": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
         "markov_violations": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
