@@ -13,7 +13,8 @@ import juncture as jt
 from juncture.cli.main import app
 from juncture.cli.printing.output import WrongUsage
 from juncture.drawing.images import MAX_SIDE, SHARPNESS, find_sharpness, render
-from juncture.drawing.marks import BAR_FILL, opening, polyline, rectangle, text
+from juncture.drawing.marks import opening, polyline, rectangle, text
+from juncture.drawing.palette import BAR_FILL
 
 MODEL = jt.example("asia")
 

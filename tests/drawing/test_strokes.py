@@ -8,7 +8,7 @@ import pytest
 
 import juncture as jt
 from juncture.drawing.diagram import Diagram, Edge, Node, Stroke
-from juncture.drawing.marks import EDGE, EXTRA_LINE, MISSED_LINE, TURNED_LINE
+from juncture.drawing.palette import EDGE, EXTRA_LINE, MISSED_LINE, TURNED_LINE
 from juncture.drawing.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"

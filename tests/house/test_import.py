@@ -87,7 +87,7 @@ TREES = {
     "kernels.sparse_tree",
     "inference.exact.junction_tree.factored_tree",
 }
-PICTURES = {"drawing.layout", "drawing.svg"}
+PICTURES = {"drawing.layout", "drawing.svg", "drawing.text"}
 SOURCES = {"data.files", "data.sources.dask", "data.sources.spark", "data.sources.duckdb", "data.sources.files"}
 QUESTION = NETWORK | REST | PICTURES | SOURCES
 MIXTURE = "juncture.Mixture([0.5, 0.5], juncture.Gaussian([0.0, 3.0], [1.0, 1.0]))"

@@ -12,7 +12,8 @@ from math import ceil, floor, log10
 from typing import Any, Literal
 
 from juncture.drawing.boxes import SMALL_SIZE
-from juncture.drawing.marks import BAR_FILL, BAR_GROUND, EDGE, MUTED, opening, polyline, rectangle, text
+from juncture.drawing.marks import opening, polyline, rectangle, text
+from juncture.drawing.palette import BAR_FILL, BAR_GROUND, EDGE, MUTED
 from juncture.drawing.text import format_steps, text_width
 
 WIDTH, HEIGHT = 340.0, 170.0

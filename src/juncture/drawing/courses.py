@@ -14,18 +14,8 @@ import numpy as np
 
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
 from juncture.drawing.chart import AXIS_HEIGHT, HEADROOM, axis_marks, labels, move_apart, name_axis, ticks
-from juncture.drawing.marks import (
-    BAR_FILL,
-    BAR_GROUND,
-    EDGE,
-    INK,
-    MUTED,
-    OBSERVED_BAR_FILL,
-    opening,
-    polyline,
-    rectangle,
-    text,
-)
+from juncture.drawing.marks import opening, polyline, rectangle, text
+from juncture.drawing.palette import BAR_FILL, BAR_GROUND, EDGE, INK, MUTED, OBSERVED_BAR_FILL
 from juncture.drawing.svg import MARGIN, to_svg
 from juncture.drawing.text import shorten_to_width, text_width
 

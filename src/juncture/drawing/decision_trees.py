@@ -7,20 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
-from juncture.drawing.marks import (
-    EDGE,
-    GROUND,
-    INK,
-    MUTED,
-    OPEN_FILL,
-    OUTLINE,
-    SERIES,
-    SHADED_FILL,
-    number,
-    opening,
-    rectangle,
-    text,
-)
+from juncture.drawing.marks import number, opening, rectangle, text
+from juncture.drawing.palette import EDGE, GROUND, INK, MUTED, OPEN_FILL, OUTLINE, SERIES, SHADED_FILL
 from juncture.drawing.svg import to_svg
 from juncture.drawing.text import escape, shorten_middle, text_width
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
-from juncture.drawing.marks import EDGE
+from juncture.drawing.palette import EDGE
 from juncture.errors import InvalidModel, UnknownVariable
 
 Kind = Literal["variable", "parameter", "factor", "decision", "utility"]

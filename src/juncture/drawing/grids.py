@@ -11,18 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from juncture.drawing.boxes import SMALL_SIZE
-from juncture.drawing.marks import (
-    BAR_FILL,
-    BAR_GROUND,
-    EDGE,
-    INK,
-    MARKED_FILL,
-    MUTED,
-    opening,
-    polyline,
-    rectangle,
-    text,
-)
+from juncture.drawing.marks import opening, polyline, rectangle, text
+from juncture.drawing.palette import BAR_FILL, BAR_GROUND, EDGE, INK, MARKED_FILL, MUTED
 from juncture.drawing.svg import MARGIN, to_svg
 from juncture.drawing.text import escape, shorten_texts, text_width
 

@@ -14,18 +14,8 @@ from typing import NamedTuple
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
 from juncture.drawing.diagram import Edge, Stroke
 from juncture.drawing.layout.splines import Curve, Point
-from juncture.drawing.marks import (
-    BAR_FILL,
-    INK,
-    MARKED_FILL,
-    MUTED,
-    OPEN_FILL,
-    OUTLINE,
-    number,
-    opening,
-    rectangle,
-    text,
-)
+from juncture.drawing.marks import number, opening, rectangle, text
+from juncture.drawing.palette import BAR_FILL, INK, MARKED_FILL, MUTED, OPEN_FILL, OUTLINE
 from juncture.drawing.svg import MARGIN, Legend, edge_mark, legend_marks, legend_size, to_svg
 from juncture.drawing.text import escape, shorten_texts, text_width
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import TYPE_CHECKING
 
-from juncture.drawing.diagram import Diagram, Drawing
+if TYPE_CHECKING:
+    from juncture.drawing.diagram import Drawing
 
 MAX_NODES, MAX_LINES = 300, 10_000
 
@@ -24,6 +26,7 @@ def diagram_html(words: str, diagram: Drawing) -> str:
 
 def num_lines(diagram: Drawing) -> int:
     """The lines of a picture and their bends, counted without drawing it."""
+    from juncture.drawing.diagram import Diagram
     from juncture.drawing.layout.arrange import num_bends
 
     bends = num_bends(diagram) if isinstance(diagram, Diagram) else 0

@@ -15,7 +15,8 @@ import numpy as np
 
 from juncture.base.checks import check_array
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
-from juncture.drawing.marks import BAR_GROUND, INK, MUTED, number, opening, rectangle, text
+from juncture.drawing.marks import number, opening, rectangle, text
+from juncture.drawing.palette import BAR_GROUND, INK, MUTED
 from juncture.drawing.svg import MARGIN, to_svg
 from juncture.drawing.text import shorten_to_width
 from juncture.errors import InvalidData

@@ -14,7 +14,8 @@ import numpy as np
 
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
 from juncture.drawing.chart import AXIS_HEIGHT, axis_marks, name_axis
-from juncture.drawing.marks import BAR_FILL, BAR_GROUND, INK, MUTED, opening, rectangle, text
+from juncture.drawing.marks import opening, rectangle, text
+from juncture.drawing.palette import BAR_FILL, BAR_GROUND, INK, MUTED
 from juncture.drawing.svg import MARGIN, to_svg
 from juncture.drawing.text import escape, format_percentage, format_steps, shorten_texts, text_width
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from juncture.drawing.boxes import SMALL_SIZE, Box, extent
 from juncture.drawing.diagram import Edge, Node
 from juncture.drawing.layout.splines import Curve, Point
-from juncture.drawing.marks import GROUND, INK, number, opening, rectangle, text
+from juncture.drawing.marks import number, opening, rectangle, text
+from juncture.drawing.palette import GROUND, INK
 from juncture.drawing.svg import MARGIN, edge_mark, node_marks, to_svg
 from juncture.drawing.text import text_width
 

@@ -18,11 +18,10 @@ from juncture.drawing.boxes import LABEL_SIZE, MAX_LABEL, NOTE_HEIGHT, ROW_HEIGH
 from juncture.drawing.diagram import SYMBOLS, Diagram, Edge, Group, Node, Stroke
 from juncture.drawing.layout.frames import LABEL_INSET, MAX_FRAME_LABEL
 from juncture.drawing.layout.splines import Curve, Point
-from juncture.drawing.marks import (
+from juncture.drawing.marks import CURVE_HEIGHT, CURVE_WIDTH, curve_marks, number, opening, polyline, rectangle, text
+from juncture.drawing.palette import (
     BAR_FILL,
     BAR_GROUND,
-    CURVE_HEIGHT,
-    CURVE_WIDTH,
     FRAME_FILL,
     FRAME_HALO,
     FRAME_LINE,
@@ -32,12 +31,6 @@ from juncture.drawing.marks import (
     OPEN_FILL,
     OUTLINE,
     SHADED_FILL,
-    curve_marks,
-    number,
-    opening,
-    polyline,
-    rectangle,
-    text,
 )
 from juncture.drawing.text import (
     escape,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.drawing.chart import Series, chart_svg
-from juncture.drawing.marks import SERIES
 from juncture.drawing.notebook import Markup, html_table
+from juncture.drawing.palette import SERIES
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.families.supports import Simplex, Vectors
 

@@ -16,7 +16,6 @@ import gzip
 import io
 import os
 import re
-import secrets
 import stat
 import zlib
 from collections.abc import Iterator
@@ -253,6 +252,8 @@ def open_beside(path: str | os.PathLike[str], *, is_kept: bool = True) -> Iterat
 
 def create_beside(target: Path) -> tuple[int, Path]:
     """A new file with a random name; a file that exists already is never opened."""
+    import secrets
+
     mode = 0o600 if target.exists() else 0o666  # of which the umask takes some
     while True:
         unfinished = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.unfinished")

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from juncture.drawing.marks import SERIES
+from juncture.drawing.palette import SERIES
 from juncture.families.conjugacy import Compound, find_pair
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.gaussian import Gaussian

@@ -219,7 +219,7 @@ def test_a_planted_link_is_not_followed_and_stays(tmp_path, monkeypatch):
     victim, path = tmp_path / "victim", tmp_path / "x.bin"
     victim.write_bytes(b"precious")
     guesses = iter(["guessed", "guessed", "free"])
-    monkeypatch.setattr(files.secrets, "token_hex", lambda _size: next(guesses))
+    monkeypatch.setattr("secrets.token_hex", lambda _size: next(guesses))
     planted = tmp_path / ".x.bin.guessed.unfinished"
     planted.symlink_to(victim)
     write_bytes(path, b"new")

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from juncture.drawing.diagram import Diagram, Node, Stroke
 from juncture.drawing.diagram import Edge as Line
-from juncture.drawing.marks import EXTRA_LINE, MISSED_LINE, TURNED_LINE
 from juncture.drawing.notebook import diagram_html
+from juncture.drawing.palette import EXTRA_LINE, MISSED_LINE, TURNED_LINE
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.graph import Edge
