@@ -33,9 +33,6 @@ class Listing(Engine):
     name = "listing"
     answers = ALL_QUESTIONS
 
-    def with_memory_limit(self, memory_limit):
-        return self
-
     def compile(self, model, observed=(), targets=()):
         return ListingPlan()
 
@@ -171,3 +168,8 @@ def test_a_run_that_would_exceed_its_budget_is_refused(model):
     with pytest.raises(TooLarge, match="budget"):
         jt.most_probable(model, {"xray": "yes"}, method="exact", budget=1e-12)
     assert jt.most_probable(model, {"xray": "yes"}, budget=60).assignment
+
+
+def test_an_engine_without_a_limit_of_memory_says_so(model):
+    with pytest.raises(Unsupported, match="'listing' keeps to no limit of memory"):
+        jt.infer(model, {"xray": "yes"}, method=Listing(), memory_limit=10**6)

@@ -295,7 +295,7 @@ class EnginePlan:
 class Engine:
     """The base of algorithms: a frozen dataclass of the options of one, which compiles plans.
 
-    Of what an engine can do besides, each method here says how it is done without.
+    An engine overrides `compile`, and those other methods for which it has a way of its own.
     """
 
     name: ClassVar[str]
@@ -309,6 +309,8 @@ class Engine:
 
     def with_memory_limit(self, memory_limit: int) -> Self:
         """The same engine, which raises `TooLarge` for a run that needs more bytes."""
+        if "memory_limit" not in getattr(self, "__dataclass_fields__", ()):
+            raise Unsupported(f"the engine {self.name!r} keeps to no limit of memory: leave memory_limit out")
         limited: Self = replace(self, memory_limit=memory_limit)  # type: ignore[type-var]
         return limited
 
