@@ -27,7 +27,7 @@ MADE_INSIDE = {
 FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn have for themselves
     "answer", "answer_row", "ask", "with_budget", "is_quick",
     "packed_model", "part_for", "packed", "plan", "check_order", "check_length",
-    "check_inputs", "climb", "to_sequences", "sparse_plan", "keep_possible_cells",
+    "check_inputs", "climb", "to_sequences", "choice", "choose_for", "answer_reduced",
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
     "set_partial_fit_request",

@@ -10,8 +10,8 @@ import numpy as np
 
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
+from juncture.inference.exact.junction_tree.choice import Choice, keep_possible_states
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph
 from juncture.variables import Variable
@@ -21,11 +21,10 @@ from juncture.variables import Variable
 class PossibleCells(JunctionTree):
     """The junction tree that keeps the cells that can be non-zero alone, also where all cells would be faster."""
 
-    def sparse_plan(self, model: Any) -> SparsePlan | None:
-        if "sparse plan" not in model.derived:
-            self.keep_possible_cells(model)
-        found: SparsePlan | None = model.derived["sparse plan"]
-        return found
+    def choice(self, model: Any) -> Choice:
+        if "choice" not in model.derived:
+            keep_possible_states(model)
+        return super().choice(model)
 
 
 def table_with_zeros(rng: np.random.Generator, shape: Sequence[int]) -> np.ndarray:

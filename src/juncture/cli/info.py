@@ -143,6 +143,7 @@ def cost_facts(model: Any) -> dict[str, Any]:
         "width": found.width,
         "largest_table": as_count(found.largest_table),
         "memory": as_count(found.bytes),
+        **({"junction_tree": found.plan} if found.plan else {}),
     }
 
 

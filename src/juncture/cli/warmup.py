@@ -38,6 +38,7 @@ from juncture.inference.engines.contract import Query, Question
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.gaussian.plan import find_order
+from juncture.inference.exact.junction_tree.choice import keep_possible_states
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.factored_tree import lay_out_factored, pack_factored
@@ -231,15 +232,14 @@ def ask_sparse_network() -> None:
     tables = [[0.9, 0.1], [0.2, 0.8]]
     parts = [Conditional(a, [], [0.5, 0.5]), Conditional(b, [a], [[0.0, 1.0], [1.0, 0.0]]), Conditional(c, [b], tables)]
     model = BayesianNetwork(parts)
-    engine = JunctionTree()
-    engine.keep_possible_cells(model)
+    keep_possible_states(model)
     infer(model, {"a": 1})
     infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
     most_probable(model, {"a": 1})
     most_probable(model, [{"a": [0.4, 1.0]}, {"a": [1.0, 0.4]}])
     most_probable(model, k=2)
     sample(model, 2, given={"c": 1}, rng=0)
-    plan = engine.compile(model, ("a", "b", "c"), ("a",))
+    plan = JunctionTree().compile(model, ("a", "b", "c"), ("a",))
     rows = as_findings([{"a": 1}, {"a": None}], model.variables)
     plan.run(model, Query(rows, questions=frozenset({Question.EXPECTED}))).expected(parts, np.ones(2))
 

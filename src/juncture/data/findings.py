@@ -104,6 +104,13 @@ class Findings(Value):
             self.variables, drop_unobserved(parts[0]), drop_unobserved(parts[1]), drop_uninformative(parts[2])
         )
 
+    def take(self, rows: np.ndarray) -> Findings:
+        """Some of the rows."""
+        parts = [{name: array[rows] for name, array in part.items()} for part in self._parts()]
+        return Findings(
+            self.variables, *parts, num_rows=len(rows), index=None if self.index is None else self.index[rows]
+        )
+
     def only(self, *names: str) -> Findings:
         """The findings on these variables."""
         parts = [{name: array for name, array in part.items() if name in names} for part in self._parts()]

@@ -20,7 +20,7 @@ from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePla
 from juncture.inference.engines.lowering import check_factors, determined_nodes, has_real_variables, lower
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.engines.verb_options import check_policy
-from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.junction_tree.choice import choose
 from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
@@ -52,7 +52,8 @@ def cost(
     Returns
     -------
     Cost
-        The width, the entries of the largest table, the bytes and the arithmetic operations of a run.
+        The width, the entries of the largest table, the bytes and the arithmetic operations of a run; printed, it says
+        too which junction tree runs, and why.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def cost(
         engine = engine_for("exact", model=model)
         return engine.compile(model, as_names(observed, "observed"), as_targets(model, targets)).cost
     part = needed_part(model, observed, targets)
-    found = JunctionTree().row_cost(part, frozenset(observed))
+    found = choose(part, frozenset(observed)).explained_cost
     return found if verb == "infer" else found.with_further(mode_cost(part, observed, as_targets(model, targets)))
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.inference.engines import lowering
 from juncture.inference.engines.lowering import chain_of, chain_size, step_tables
-from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.junction_tree.choice import keep_possible_states
 from support.builders import random_rows
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -107,7 +107,7 @@ def test_answers_are_those_of_the_table(method, seed):
     with chains_of_all_sizes():
         assert any(name.startswith(lowering.CLASS) for name in lowering.lower(chained).scope.names)
         if method == "possible cells":
-            JunctionTree().keep_possible_cells(chained)
+            keep_possible_states(chained)
         found = answers(chained, seen, "junction-tree" if method == "possible cells" else method)
     if isinstance(expected, str):
         assert found == expected

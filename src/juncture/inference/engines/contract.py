@@ -48,6 +48,7 @@ class Cost:
     """What a run takes: the largest clique less one, its table's entries, bytes, and arithmetic operations.
 
     Where only those entries are kept that can be non-zero, these are counted, and `kept` is their part of all entries.
+    `plan` says in words how the answer is computed, and why.
     """
 
     width: int
@@ -55,6 +56,7 @@ class Cost:
     bytes: float
     operations: float
     kept: float = field(default=1.0, repr=False)
+    plan: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Counts are whole numbers, also where they were summed as logarithms."""
@@ -65,19 +67,20 @@ class Cost:
 
     def with_further(self, other: Cost) -> Cost:
         """The cost of a run and of another after it: the larger tables, all operations."""
-        return Cost(
-            max(self.width, other.width),
-            max(self.largest_table, other.largest_table),
-            max(self.bytes, other.bytes),
-            self.operations + other.operations,
-            min(self.kept, other.kept),
+        return replace(
+            self,
+            width=max(self.width, other.width),
+            largest_table=max(self.largest_table, other.largest_table),
+            bytes=max(self.bytes, other.bytes),
+            operations=self.operations + other.operations,
+            kept=min(self.kept, other.kept),
         )
 
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {format_entries(self.largest_table)} entries, "
             f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
-            + (f", {self.kept:.2g} of all entries kept" if self.kept < 1.0 else "")
+            + (f"; {self.plan}" if self.plan else f", {self.kept:.2g} of all entries kept" if self.kept < 1.0 else "")
         )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.junction_tree import cuts, packed_tree
+from juncture.inference.exact.junction_tree import choice, cuts
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cuts import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -83,8 +83,8 @@ def test_cut_tables_give_the_same_bits_at_the_edge_of_the_doubles(seed):
 @pytest.fixture
 def eager(monkeypatch):
     """Cuts are made from the second time on, for tables of any size."""
-    monkeypatch.setattr(packed_tree, "WORTH_CUTTING", 0)
-    monkeypatch.setattr(packed_tree, "LEAST_SAVING", 1)
+    monkeypatch.setattr(choice, "CUT_CELLS", 0)
+    monkeypatch.setattr(choice, "CUT_SAVING", 1)
     monkeypatch.setattr(CutPlans, "add", slow_to_pay(CutPlans.add))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree import best_assignments, plan
+from juncture.inference.exact.junction_tree import best_assignments, choice
 from juncture.inference.exact.junction_tree import factored_tree as factored_plan
 from juncture.inference.exact.junction_tree.best_assignments import max_product_solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
@@ -153,8 +153,8 @@ def test_large_models_are_not_multiplied_out(monkeypatch):
     evidence = {"x3": 1}
     expected, best = jt.infer(stored, evidence), jt.most_probable(stored, evidence)
     ranked = jt.most_probable(stored, evidence, k=3)
-    monkeypatch.setattr(plan, "FACTORED_CELLS", 4_000)
-    monkeypatch.setattr(plan, "FACTORED_TABLE", 4_000)
+    monkeypatch.setattr(choice, "FACTORED_CELLS", 4_000)
+    monkeypatch.setattr(choice, "FACTORED_TABLE", 4_000)
     model = jt.MarkovNetwork(factors)
     found = jt.infer(model, evidence)
     assert type(model.derived["packed model"].tree).__name__ == "FactoredTree"

@@ -94,7 +94,7 @@ def test_listed_entries_give_the_derivatives_of_dense_tables(build, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MANY_CELLS", 0)
         patch.setattr(module, "LISTED_PART", np.inf)
-        patch.setattr(module, "has_zeros", lambda *_: True)
+        patch.setattr(module, "has_many_zeros", lambda *_: True)
         patch.setattr(module, "DenseProducts", None)
         listed = jt.sensitivity(model, evidence)
     assert list(listed) == list(dense)

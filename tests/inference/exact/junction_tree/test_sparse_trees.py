@@ -13,6 +13,7 @@ import juncture as jt
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Query, Question
 from juncture.inference.engines.lowering import lower
+from juncture.inference.exact.junction_tree.choice import choose_dense, keep_possible_states
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
@@ -28,7 +29,7 @@ def both(seed, directed):
     """The same model twice: with all cells, and with possible ones; and evidence."""
     build = network_with_zeros if directed else field_with_zeros
     dense, sparse = (build(np.random.default_rng(seed)) for _ in range(2))
-    JunctionTree().keep_possible_cells(sparse)
+    keep_possible_states(sparse)
     assert isinstance(JunctionTree().packed_model(sparse).tree, SparseTree)
     assert not isinstance(JunctionTree().packed_model(dense).tree, SparseTree)
     rng = np.random.default_rng(seed + 1)
@@ -132,7 +133,7 @@ def test_small_numbers_go_through_logarithms(seed):
         variables=model.variables,
     )
     same = JunctionTree().packed_model(model).tree.repack(tiny.factors)
-    other = JunctionTree().pack(tiny, lower(tiny), None).tree
+    other = JunctionTree().pack(choose_dense(tiny, lower(tiny)), lower(tiny)).tree
     nothing = CodedFindings.of(as_findings(None, model.variables), {}).row(0)
     nodes = np.arange(len(model.variables))
     for one, two in zip(same.run(nothing, nodes), other.run(nothing, nodes), strict=True):
@@ -181,7 +182,7 @@ def test_cost_counts_what_is_kept_and_the_plan_says_so():
     assert found.largest_table == 2
     assert found.operations < 1000
     assert found.kept < 1e-3
-    assert str(found).endswith(f", {found.kept:.2g} of all entries kept")
+    assert f"; stores the possible joint states of the cliques: {found.kept:.2g} of all " in str(found)
     assert str(found) in repr(jt.compile(model))
     beliefs = jt.infer(model, {"copy7": 1})
     assert beliefs["copy29"].values.tolist() == [0.0, 1.0]
@@ -199,7 +200,7 @@ def test_cells_read_the_entries_of_their_separators():
     tables[0][3, 4, 5] = tables[0][7, 0, 2] = 0.0
     models = [jt.MarkovNetwork([jt.Factor(scope, table) for scope, table in zip(wide, tables, strict=True)])]
     for model in (*models, *(model_with_zeros(np.random.default_rng(seed)) for seed in range(30))):
-        plan = PossibleCells().sparse_plan(model)
+        plan = PossibleCells().choice(model).sparse
         possible = np.argwhere(joint_table(model) > 0.0)
         if plan is None or not len(possible):
             continue
@@ -218,6 +219,6 @@ def test_cells_read_the_entries_of_their_separators():
 
 def test_parity_of_a_chain():
     model = xor_chain(40)
-    JunctionTree().keep_possible_cells(model)
+    keep_possible_states(model)
     assert isinstance(JunctionTree().packed_model(model).tree, SparseTree)
     assert jt.infer(model)["y39"].values[1] == pytest.approx((1 - (1 - 2 * 0.7) ** 40) / 2, abs=1e-12)

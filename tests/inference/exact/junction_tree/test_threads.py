@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.exact.junction_tree import engine as junction_tree
-from juncture.inference.exact.junction_tree.engine import recall
+from juncture.inference.engines.contract import recall
+from juncture.inference.exact.junction_tree import choice
 from support.builders import random_evidence, random_network
 
 NUM_THREADS = 8
@@ -29,8 +29,8 @@ def _threads_switch_often():
 @pytest.fixture
 def _every_run_is_long(monkeypatch):
     """Slicing and parts are weighed for every question, as they are for large models."""
-    monkeypatch.setattr(junction_tree, "LONG_RUN", 0.0)
-    monkeypatch.setattr(junction_tree, "OPERATIONS_PER_SLICE", 0)
+    monkeypatch.setattr(choice, "LONG_RUN", 0.0)
+    monkeypatch.setattr(choice, "OPERATIONS_PER_FACTOR", 0)
 
 
 def at_once(work):
@@ -103,17 +103,17 @@ def test_first_queries_from_many_threads_answer_as_one_thread_does():
         model = copy_of(asia)
         for found in at_once(lambda number, model=model: [answer(model, q) for q in asked[number:] + asked[:number]]):
             assert sorted(map(repr, found)) == sorted(map(repr, expected))
-        assert len(model.derived["structures"]) <= junction_tree.MAX_STRUCTURES
-        assert len(model.derived["parts"]) <= junction_tree.MAX_PARTS
+        assert len(model.derived["structures"]) <= choice.MAX_STRUCTURES
+        assert len(model.derived["parts"]) <= choice.MAX_PARTS
 
 
 @pytest.mark.usefixtures("_every_run_is_long")
-def test_decisions_to_slice_are_bounded(monkeypatch):
-    monkeypatch.setattr(junction_tree, "MAX_DECISIONS", 5)
+def test_the_choices_that_are_kept_are_bounded(monkeypatch):
+    monkeypatch.setattr(choice, "MAX_CHOICES", 5)
     model = jt.example("asia")
     for question in questions(model):
         answer(model, (question[0], None))
-    assert len(model.derived["slicing pays"]) == 5
+    assert len(model.derived["choices"]) == 5
 
 
 @pytest.mark.usefixtures("_every_run_is_long")
@@ -131,7 +131,7 @@ def test_the_same_question_gets_the_same_bits_whatever_was_asked_before(seed):
 
 def test_a_large_model_gets_the_same_bits_the_first_time_and_later(monkeypatch):
     """A run on the whole takes long, so that slicing pays."""
-    monkeypatch.setattr(junction_tree, "LONG_RUN", 1e6)
+    monkeypatch.setattr(choice, "LONG_RUN", 1e6)
     rng = np.random.default_rng(1)
     root = [jt.Variable(f"r{place}", 12) for place in range(4)]
     middle = jt.Variable("m", 12)
@@ -142,6 +142,6 @@ def test_a_large_model_gets_the_same_bits_the_first_time_and_later(monkeypatch):
     model = jt.BayesianNetwork(tables)
     asked = [({"r0": 3, "r1": 5}, None), ({"r0": 3, "r2": 5}, ["l"]), ({"l": 1}, ["r0"])]
     first = [answer(model, question) for question in asked]
-    assert model.derived["slicing pays"][frozenset({"r0", "r1"}), frozenset()]
+    assert model.derived["choices"][frozenset({"r0", "r1"}), frozenset(), False].is_reduced
     assert [answer(model, question) for question in reversed(asked)] == first[::-1]
     assert [answer(copy_of(model), question) for question in asked] == first

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture.inference.exact.junction_tree import choice
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings, as_codes
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.cut import count_kept, fill_picks, plan_cuts, propagate_cut_rows
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 MAX_SETS = 64
 MAX_BYTES = 2**23
-LAYOUT_CELLS = 10_000  # what laying out takes beside the cells kept, in cells of a run
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +132,7 @@ class CutPlans:
     def add(self, plan: CliquePlan, observed: np.ndarray) -> ObservedSet:
         self.clock += 1
         kept = kept_cells(plan, observed)
-        entry = ObservedSet(plan.num_cells - kept, LAYOUT_CELLS + kept, self.clock)
+        entry = ObservedSet(plan.num_cells - kept, choice.cut_cost(kept), self.clock)
         if len(self.known) >= MAX_SETS:
             self.shrink()
         self.known = {**self.known, observed.tobytes(): entry}
@@ -150,7 +150,6 @@ class CutPlans:
         self.known, self.num_bytes = dict(recent), total
 
 
-LEAST_SHARE = 8  # a cut that leaves out less than one cell in so many is not faster
 ALWAYS = 2**40  # so many runs that any plan pays
 
 
@@ -181,7 +180,8 @@ class RowCut:
         if is_long and block_size(kept_cells(tree.plan, observed)) < LEAST_BLOCK:
             return None
         times = ALWAYS if is_long else rows.num_rows
-        plan = tree.cut_plans.find(tree.plan, observed, times, tree.plan.num_cells // LEAST_SHARE + 1)
+        least = choice.least_saving(tree.plan.num_cells, is_row=False)
+        plan = tree.cut_plans.find(tree.plan, observed, times, least)
         if plan is None:
             return None
         places = plan.node_table.copy()

@@ -69,7 +69,7 @@ class FactoredPlan:
 
 def lay_out_factored(structure: Structure, memory_limit: int | None = None) -> FactoredPlan:
     """The structure's tables in one store; TooLarge when they would need more bytes than the limit."""
-    check_cost(structure.cost, memory_limit)
+    check_cost(structure.factored_cost, memory_limit)
     states, tree = structure.num_states, structure.tree
     axes, message_starts, message_nodes = order_axes(tree.starts, tree.nodes, tree.parents, states)
     factor_cliques = assign_factors(tree.order, tree.node_cliques, structure.scope_starts, structure.scope_nodes)
@@ -116,7 +116,7 @@ def lay_out_factored(structure: Structure, memory_limit: int | None = None) -> F
         chunk_cells=CHUNK_CELLS,
         num_cells=int(sum(np.prod(states[nodes]) for nodes in clique_axes)),
         num_marginals=int(states.sum()),
-        cost=structure.cost,
+        cost=structure.factored_cost,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from juncture.factors.factor import Factor
+from juncture.inference.exact.junction_tree import choice
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cuts import (
     CELLS_AT_ONCE,
@@ -35,8 +36,6 @@ from juncture.numerics import stable
 from juncture.runtime import parallel
 from juncture.runtime.parallel import blocks_of
 
-WORTH_CUTTING = 1_500  # cells from which on tables may be cut down to what is observed
-LEAST_SAVING = 800  # cells below which a run on cut tables is not faster
 LARGEST = 1e20  # entry of tables that are cut: beyond it, a run on them might give up earlier than one on all cells
 
 
@@ -70,7 +69,7 @@ class PackedTree:
 
     def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         """(status, log of the total) of a run on what the evidence leaves of the tables, if that pays, or on all."""
-        if self.plan.num_cells >= WORTH_CUTTING:
+        if choice.may_cut(self.plan.num_cells):
             cut = self.find_cut(evidence.observed, evidence.soft)
             answer = None if cut is None else self.run_cut(cut, evidence, targets, marginals)
             if answer is not None and answer[0] != FAINT_RUN:
@@ -88,7 +87,7 @@ class PackedTree:
 
     def find_cut(self, observed: np.ndarray, soft: np.ndarray) -> CutPlan | None:
         """A plan without the axes of the nodes that a row observes, if that pays."""
-        cut = self.cut_plans.find(self.plan, observed, 1, LEAST_SAVING)
+        cut = self.cut_plans.find(self.plan, observed, 1, choice.least_saving(self.plan.num_cells, is_row=True))
         if cut is None or not self.is_level or (len(soft) and np.isin(soft, observed).any()):
             return None
         return cut

@@ -18,15 +18,13 @@ from juncture.base.checks import check_number
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.lowering import HIDDEN, Lowered, lower
-from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, best_tree
+from juncture.inference.exact.clique_search import CliqueTree, best_tree
 from juncture.kernels.elimination_orders.cliques import lower_parents
 from juncture.kernels.factored_tree.layout import measure_cliques
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.runtime.memory import NUMBER, default_memory_limit, format_bytes
 
-FACTORED_CELLS, FACTORED_TABLE = 2**20, 2**17  # of all tables and of the largest, from which on none is stored
-MUCH_MEMORY, FACTORED_IN_MUCH = 2**30, 2**14  # bytes of all tables, from which on smaller ones are not stored either
 KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
 MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs
 ROOM = 2**16  # numbers to work with: chunks and small tables
@@ -74,29 +72,16 @@ class Structure:
     scope_nodes: np.ndarray
     tree: CliqueTree
 
-    @property
-    def is_factored(self) -> bool:
-        """Whether cliques are so large that they are kept as factors and messages (`factored_plan`)."""
-        cost = self.tree.cost
-        least = FACTORED_TABLE if cost.bytes < MUCH_MEMORY else FACTORED_IN_MUCH
-        return cost.operations >= FACTORED_CELLS * OPERATIONS_PER_CELL and cost.largest_table >= least
-
     @cached_property
-    def cost(self) -> Cost:
-        """What a run takes, with all tables packed or with messages only."""
-        packed = self.tree.cost
-        return replace(packed, bytes=NUMBER * self.num_kept) if self.is_factored else packed
-
-    @property
-    def num_kept(self) -> float:
-        """The numbers that a run keeps if cliques are not stored: factors, messages, and those of one clique again."""
+    def factored_cost(self) -> Cost:
+        """What a run takes if cliques are not stored, but factors, messages, and those of one clique again."""
         tree, states = self.tree, self.num_states
         _, _, separators = measure_cliques(tree.starts, tree.nodes, tree.parents, states)
         has_parent = tree.parents >= 0
         largest = np.bincount(tree.parents[has_parent], separators[has_parent]).max(initial=0.0)
         factors = np.exp(np.add.reduceat(np.append(np.log(states[self.scope_nodes]), 0.0), self.scope_starts[:-1]))
         messages = separators.sum() * (2 if separators.sum() <= KEPT_ENTRIES else 1)
-        return float(messages + largest + factors.sum() + 3 * states.sum() + ROOM)
+        return replace(tree.cost, bytes=NUMBER * float(messages + largest + factors.sum() + 3 * states.sum() + ROOM))
 
 
 def find_structure(

@@ -24,11 +24,9 @@ from juncture.errors import ImpossibleEvidence, InvalidData, TooLarge, Unsupport
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.lowering import Lowered, number_rows
-from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL
 from juncture.inference.exact.elimination import LogFactor, multiply
-from juncture.inference.exact.junction_tree.engine import LEAST_ZEROS, JunctionTree
+from juncture.inference.exact.junction_tree.choice import cells_of, has_many_zeros, structure_of
 from juncture.inference.exact.junction_tree.plan import Structure, fits
-from juncture.inference.exact.junction_tree.sparse_plan import has_zeros
 from juncture.kernels.elimination_orders.cliques import lower_parents
 from juncture.kernels.junction_tree.layout import lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
@@ -108,10 +106,10 @@ def log_derivatives(model: Any, known: list[LogFactor]) -> tuple[float, list[np.
     there are not too many.
     """
     lowered = Lowered(model.variables, (), model.factors)
-    structure = JunctionTree().structure(model, lowered)
-    scopes, all_cells = lowered.scopes, structure.tree.cost.operations / OPERATIONS_PER_CELL
+    structure = structure_of(model, lowered)
+    scopes, all_cells = lowered.scopes, cells_of(structure.tree)
     tables = [LogFactor(tuple(scope), part.log_values) for scope, part in zip(scopes, model.factors, strict=True)]
-    if all_cells >= MANY_CELLS and has_zeros(model.factors, LEAST_ZEROS):
+    if all_cells >= MANY_CELLS and has_many_zeros(model.factors):
         products = ListedProducts(structure.num_states.tolist(), min(MOST_LISTED, LISTED_PART * all_cells))
         with suppress(TooLarge):
             return derivatives_from(MessageTree.of(Skeleton.of(structure), tables, known, products))
