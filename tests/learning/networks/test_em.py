@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.errors import ObjectiveDecreased
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.inference.exact.junction_tree import engine, packed_tree
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree import dense_tree, engine
+from juncture.inference.exact.junction_tree.dense_tree import DenseTree
 from juncture.learning.em.expectation_maximization import em_steps
 from juncture.learning.networks import problem as network_problem
 from support.builders import joint_table, random_network
@@ -66,14 +66,14 @@ def test_what_no_double_can_hold_is_run_in_logarithms(monkeypatch, is_safe):
     _, model, rows = holey(7, num_rows=40)
     tables, total = expected_by_enumeration(model, rows)
     if not is_safe:
-        plain = packed_tree.pack_cliques
+        plain = dense_tree.pack_cliques
 
         def unsafe(plan, factors):
             tree = plain(plan, factors)
             fields = {name: getattr(tree, name) for name in tree.__dataclass_fields__ if name != "workspaces"}
-            return PackedTree(**(fields | {"is_safe": False}))
+            return DenseTree(**(fields | {"is_safe": False}))
 
-        for module in (engine, packed_tree):
+        for module in (engine, dense_tree):
             monkeypatch.setattr(module, "pack_cliques", unsafe)
     statistics, log_likelihood = RowExpectation(model, rows).run(model)
     assert log_likelihood == pytest.approx(total, abs=1e-9)

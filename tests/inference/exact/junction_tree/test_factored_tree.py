@@ -13,9 +13,8 @@ from juncture.inference.exact.junction_tree import best_assignments, choice
 from juncture.inference.exact.junction_tree import factored_tree as factored_plan
 from juncture.inference.exact.junction_tree.best_assignments import max_product_solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.expected_counts import expected_sums
+from juncture.inference.exact.junction_tree.dense_tree import pack_cliques
 from juncture.inference.exact.junction_tree.factored_tree import FactoredTree, lay_out_factored, pack_factored
-from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import find_structure, lay_out_plan
 from juncture.variables import Variable
 
@@ -118,7 +117,7 @@ def test_expected_statistics(seed):
     codes = rng.integers(-1, sizes[:, np.newaxis], (len(sizes), 3))
     rows = CodedFindings(np.arange(len(sizes)), codes, none, np.empty((0, 3)), np.zeros(3))
     weights = np.array([1.0, 0.0, 2.5])
-    (counts, log_evidence), (sums, found) = (expected_sums(tree, rows, weights) for tree in (packed, factored))
+    (counts, log_evidence), (sums, found) = (tree.expected_sums(rows, weights) for tree in (packed, factored))
     np.testing.assert_allclose(found, log_evidence, atol=1e-12)
     for factor, clique in enumerate(packed.plan.factor_cliques):
         if clique >= 0:

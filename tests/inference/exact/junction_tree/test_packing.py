@@ -3,7 +3,7 @@
 import numpy as np
 
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree.packed_tree import pack_cliques, pack_logs, pack_tables
+from juncture.inference.exact.junction_tree.dense_tree import pack_cliques, pack_logs, pack_tables
 from juncture.inference.exact.junction_tree.plan import find_structure, lay_out_plan
 from juncture.variables import Variable
 

@@ -63,7 +63,7 @@ def test_a_chain_is_passed_once_for_each_assignment(monkeypatch):
     passes = []
     value = log_propagation.value_alternatives
     monkeypatch.setattr(
-        "juncture.inference.exact.junction_tree.packed_tree.value_alternatives",
+        "juncture.inference.exact.junction_tree.dense_tree.value_alternatives",
         lambda *arguments: passes.append(1) or value(*arguments),
     )
     chain = [jt.Variable(f"x{place}", 2) for place in range(3000)]

@@ -19,7 +19,7 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
-    from juncture.inference.exact.junction_tree.factored_tree import AnyTree
+    from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class PackedModel:
 
     variables: Scope
     nodes: dict[str, int]
-    tree: AnyTree
+    tree: PackedTree
     groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
 
     @classmethod
-    def of(cls, tree: AnyTree, lowered: Lowered) -> PackedModel:
+    def of(cls, tree: PackedTree, lowered: Lowered) -> PackedModel:
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return cls(lowered.variables, nodes, tree, lowered.groups)
 
@@ -198,9 +198,7 @@ def expected_tables(
     packed: PackedModel, rows: CodedFindings, requests: Sequence[Request], weights: np.ndarray
 ) -> tuple[list[list[np.ndarray]], np.ndarray]:
     """The expected counts of the factors of each request, and log p(evidence) of each row."""
-    from juncture.inference.exact.junction_tree.expected_counts import expected_sums
-
-    sums, log_evidence = expected_sums(packed.tree, rows, weights)
+    sums, log_evidence = packed.tree.expected_sums(rows, weights)
     return [[sums(number) for number in packed.factors_of(request)] for request in requests], log_evidence
 
 

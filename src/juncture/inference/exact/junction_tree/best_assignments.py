@@ -23,7 +23,8 @@ import numpy as np
 from juncture.errors import TooLarge
 from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.factored_tree import AnyTree, FactoredTree
+from juncture.inference.exact.junction_tree.dense_tree import DenseTree
+from juncture.inference.exact.junction_tree.factored_tree import FactoredTree
 from juncture.inference.exact.junction_tree.marginal_map import best_targets, rank_targets
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import CliquePlan
@@ -47,7 +48,7 @@ def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np
 
 
 def best_assignments(
-    tree: AnyTree,
+    tree: PackedTree,
     rows: CodedFindings,
     targets: tuple[int, ...],
     count: int,
@@ -71,13 +72,13 @@ def best_assignments(
     return codes, values
 
 
-def covers(tree: AnyTree, known: frozenset[int], observed: np.ndarray) -> bool:
+def covers(tree: PackedTree, known: frozenset[int], observed: np.ndarray) -> bool:
     """Whether every node is observed or known with the targets, so that nothing has to be summed out."""
     return len(known.union(observed.tolist())) == len(tree.plan.num_states)
 
 
 def best_of_all(
-    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None, known: frozenset[int]
+    tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None, known: frozenset[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `best_assignments`, where every node is observed or known; rows with ties are searched one by one."""
     if rows.num_rows == 1:
@@ -91,7 +92,7 @@ def best_of_all(
 
 
 def best_row_by_row(
-    tree: AnyTree,
+    tree: PackedTree,
     rows: CodedFindings,
     targets: tuple[int, ...],
     count: int,
@@ -116,7 +117,7 @@ def best_row_by_row(
     return codes, values
 
 
-def best_of_row(tree: AnyTree, row: CodedFinding, targets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def best_of_row(tree: PackedTree, row: CodedFinding, targets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """(codes (rank, target), logs of the product (rank,)) of the best assignment, if there is any."""
     found = max_product_solver(tree, row)({})
     if found is None:
@@ -125,7 +126,7 @@ def best_of_row(tree: AnyTree, row: CodedFinding, targets: tuple[int, ...]) -> t
 
 
 def with_value_of_best(
-    tree: AnyTree, row: CodedFinding, targets: tuple[int, ...], codes: np.ndarray, values: np.ndarray
+    tree: PackedTree, row: CodedFinding, targets: tuple[int, ...], codes: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ranked assignments, the first of which has the same bits as when it is asked alone."""
     best, top = best_of_row(tree, row, targets)
@@ -357,7 +358,7 @@ Waiting: TypeAlias = tuple[float, tuple[int, ...], int, Iterator[Cell]]
 
 
 def rank_assignments(
-    tree: PackedTree, evidence: CodedFinding, targets: tuple[int, ...], solve: Solver, how_many: int
+    tree: DenseTree, evidence: CodedFinding, targets: tuple[int, ...], solve: Solver, how_many: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(codes (rank, target), log of the product (rank,)); every other node is observed, or a function of these."""
     sizes = tree.plan.num_states
@@ -390,7 +391,7 @@ def push_next(heap: list[Waiting], cells: Iterator[Cell], numbers: Iterator[int]
 
 
 def split_cell(
-    tree: PackedTree, evidence: CodedFinding, targets: np.ndarray, codes: np.ndarray, start: int, value: float
+    tree: DenseTree, evidence: CodedFinding, targets: np.ndarray, codes: np.ndarray, start: int, value: float
 ) -> Iterator[Cell]:
     """The cells that are left of one that is fixed before `start` once its best assignment is out, best first.
 
@@ -409,7 +410,7 @@ def split_cell(
 
 
 def value_states(
-    tree: PackedTree, evidence: CodedFinding, targets: np.ndarray, codes: np.ndarray, start: int
+    tree: DenseTree, evidence: CodedFinding, targets: np.ndarray, codes: np.ndarray, start: int
 ) -> np.ndarray:
     """For each state of the targets from `start` on: what the best product loses by it, those before it fixed."""
     plan = tree.plan

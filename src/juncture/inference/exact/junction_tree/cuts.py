@@ -19,7 +19,7 @@ from juncture.kernels.junction_tree.layout import MARGINAL, PARENT, build_clique
 from juncture.kernels.junction_tree.propagation import TINY
 
 if TYPE_CHECKING:
-    from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+    from juncture.inference.exact.junction_tree.dense_tree import DenseTree
 
 
 MAX_SETS = 64
@@ -157,7 +157,7 @@ ALWAYS = 2**40  # so many runs that any plan pays
 class RowCut:
     """The cut plan for the nodes that all rows observe, their codes, and those of the others."""
 
-    tree: PackedTree
+    tree: DenseTree
     plan: CutPlan
     cut_codes: np.ndarray  # (node that all rows observe, row)
     observed: np.ndarray  # the others
@@ -167,7 +167,7 @@ class RowCut:
 
     @classmethod
     def of(
-        cls, tree: PackedTree, rows: CodedFindings, node_table: np.ndarray, targets: np.ndarray, *, is_long: bool
+        cls, tree: DenseTree, rows: CodedFindings, node_table: np.ndarray, targets: np.ndarray, *, is_long: bool
     ) -> RowCut | None:
         """None where a cut does not pay, or where the bits might be others.
 
@@ -200,7 +200,7 @@ class RowCut:
         marginals: np.ndarray,
         log_evidence: np.ndarray,
     ) -> None:
-        """`PackedTree.run_block`, with the same bits."""
+        """`DenseTree.run_block`, with the same bits."""
         tree, cut, size = self.tree, self.plan, len(log_evidence)
         status, space = np.full(size, TINY, np.int64), tree.workspace(cut, size)
         is_sure = propagate_cut_rows(
@@ -229,7 +229,7 @@ def find_known(rows: CodedFindings) -> np.ndarray:
 
 
 def run_singly(
-    tree: PackedTree,
+    tree: DenseTree,
     rows: CodedFindings,
     block: slice,
     targets: np.ndarray,

@@ -44,7 +44,7 @@ from juncture.inference.exact.junction_tree.choice import (
     is_quick,
 )
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.packed_tree import pack_cliques
+from juncture.inference.exact.junction_tree.dense_tree import pack_cliques
 from juncture.inference.exact.junction_tree.plan import (
     check_cost,
     check_width,

@@ -7,18 +7,25 @@ has the numbers of a model in this order. The memory grows with the separators, 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree, log_tables, pack_cliques, scale_table
+from juncture.inference.exact.junction_tree.dense_tree import (
+    CELLS_OF_SUMS,
+    MOST_SUMS,
+    DenseTree,
+    log_tables,
+    pack_cliques,
+    scale_table,
+)
 from juncture.inference.exact.junction_tree.plan import KEPT_ENTRIES, Structure, check_cost, lay_out_plan
 from juncture.kernels.factored_tree.combined_tables import MOST_CELLS
 from juncture.kernels.factored_tree.layout import FactoredLayout, order_axes
@@ -27,6 +34,7 @@ from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.kernels.junction_tree.propagation import DONE, TINY
 from juncture.numerics import stable
 from juncture.runtime import parallel
+from juncture.runtime.parallel import blocks_of
 
 CHUNK_CELLS = 4096  # 32 KiB: a few chunks stay in a core's cache
 
@@ -278,11 +286,40 @@ class FactoredTree:
         )  # fmt: skip
         return codes
 
+    def expected_sums(self, rows: CodedFindings, weights: np.ndarray) -> tuple[Callable[[int], np.ndarray], np.ndarray]:
+        """(the expected counts for the scope of a factor, by its number; log evidence (row,))."""
+        plan, log_evidence = self.plan, np.empty(rows.num_rows)
+        num_sums = max(1, min(MOST_SUMS, CELLS_OF_SUMS // max(plan.sums_size, 1)))
+        asked = plan.first_sums + np.flatnonzero(plan.factor_cliques >= 0)
+
+        def sums_of(part: slice) -> np.ndarray:
+            sums = np.zeros(plan.sums_size)
+            for row in range(part.start, part.stop):
+                space, log_evidence[row] = self.collect(rows.row(row), with_sums=True)
+                if log_evidence[row] > -np.inf and weights[row] > 0.0 and plan.sums_size:
+                    space.distribute(asked)
+                    sums += float(weights[row]) * normalize(
+                        space.sums(), plan.factor_sizes, holds_logs=space.holds_logs
+                    )
+            return sums
+
+        blocks = blocks_of(rows.num_rows, max(1, -(-rows.num_rows // num_sums)))
+        sums = sum(parallel.map(sums_of, blocks, is_worth_threads=self.keeps_buffers), np.zeros(plan.sums_size))
+
+        def sums_for(factor: int) -> np.ndarray:
+            axes = plan.factor_axes[factor]
+            scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]]
+            start = plan.layout.table_at[plan.first_sums + factor] - plan.store_size
+            table = sums[start : start + plan.factor_sizes[factor]].reshape(plan.num_states[scope[list(axes)]])
+            return table.transpose(np.argsort(axes))
+
+        return sums_for, log_evidence
+
     def repack(self, factors: Sequence[Factor]) -> FactoredTree:
         """The numbers of another model in the same plan."""
         return pack_factored(self.plan, factors)
 
-    def with_tables(self, memory_limit: int | None) -> PackedTree:
+    def with_tables(self, memory_limit: int | None) -> DenseTree:
         """The same model with all cliques multiplied out and stored; TooLarge when they need more than the limit."""
         return pack_cliques(lay_out_plan(self.plan.structure, memory_limit), self.factors)
 
@@ -326,9 +363,6 @@ class FactoredTree:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, workspaces=threading.local())
-
-
-AnyTree: TypeAlias = PackedTree | FactoredTree
 
 
 def pack_factored(plan: FactoredPlan, factors: Sequence[Factor]) -> FactoredTree:

@@ -15,7 +15,7 @@ from juncture.inference.exact.clique_search import BYTES_PER_CELL
 from juncture.inference.exact.elimination import Bucket, Elimination, LogFactor, marginal_map_solver, plan_elimination
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.cuts import CELLS_AT_ONCE
-from juncture.inference.exact.junction_tree.factored_tree import AnyTree
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import check_cost
 from juncture.numerics import stable
 from juncture.runtime.parallel import blocks_of
@@ -24,7 +24,7 @@ ROW = -1  # stands for the rows among the nodes of a factor
 
 
 def best_targets(
-    tree: AnyTree, rows: CodedFindings, targets: Sequence[int], memory_limit: int | None
+    tree: PackedTree, rows: CodedFindings, targets: Sequence[int], memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(codes (row, target), logs of the product (row,)) for rows in which the same nodes are observed.
 
@@ -44,7 +44,7 @@ def best_targets(
 
 
 def rank_targets(
-    tree: AnyTree, row: CodedFindings, targets: Sequence[int], count: int, memory_limit: int | None
+    tree: PackedTree, row: CodedFindings, targets: Sequence[int], count: int, memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(codes (rank, target), logs of the product (rank,)): the `count` best of a single row."""
     found = row.codes_by_node()
@@ -61,7 +61,7 @@ def rank_targets(
 
 
 def plan_of_tree(
-    tree: AnyTree, observed: Collection[int], targets: Sequence[int], memory_limit: int | None
+    tree: PackedTree, observed: Collection[int], targets: Sequence[int], memory_limit: int | None
 ) -> tuple[list[int], Elimination]:
     """The targets that are not observed, and how to maximise over them; TooLarge beyond the limit of bytes."""
     free = [node for node in targets if node not in observed]
@@ -81,20 +81,20 @@ def plan_targets(
     return plan_elimination(left, num_states, keep=observed, maximized=targets)
 
 
-def factor_scopes(tree: AnyTree) -> list[list[int]]:
+def factor_scopes(tree: PackedTree) -> list[list[int]]:
     """The nodes of each factor that has any: a factor without is in the tree's log scale."""
     plan = tree.plan
     pairs = zip(plan.scope_starts, plan.scope_starts[1:], strict=False)
     return [plan.scope_nodes[start:stop].tolist() for start, stop in pairs if stop > start]
 
 
-def log_factors(tree: AnyTree) -> list[LogFactor]:
+def log_factors(tree: PackedTree) -> list[LogFactor]:
     """The factors of a tree, but for those without nodes."""
     tables = (logs for logs in tree.log_factors if logs.ndim)
     return [LogFactor(tuple(scope), logs) for scope, logs in zip(factor_scopes(tree), tables, strict=True)]
 
 
-def row_factors(tree: AnyTree, rows: CodedFindings, codes: Mapping[int, np.ndarray]) -> list[LogFactor]:
+def row_factors(tree: PackedTree, rows: CodedFindings, codes: Mapping[int, np.ndarray]) -> list[LogFactor]:
     """The factors and the likelihoods of the rows, at the codes of what was observed, (row,) by node."""
     logs = stable.log(rows.likelihoods) if rows.log_likelihoods is None else rows.log_likelihoods
     parts = np.split(logs.T, np.cumsum(tree.plan.num_states[rows.soft])[:-1], axis=1) if len(rows.soft) else []

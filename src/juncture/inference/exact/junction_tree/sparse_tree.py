@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cuts import MAX_BLOCK
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree, scale_table
+from juncture.inference.exact.junction_tree.dense_tree import DenseTree, scale_table
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.propagation import TINY
@@ -28,12 +28,12 @@ NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparseTree(PackedTree):
+class SparseTree(DenseTree):
     """The plan, and every clique's possible cells after collecting without evidence; a run writes messages only."""
 
     plan: SparsePlan
 
-    def repack(self, factors: Sequence[Factor]) -> PackedTree | None:
+    def repack(self, factors: Sequence[Factor]) -> DenseTree | None:
         """The numbers of another model in the same plan; None if the plan has dropped what is positive there."""
         return pack_possible(self.plan, factors) if self.plan.supports.cover(factors) else None
 
@@ -170,8 +170,7 @@ class SparseTree(PackedTree):
         log_evidence += self.log_prior + rows.log_scale[block]
         return (status == TINY) | is_wide
 
-    def sum_cells(self, cells: np.ndarray) -> list[np.ndarray]:
-        """The sums of the cells for the scope of every factor."""
+    def factor_sums(self, cells: np.ndarray) -> Callable[[int], np.ndarray]:
         supports = self.plan.supports
         sums = np.zeros(len(supports.supported))
         self.plan.fill(sums, cells, SUMS)
@@ -182,7 +181,7 @@ class SparseTree(PackedTree):
                 table[index].shape
             )
             tables.append(table)
-        return tables
+        return tables.__getitem__
 
     def space(self, num_known: int, num_targets: int) -> Space:
         """The buffers of a run: the running thread's own, kept for its next run, and lists as long as is needed."""
