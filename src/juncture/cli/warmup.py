@@ -257,7 +257,6 @@ def ask_factored_tree() -> None:
     row = CodedFinding(np.zeros(1, np.int64), np.ones(1, np.int64), np.empty(0, np.int64), np.empty(0))
     tree.run(row, np.arange(2))
     tree.draw(row, 2, np.random.default_rng(0))
-    structure.num_kept  # noqa: B018
 
 
 def pass_messages() -> None:
