@@ -274,7 +274,7 @@ def test_hard_and_soft_evidence_on_a_model_that_must_be_cut():
     assert jt.most_probable(field, seen).log_joint == pytest.approx(jt.most_probable(free).log_joint)
 
 
-def test_slicing_is_chosen_where_it_pays():
+def test_tables_are_reduced_first_where_it_pays():
     """Three variables of 150 states: with one observed, a table of 150² does instead of one of 150³."""
     rng = np.random.default_rng(0)
     a, b, c = (jt.Variable(name, 150) for name in "abc")
@@ -287,7 +287,7 @@ def test_slicing_is_chosen_where_it_pays():
     joint = parts[0].values[:, None] * parts[1].values * parts[2].values[:, :, 7]
     jt.infer(model)
     beliefs = jt.infer(model, {"c": 7})
-    assert type(beliefs.answers).__name__ == "SlicedAnswers"
+    assert type(beliefs.answers).__name__ == "ReducedAnswers"
     assert beliefs["a"].values == pytest.approx(joint.sum(axis=1) / joint.sum(), abs=1e-13)
     assert beliefs["c"][7] == 1.0
     assert beliefs.log_evidence == pytest.approx(math.log(joint.sum()))

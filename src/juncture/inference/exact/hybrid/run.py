@@ -20,6 +20,7 @@ from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.equations import SolvedGroup
 from juncture.inference.exact.hybrid.plan import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.choice import choose_dense
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.numerics import stable
 from juncture.runtime.memory import advise_fewer, check_memory
@@ -216,7 +217,8 @@ def tree_of_row(run: Run, tables: Sequence[Table], row: int, memory_limit: int |
         for names, logs in tables
         if (scope := Scope(free[name] for name in names))
     )
-    packed = JunctionTree(memory_limit).pack(run.model, Lowered(shown, hidden, factors))
+    lowered = Lowered(shown, hidden, factors)
+    packed = JunctionTree(memory_limit).pack(choose_dense(run.model, lowered), lowered)
     return TreeAnswers.of(packed, Findings(tuple(shown)), shown.names, memory_limit)
 
 
