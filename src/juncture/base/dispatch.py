@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from juncture.base.compilation import PATH, SMALL_WORK, WORK_TO_COMPILE, choose_path, is_automatic, on_path
+from juncture.base.options import Options
 from juncture.base.values import Value
 from juncture.errors import Unsupported, hint
 
@@ -52,11 +53,14 @@ def lazy_dispatch(modules_of: Modules) -> Callable[[Callable[P, R_co]], Dispatch
             if PATH.get() is None and is_automatic():
                 with on_path(choose_path(partial(predict_operations, verb.__name__, arguments, options))):
                     return call(*arguments, **options)
-            implementation = dispatcher.dispatch(type(arguments[0]))
+            kind = arguments[0] if isinstance(arguments[0], type) else type(arguments[0])
+            implementation = dispatcher.dispatch(kind)
             if implementation is verb:
-                implementation = load_implementation(dispatcher, arguments[0], modules_of)
-                if implementation is verb:
-                    return dispatcher.__wrapped__(arguments[0], *required)  # which says what it takes
+                implementation = load_implementation(dispatcher, kind, modules_of)
+            if isinstance(arguments[0], type) and not getattr(implementation, "takes_class", False):
+                implementation = verb
+            if implementation is verb:
+                return dispatcher.__wrapped__(arguments[0], *required)  # which says what it takes
             try:
                 return implementation(*arguments, **options)
             except TypeError:
@@ -83,9 +87,45 @@ def one_path(function: Callable[P, R_co]) -> Callable[P, R_co]:
     return call
 
 
-def register(verb: Any, kind: type, implementation: Callable[..., Any]) -> None:
-    """Let a verb do this with models of this kind; type checkers see verbs as plain functions."""
+def register(
+    verb: Any,
+    kind: type,
+    implementation: Callable[..., Any],
+    options: type[Options] | None = None,
+    *,
+    takes_class: bool = False,
+) -> None:
+    """Let a verb do this with models of this kind; type checkers see verbs as plain functions.
+
+    An implementation with `options` is given these as its last argument, made of what the user gives by name.
+    `takes_class`: it is also given the class in place of a model, where the data imply the structure.
+    """
+    if options is not None:
+        implementation = with_options(implementation, options)
+    if takes_class:
+        implementation.takes_class = True  # type: ignore[attr-defined]
     verb.register(kind, implementation)
+
+
+def with_options(implementation: Callable[..., Any], options: type[Options]) -> Callable[..., Any]:
+    """A function whose options are arguments by name."""
+    own = list(inspect.signature(implementation).parameters.values())
+    given_as_options = {part.name for part in options.parameters()}
+    *first, last = own
+    by_position = [part for part in first if part.kind is part.POSITIONAL_OR_KEYWORD]
+    by_name = [part for part in first if part.kind is part.KEYWORD_ONLY]
+    signature = inspect.Signature([*by_position, *by_name, *options.parameters()])
+
+    @wraps(implementation)
+    def call(*arguments: Any, **given: Any) -> Any:
+        if len(arguments) > len(by_position):
+            signature.bind(*arguments, **given)  # which raises
+        chosen = {name: given.pop(name) for name in list(given) if name in given_as_options}
+        return implementation(*arguments, **given, **{last.name: options.of(chosen)})
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.options = options  # type: ignore[attr-defined]
+    return call
 
 
 def first_and_required(verb: Callable[..., Any]) -> tuple[str, tuple[None, ...]]:
@@ -95,14 +135,14 @@ def first_and_required(verb: Callable[..., Any]) -> tuple[str, tuple[None, ...]]
     return first.name, (None,) * len(required)
 
 
-def load_implementation(dispatcher: Any, model: Any, modules_of: Modules) -> Any:
+def load_implementation(dispatcher: Any, kind: type, modules_of: Modules) -> Any:
     """What a verb does with this kind of model, imported where that is needed; the verb itself if there is nothing."""
     nothing = dispatcher.dispatch(object)
-    for kind in type(model).__mro__:
-        for module in modules_of(kind.__name__) or ():
+    for base in kind.__mro__:
+        for module in modules_of(base.__name__) or ():
             import_module(module)
-            if dispatcher.dispatch(type(model)) is not nothing:
-                return dispatcher.dispatch(type(model))
+            if dispatcher.dispatch(kind) is not nothing:
+                return dispatcher.dispatch(kind)
     return nothing
 
 
@@ -114,11 +154,16 @@ def signature_mismatch(
     try:
         signature.bind(*arguments, **options)
     except TypeError as error:
-        what = f"{name} of a {type(arguments[0]).__name__}"
+        what = f"{name} of a {name_of_kind(arguments[0])}"
         known = list(signature.parameters)[1:]
         unknown = [option for option in options if option not in known]
         return f"{what} has no option {unknown[0]!r}; {hint(unknown[0], known)}" if unknown else f"{what}: {error}"
     return None
+
+
+def name_of_kind(model: Any) -> str:
+    """The name of the class of a model, or of a class that stands for its kind."""
+    return model.__name__ if isinstance(model, type) else type(model).__name__
 
 
 def refuse_model(verb: str, model: Any) -> Unsupported:

@@ -1,10 +1,13 @@
-"""Options that users give as names, seeds or sizes, turned into objects."""
+"""`Options`, the arguments of learners and engines; and options that users give as names, seeds or sizes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
-from typing import Any
+from inspect import Parameter, cleandoc
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,6 +15,82 @@ from juncture.base.checks import check_iterable, check_kind, shown
 from juncture.errors import InvalidData, Unsupported, hint
 
 MAX_DRAWS = 2**62  # the largest size of an array
+
+
+class Options:
+    """The base of frozen dataclasses that are the arguments of a learner or an engine.
+
+    A field is an argument: its name, its default, and a paragraph under "Parameters" in the docstring stand there and
+    nowhere else. `__post_init__` checks the values. Verbs, estimators, commands and the documentation read the fields.
+
+    Options of what a verb does with a kind of model have a field `method` where there are several ways, or one with
+    options of its own: `methods` has the learner of each name, that of "auto" first. An option of the learner may be
+    given beside the others: `max_steps=50` stands for `method=jt.Newton(max_steps=50)`.
+    """
+
+    methods: ClassVar[Mapping[str, type[Options]]] = {}
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of the options."""
+        return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """The options as parameters of a function that are given by name, those of the learners after them."""
+        found = {field.name: field.default for field in fields(cls)} if is_dataclass(cls) else {}
+        for learner in cls.methods.values():
+            found = {field.name: field.default for field in fields(learner)} | found  # type: ignore[arg-type]
+        own = cls.names()
+        order = [*own, *(name for name in found if name not in own)]
+        return [Parameter(name, Parameter.KEYWORD_ONLY, default=found[name]) for name in order]
+
+    @classmethod
+    def descriptions(cls) -> dict[str, str]:
+        """Name → what the docstring says of the option."""
+        found: dict[str, str] = {}
+        for kind in reversed(cls.__mro__):
+            found |= parameter_texts(kind.__doc__ or "")
+        return {name: found[name] for name in cls.names() if name in found}
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options that were given by name; what the learner has goes to it."""
+        own = cls.names()
+        made = cls(**{name: value for name, value in given.items() if name in own})
+        return made.with_learner({name: value for name, value in given.items() if name not in own})
+
+    def with_learner(self, given: Mapping[str, Any]) -> Self:
+        """The same options with the learner in place of its name, which has these options."""
+        if not self.methods:
+            return self
+        method = getattr(self, "method", "auto")
+        learner = resolve_learner(method, self.methods)
+        unknown = [name for name in given if name not in learner.names()]
+        if unknown:
+            raise Unsupported(f"{type(learner).__name__} has no option {unknown[0]!r}; {hint(unknown[0], learner.names())}")
+        return replace(self, method=replace(learner, **given) if given else learner)  # type: ignore[type-var]
+
+
+def resolve_learner(method: Any, methods: Mapping[str, type[Options]]) -> Any:
+    """The learner that a name, its class or itself stands for; "auto" is the first."""
+    known = {"auto": next(iter(methods.values())), **methods}
+    found = resolve(method, known, what="method of learning")
+    if not isinstance(found, tuple(methods.values())):
+        names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()))
+        raise Unsupported(f"a method of learning is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}")
+    return found
+
+
+def parameter_texts(docstring: str) -> dict[str, str]:
+    """Name → text of the parameters in a docstring."""
+    _, _, section = cleandoc(docstring).partition("Parameters\n----------\n")
+    section = re.split(r"\n\n?[A-Z]\w*\n-{3,}\n", section)[0]
+    found: dict[str, str] = {}
+    for head, body in re.findall(r"^(\S[^\n]*)\n((?:[ \t]+[^\n]*\n?|\n)+)", section, re.MULTILINE):
+        text = " ".join(body.split())
+        found |= dict.fromkeys(head.split(", "), text)
+    return found
 
 
 def resolve(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -44,8 +44,14 @@ class Fit(Value, Generic[M]):
         check_learned(model)
         self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
 
+    def with_model(self, model: M) -> Self:
+        """The same result with another model in it, such as one that knows the names of its columns."""
+        copy = object.__new__(type(self))
+        copy._set(**{**{name: self.__dict__[name] for name in self._fields}, "model": model})
+        return copy
+
     def __repr__(self) -> str:
-        return f"Fit({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
+        return f"{type(self).__name__}({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
 
     def to_diagram(self) -> Course:
         """The objective at the start and after each step."""

@@ -27,12 +27,16 @@ Expand = Callable[[np.ndarray], Expansion]
 
 
 class Minimum(NamedTuple):
-    """Where the method ended, the function there, whether it ended before it ran out of steps, and how many it took."""
+    """Where the method ended, the function there, whether it ended before it ran out of steps, and its course."""
 
     point: np.ndarray
     here: Expansion
     converged: bool
-    num_steps: int = 0
+    values: tuple[float, ...] = ()  # of the function: at the start, and after each step
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.values) - 1
 
 
 def newton_step(here: Expansion) -> np.ndarray:
@@ -122,19 +126,21 @@ class DampedNewton:
         `first` is the expansion at the start, where that is known already.
         """
         point, here = start, expand(start) if first is None else first
-        for number in range(self.max_steps):
+        values = [here.value]
+        for _ in range(self.max_steps):
             step = self.step_of(here) if start.size else start
             decrement = -float(here.gradient @ step)
             is_settled = decrement <= self.tolerance + self.relative_tolerance * abs(here.value)
             if here.value < self.lowest or (is_settled and not self.relative_tolerance):
-                return Minimum(point, here, True, number)
+                return Minimum(point, here, True, tuple(values))
             size, there = self._halve(expand, point, step, here)
             if there is None:  # nothing but rounding is left to gain
-                return Minimum(point, here, True, number)
+                return Minimum(point, here, True, tuple(values))
             point, here = point + size * step, there
+            values.append(here.value)
             if is_settled or is_short(step, point, self.step_tolerance):
-                return Minimum(point, here, True, number + 1)
-        return Minimum(point, here, False, self.max_steps)
+                return Minimum(point, here, True, tuple(values))
+        return Minimum(point, here, False, tuple(values))
 
     def _halve(
         self, expand: Expand, point: np.ndarray, step: np.ndarray, here: Expansion

@@ -199,7 +199,7 @@ class SoftmaxLikelihood:
         if turned.turn is None:
             return found, is_minimum
         point = (found.point.reshape(turned.shape) @ turned.turn.T).reshape(-1)
-        return Minimum(point, self.expand(point), found.converged, found.num_steps), is_minimum
+        return found._replace(point=point, here=self.expand(point)), is_minimum
 
     @property
     def is_bounded(self) -> bool:

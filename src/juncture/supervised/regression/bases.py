@@ -11,10 +11,10 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_flag, check_kind, check_number
 from juncture.base.values import Value, read_only
-from juncture.data.feature_names import NamedFeatures
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.numerics.stable import sigmoid
+from juncture.supervised.model import SupervisedModel
 from juncture.supervised.regression.inputs_and_targets import Pairs, read_inputs, read_pairs
 
 
@@ -224,7 +224,7 @@ class SplineBasis(Basis):
         return f"SplineBasis({len(self.knots)} knots, degree={self.degree})"
 
 
-class FeatureModel(NamedFeatures):
+class FeatureModel(SupervisedModel):
     """A model of a target given features φ(x) of inputs, with a coefficient for each; `feature_names` are of x."""
 
     _fields: ClassVar[tuple[str, ...]] = ()  # the basis is the last field of a regression

@@ -6,20 +6,23 @@ penalty the weights are w = u - v with u, v ≥ 0, for which the penalty Σ stre
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_count, check_flag, check_number
-from juncture.base.values import Value, few, read_only
-from juncture.data.feature_names import name_model
-from juncture.data.rows import Rows
+from juncture.base.checks import check_array, check_flag
+from juncture.base.options import Options
+from juncture.base.values import few, number_of, read_only
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel, NotConvergedWarning, warn_user
 from juncture.learning.conditionals.softmax import NEWTON, SoftmaxLikelihood, standardization
+from juncture.learning.fit import Fit
+from juncture.learning.newton import Newton
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
+from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import as_numbers, log_sum_exp, softmax
 from juncture.supervised.regression.bases import Basis, FeatureModel, LinearBasis, check_basis
 from juncture.supervised.regression.inputs_and_targets import (
@@ -29,6 +32,7 @@ from juncture.supervised.regression.inputs_and_targets import (
     read_inputs,
     read_weights,
 )
+from juncture.supervised.model import read_training
 from juncture.variables import as_plain
 
 
@@ -45,13 +49,22 @@ class LogisticRegression(FeatureModel):
     basis
         The features φ; by default a constant and the inputs.
 
+    `jt.fit(jt.supervised.LogisticRegression, X, y)` learns one, with the options of `LogisticOptions`.
+
     Examples
     --------
+    >>> import juncture as jt
+    >>> fitted = jt.fit(jt.supervised.LogisticRegression, [0.0, 1.0, 2.0, 3.0], ["no", "yes", "no", "yes"])
+    >>> fitted.model.coefficients.round(4).tolist(), fitted.standard_errors.round(4).tolist()
+    ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
+    >>> round(jt.infer(fitted.model, {"x0": 3.0})["y"]["yes"], 4)
+    0.7963
     >>> model = LogisticRegression(["no", "yes"], [-1.0, 2.0])
     >>> model.predict_proba([0.5, 2.0]).round(4).tolist()
     [[0.5, 0.5], [0.0474, 0.9526]]
     """
 
+    kind: ClassVar[str] = "logistic regression"
     classes: tuple[Any, ...]
     coefficients: np.ndarray
     basis: Basis
@@ -84,6 +97,11 @@ class LogisticRegression(FeatureModel):
         scores = self._features(inputs) @ self.coefficients.T
         return np.concatenate([np.zeros((len(scores), 1)), scores], axis=1)
 
+    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> np.ndarray:
+        """(row, class): log p(class | x)."""
+        scores = self.log_odds(rows)
+        return np.asarray(scores - log_sum_exp(scores, axis=1)[:, None])
+
     def predict_proba(self, inputs: Any) -> np.ndarray:
         """(row, class): p(class | x)."""
         return softmax(self.log_odds(inputs))
@@ -103,20 +121,25 @@ class LogisticRegression(FeatureModel):
         return f"LogisticRegression([{labels}], {self.coefficients.shape[1]} features, basis={self.basis!r})"
 
 
-class LogisticFit(Value):
+class LogisticFit(Fit[LogisticRegression]):
     """A logistic regression learned from rows.
 
     Attributes
     ----------
     model
         The `LogisticRegression`.
+    log_likelihood
+        Of the rows under the model, without the penalty.
+    trace
+        The penalised log-likelihood at the start and after each step of Newton's method, or of the search under an L1
+        penalty.
+    statistics
+        None: the likelihood needs all rows.
     information
         (coefficient, coefficient): minus the second derivatives of the penalised log-likelihood, in the order of
         `model.coefficients` read by rows.
     root
         (coefficient, direction): B with BBᵀ the covariance; a direction for each that rows or penalty determine.
-    log_likelihood
-        Of the rows under the model, without the penalty.
     log_posterior
         The log-likelihood less the penalty.
     num_rows
@@ -125,22 +148,20 @@ class LogisticFit(Value):
         What was subtracted: None, `jt.L1` or `jt.L2`.
     has_proper_prior
         Whether the penalty is a Gaussian prior of every coefficient, that of the constant too.
-    num_steps
-        The steps of Newton's method, or of the search under an L1 penalty.
     """
 
-    model: LogisticRegression
     information: np.ndarray
     root: np.ndarray
-    log_likelihood: float
     log_posterior: float
     num_rows: float
     penalty: Penalty | None
     has_proper_prior: bool
-    num_steps: int
 
-    def __init__(self, model: LogisticRegression, information: Any, root: Any, **facts: Any) -> None:
-        self._set(model=model, information=read_only(information), root=read_only(root), **facts)
+    def __init__(
+        self, model: LogisticRegression, log_likelihood: float, trace: Trace, *, information: Any, root: Any, **facts: Any
+    ) -> None:
+        super().__init__(model, log_likelihood, trace, None)
+        self._set(information=read_only(information), root=read_only(root), **facts)
 
     @cached_property
     def covariance(self) -> np.ndarray:
@@ -159,65 +180,60 @@ class LogisticFit(Value):
         """The probability of each class over one input; `jt.plot`."""
         return plot(self, **options)
 
-    def __repr__(self) -> str:
-        return f"LogisticFit(log-likelihood {self.log_likelihood:.6g}, penalty={self.penalty!r})"
 
-
-def fit_logistic(  # noqa: PLR0913
-    inputs: Any,
-    targets: Any,
-    basis: Basis | None = None,
-    *,
-    classes: Any = None,
-    weights: Any = None,
-    penalty: Penalty | None = None,
-    penalize_constant: bool = False,
-    tolerance: float | None = None,
-    max_steps: int | None = None,
-) -> LogisticFit:
-    """Maximum likelihood of a logistic regression, or its mode under a prior.
+@dataclass(frozen=True)
+class LogisticOptions(Options):
+    """How a logistic regression is learned: maximum likelihood, or its mode under a prior.
 
     Classes that a hyperplane separates have no maximum of the likelihood, and are refused without a penalty.
 
     Parameters
     ----------
-    inputs
-        A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        The class of each row: text, numbers or truth values.
     basis
         The features; by default a constant and the inputs.
     classes
         The classes in order; by default those of the targets, sorted.
-    weights
-        The weight of each row.
     penalty
         `jt.L2(strength)`: ½ strength Σ w² is subtracted from the log-likelihood, a Gaussian prior. `jt.L1(strength)`:
         strength Σ |w|, which makes some weights exactly 0. For more than two classes every class has weights w, and
         coefficients are their differences to those of the first.
     penalize_constant
         Whether the coefficient of the constant is in the penalty.
-    tolerance, max_steps
-        When to end: the largest entry of a step, relative to the weights in standard deviations, 1e-8 by default; under
-        an L1 penalty the gradient by row, 1e-9. After `max_steps`, 100 and 20,000 by default, a warning says so.
-
-    Returns
-    -------
-    LogisticFit
-
-    Examples
-    --------
-    >>> fit = fit_logistic([0.0, 1.0, 2.0, 3.0], ["no", "yes", "no", "yes"])
-    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
-    ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
+    method
+        "newton", or a `jt.Newton` with its options.
     """
-    rows, chosen = Rows.of(inputs, weights=weights), check_basis(basis)
-    table = read_inputs(rows)
-    labels, codes = read_classes(targets, len(table), classes)
-    heavy, kind = read_weights(rows.weights(len(table)), len(table)), check_penalty(penalty)
+
+    basis: Basis | None = None
+    classes: Any = None
+    penalty: Penalty | None = None
+    penalize_constant: bool = False
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"newton": Newton}
+
+    def __post_init__(self) -> None:
+        check_basis(self.basis)
+        check_penalty(self.penalty)
+        check_flag(self.penalize_constant, "penalize_constant")
+
+
+def fit_logistic(
+    model: LogisticRegression | type[LogisticRegression],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    options: LogisticOptions,
+) -> LogisticFit:
+    """The regression of largest likelihood; one that is given says its basis, classes and columns."""
+    read = read_training(model, data, y, weights)
+    if not isinstance(model, type):
+        options = replace(options, basis=options.basis or model.basis, classes=options.classes or model.classes)
+    table, chosen = read_inputs(read.inputs), check_basis(options.basis)
+    labels, codes = read_classes(read.targets, len(table), options.classes)
+    heavy = read_weights(read.inputs.weights(len(table)), len(table))
     features = table if type(chosen) is LinearBasis else chosen.features(table)[:, int(chosen.has_constant) :]
     standard = standardization(features, heavy, is_centered=chosen.has_constant)
-    free = not check_flag(penalize_constant, "penalize_constant")
+    free = not options.penalize_constant
     if not free and chosen.has_constant:
         standard = standard._replace(center=np.zeros(features.shape[1]))
     scale = np.append(np.full(int(chosen.has_constant), float(not free)), 1 / standard.deviation)
@@ -231,12 +247,8 @@ def fit_logistic(  # noqa: PLR0913
         couple(len(labels)),
         chosen.has_constant,
     )
-    if tolerance is not None:
-        check_number(tolerance, "tolerance", above=0, finite=True)
-    if max_steps is not None:
-        check_count(max_steps, "max_steps", least=1)
-    limits = {key: value for key, value in (("tolerance", tolerance), ("max_steps", max_steps)) if value is not None}
-    return name_model(learn(likelihood, labels, chosen, kind, scale, limits), rows.names)
+    found = learn(likelihood, labels, chosen, options.penalty, scale, options.method.limits)
+    return found.with_model(found.model._with_names(read.names, read.target_name))
 
 
 def learn(
@@ -251,9 +263,9 @@ def learn(
     strength = penalty.squared if penalty is not None else 0.0
     bent = replace(likelihood, penalty=strength * scale**2)
     if penalty is not None and penalty.absolute:
-        point, num_steps = minimize_absolute(likelihood, penalty.absolute * scale, **limits)
+        point, trace = minimize_absolute(likelihood, penalty.absolute * scale, **limits)
     else:
-        point, num_steps = ascend(bent, **limits)
+        point, trace = ascend(bent, **limits)
     change = likelihood.standard.change(likelihood.has_constant)
     coefficients = point.reshape(likelihood.shape) @ change.T
     here, plain = bent.expand(point), likelihood.expand(point)
@@ -262,15 +274,15 @@ def learn(
     model = LogisticRegression(labels, coefficients, basis)
     cost = penalty_at(penalty, point.reshape(likelihood.shape) * scale)
     return LogisticFit(
-        model, back.T @ here.hessian @ back, root, log_likelihood=-plain.value, log_posterior=-plain.value - cost,
-        num_rows=float(likelihood.weights.sum()), penalty=penalty,
-        has_proper_prior=bool(strength > 0 and scale.all()), num_steps=num_steps,
+        model, -plain.value, trace, information=back.T @ here.hessian @ back, root=root,
+        log_posterior=-plain.value - cost, num_rows=float(likelihood.weights.sum()), penalty=penalty,
+        has_proper_prior=bool(strength > 0 and scale.all()),
     )  # fmt: skip
 
 
 def ascend(
     likelihood: SoftmaxLikelihood, tolerance: float = NEWTON.step_tolerance, max_steps: int = NEWTON.max_steps
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, Trace]:
     """The weights at the maximum, and the steps of Newton's method."""
     found, is_minimum = likelihood.minimize(replace(NEWTON, step_tolerance=tolerance, max_steps=max_steps))
     if not found.converged and max_steps < NEWTON.max_steps:
@@ -280,7 +292,8 @@ def ascend(
             "the coefficients grow without end: a hyperplane separates the classes exactly, or a class has no rows;"
             " give a penalty such as penalty=jt.L2(1.0), under which the answer is finite"
         )
-    return found.point, found.num_steps
+    reason = "the steps are short" if found.converged else f"stopped after {number_of(max_steps, 'step')}"
+    return found.point, Trace(tuple(-value for value in found.values), found.converged, reason)
 
 
 def couple(num_classes: int) -> np.ndarray:
@@ -309,8 +322,8 @@ SETTLED = 1e-6  # by the row, above which the search says that it did not conver
 
 def minimize_absolute(
     likelihood: SoftmaxLikelihood, strengths: np.ndarray, tolerance: float = GRADIENT, max_steps: int = MAX_STEPS
-) -> tuple[np.ndarray, int]:
-    """Flat (state but the first, feature): differences to the first class, at the penalised maximum; and the steps.
+) -> tuple[np.ndarray, Trace]:
+    """Flat (state but the first, feature): differences to the first class, at the penalised maximum; and the course of the search.
 
     Of more than two classes every class has weights, which are penalised.
     """
@@ -333,12 +346,18 @@ def minimize_absolute(
 
     start = np.zeros(2 * len(cost))
     options = {"maxiter": max_steps, "maxfun": 2 * max_steps, "ftol": 0.0, "gtol": tolerance, "maxcor": 20}
-    found = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(start), options=options)
+    course = [-downhill(start)[0] * total]
+    found = minimize(
+        downhill, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(start), options=options,
+        callback=lambda intermediate_result: course.append(-intermediate_result.fun * total),
+    )  # fmt: skip
     left = np.where(found.x > 0, found.jac, np.minimum(found.jac, 0.0))
-    if np.abs(left).max(initial=0.0) > max(SETTLED, tolerance):
+    converged = bool(np.abs(left).max(initial=0.0) <= max(SETTLED, tolerance))
+    if not converged:
         warn_user(
             f"the L1 search ended with a gradient, by row, of {np.abs(left).max():.2g}: {found.message}",
             NotConvergedWarning,
         )
     every = (found.x[: len(cost)] - found.x[len(cost) :]).reshape(num_states, -1)
-    return np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1)), int(found.nit)
+    flat = np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1))
+    return flat, Trace(tuple(course), converged, str(found.message))

@@ -1,0 +1,188 @@
+"""`SupervisedModel`: a distribution of a target given inputs, p(y | x); the base of regressions and of classifiers.
+
+A kind of such models has `inputs` and `target`, and `predict_target`: the log-probabilities of the classes of each row,
+or a batch of distributions of a number. The verbs do the rest (`supervised/answers.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from juncture.base.values import number_of
+from juncture.data.dataset import Dataset
+from juncture.data.feature_names import NamedFeatures, Names
+from juncture.data.rows import Rows, default_names, find_names, is_row
+from juncture.data.sources.contract import is_source
+from juncture.data.tables.table import Table
+from juncture.errors import InvalidData, UnknownVariable
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.variables import Scope, Variable
+
+TARGET = "y"  # what a target is called that has no name
+
+
+class SupervisedModel(NamedFeatures):
+    """A model of a target given inputs: p(y | x).
+
+    `target_name` is the name of the target where it was learned from a table, else None for "y".
+    """
+
+    kind: ClassVar[str] = "model of a target given inputs"
+    algorithms: ClassVar[tuple[str, ...]] = ("exact",)  # how predictions are computed, the usual way first
+    target_name: str | None = None
+
+    @property
+    def inputs(self) -> Scope:
+        """The variables that the target is predicted from."""
+        names = self.feature_names or default_names(self.num_columns or 0)
+        return Scope(Variable(name) for name in names)
+
+    @property
+    def target(self) -> Variable:
+        """The variable that is predicted: its states are the classes; it is real for a regression."""
+        return Variable(self._target_name, self._classes)
+
+    @property
+    def variables(self) -> Scope:
+        """The inputs, and the target after them."""
+        return Scope([*self.inputs, self.target])
+
+    @property
+    def _classes(self) -> Sequence[Any] | None:
+        """The labels of the classes; None where the target is a number."""
+        classes: Sequence[Any] | None = getattr(self, "classes", None)
+        return classes
+
+    @property
+    def _target_name(self) -> str:
+        return free_name(self.target_name or TARGET, self.feature_names or ())
+
+    def predict_target(self, rows: Any, *, method: str, rng: Any = None) -> Any:
+        """(row, class): log p(class | row); or of a number, its distribution in each row: a batch of a family."""
+        raise NotImplementedError
+
+    def diagnostics_of(self, method: str) -> Diagnostics:
+        """How far the predictions of an algorithm can be trusted; they are exact for the model as it is."""
+        return EXACT
+
+    def read_inputs(self, data: Any, extra: str = "error") -> tuple[Any, bool]:
+        """The rows of a table as `predict_target` takes them, and whether there is one row alone."""
+        size = self.num_columns
+        if isinstance(data, Mapping) and is_row(data):
+            return Rows.of([data], self.inputs.names, extra=extra).matrix("inputs"), True
+        shape = () if size in {None, 1} else (size,)
+        rows = Rows.of(data, self.feature_names, extra=extra)
+        if rows.is_single(shape):
+            return rows.values.reshape(1, -1), True
+        return rows.matrix("inputs"), False
+
+    def dataset_of(self, rows: Any, targets: np.ndarray) -> Dataset:
+        """Rows of inputs and the codes or numbers of their targets, as columns by name."""
+        columns = dict(zip(self.inputs.names, rows.T, strict=True))
+        return Dataset.from_codes(self.variables, {**columns, self.target.name: targets})
+
+    def _with_names(self, names: Names | None, target: str | None) -> Self:
+        """The same model with names of its columns and of its target."""
+        named = self._named(names)
+        if target in {None, TARGET} or target == named.target_name:
+            return named
+        copy = object.__new__(type(named))
+        copy.__setstate__({**named.__getstate__(), "target_name": target})
+        return copy
+
+    def _named(self, names: Names | None) -> Self:
+        named = super()._named(names)
+        if self.target_name is not None and named is not self:
+            named._set(target_name=self.target_name)
+        return named
+
+    def _key(self) -> Any:
+        return super()._key() if self.target_name is None else (super()._key(), self.target_name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        target = {} if self.target_name is None else {"target_name": self.target_name}
+        return {**super().__getstate__(), **target}
+
+
+class Training(NamedTuple):
+    """Rows to learn from: the inputs, the target as it was given, and the name of the target."""
+
+    inputs: Rows
+    targets: Any
+    target_name: str
+
+    @property
+    def names(self) -> Names | None:
+        return self.inputs.names
+
+
+def read_training(model: Any, data: Any, y: Any, weights: Any = None) -> Training:
+    """The inputs and targets that a model, or the class that stands for its kind, is learned from.
+
+    `y` is one target a row, or the name of the column of the table that has them; left out, it is the column that a
+    model learned from. A model takes the columns of its inputs by their names.
+    """
+    names = None if isinstance(model, type) else model.feature_names
+    if y is None:
+        y = wanted_column(model, data)
+    if not isinstance(y, str):
+        named = target_of_series(y)
+        rows = Rows.of(data, names, weights=weights, extra="ignore")
+        return Training(rows, y, free_name(named, rows.names or ()))
+    table, cells = split_column(data, y, weights)
+    return Training(Rows.of(table, names, weights=weights_left(data, weights), extra="ignore"), cells, y)
+
+
+def wanted_column(model: Any, data: Any) -> str:
+    """The column of a table that holds the target of a model."""
+    name = "y" if isinstance(model, type) else model.target.name
+    if name in (find_names(Rows.of(data).data) or ()):
+        return name
+    kind = model.__name__ if isinstance(model, type) else type(model).__name__
+    raise InvalidData(
+        f"a {kind} is learned from inputs and their targets, and the rows have no column {name!r}: give the targets as"
+        " y=, one a row or the name of their column"
+    )
+
+
+def split_column(data: Any, name: str, weights: Any = None) -> tuple[Table, Any]:
+    """The table without one of its columns, and that column."""
+    table = Rows.of(data).cells()
+    if name not in table.cells:
+        raise UnknownVariable.among(name, table.cells, where="the table, of which `y` names a column,")
+    own = {name, weights} if isinstance(weights, str) else {name}
+    rest = table.only(each for each in table.cells if each not in own)
+    return rest, table.cells[name]
+
+
+def weights_left(data: Any, weights: Any) -> Any:
+    """The weights of rows whose columns were taken apart."""
+    if isinstance(weights, str):
+        table = Rows.of(data).cells()
+        if weights not in table.cells:
+            raise UnknownVariable.among(weights, table.cells, where="the table, of which `weights` names a column,")
+        return np.asarray(table.column(weights).encode(Variable(weights)), np.float64)
+    own = Rows.of(data).given_weights
+    return own if weights is None and not is_source(data) else weights
+
+
+def target_of_series(y: Any) -> str:
+    """What the target is called: as its series is, else "y"."""
+    name = None if isinstance(y, Mapping) else getattr(y, "name", None)
+    return name if isinstance(name, str) and name else TARGET
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """The name, with underscores after it where an input has it."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def check_as_many(num_targets: int, num_rows: int) -> None:
+    """Check that there is one target a row."""
+    if num_targets != num_rows:
+        raise InvalidData(f"there are {number_of(num_rows, 'row')} of inputs, but {number_of(num_targets, 'target')}")
