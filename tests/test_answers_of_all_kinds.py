@@ -257,7 +257,7 @@ def learn(kind: Kind, prior, **options) -> jt.Fit:
     data = jt.sample(kind.model, 40 if kind.sampled is jt.Dataset else [20, 20], rng=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jt.NotConvergedWarning)
-        return jt.fit(kind.model, data, prior, method=jt.ExpectationMaximization(max_steps=3), **options)
+        return jt.fit(kind.model, data, prior=prior, method=jt.ExpectationMaximization(max_steps=3), **options)
 
 
 def numbers_in(value) -> list[np.ndarray]:

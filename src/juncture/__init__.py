@@ -262,6 +262,7 @@ _MODULES = {
     "max_product": "inference.messages.sum_product",
     # learning
     "fit": "verbs",
+    "methods": "verbs",
     "Fit": "learning.fit",
     "Trace": "numerics.iteration",
     "statistics": "verbs",
@@ -271,6 +272,7 @@ _MODULES = {
     "K2": "learning.conditionals.table",
     "ExpectationMaximization": "learning.em.expectation_maximization",
     "GradientAscent": "learning.networks.gradient",
+    "Newton": "learning.newton",
     "L1": "learning.undirected.penalties",
     "L2": "learning.undirected.penalties",
     "FactorStatistics": "learning.undirected.statistics",

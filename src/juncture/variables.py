@@ -1,4 +1,4 @@
-"""Named quantities: `Variable`, the ordered variables of a table (`Scope`), and `Assignment`."""
+"""Named quantities: `Variable`, the ordered variables of a table (`Scope`), and `Assignment`; and what a `Model` is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, KeysView, Sequence, Set
 from dataclasses import FrozenInstanceError
 from functools import cached_property
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -227,6 +227,29 @@ class Scope(tuple[Variable, ...]):  # noqa: SLOT001 (names and shape are kept)
     def union(self, *others: Sequence[Variable]) -> Scope:
         """All variables, each once, in the order in which they first appear."""
         return Scope(distinct_variables([self, *map(Scope, others)]))
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What every kind of model has.
+
+    Attributes
+    ----------
+    kind
+        What the kind is called, in words.
+    variables
+        The variables that the model is about, those with states and the real ones.
+    num_parameters
+        The number of free parameters.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def variables(self) -> Scope: ...
+
+    @property
+    def num_parameters(self) -> int: ...
 
 
 def distinct_variables(scopes: Iterable[Iterable[Variable]]) -> list[Variable]:

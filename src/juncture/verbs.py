@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from juncture.base.dispatch import lazy_dispatch, refuse_model
-from juncture.base.kinds import LAID_OUT_BY_LAYER, kinds_with, verb_modules
+from juncture.base.dispatch import lazy_dispatch, refuse_model, what_it_does
+from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, kinds_with, verb_modules
+from juncture.base.methods import MethodList
 from juncture.errors import Unsupported
 
 PUBLIC_NAMES = {"FactorProduct": ("MarkovNetwork", "FactorGraph")}  # of a class that is a base of these
@@ -19,6 +20,10 @@ PUBLIC_NAMES = {"FactorProduct": ("MarkovNetwork", "FactorGraph")}  # of a class
 
 def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsupported:
     """The error of a verb that cannot learn this structure: it names the kinds that can be learned, and a remedy."""
+    if isinstance(structure, type) and structure.__name__ in {*LAID_OUT_BY_LAYER, *KINDS}:
+        return Unsupported(
+            f"{verb} takes a {structure.__name__} and not its class: data do not imply its structure, the model says it"
+        )
     names = [name for kind in kinds for name in PUBLIC_NAMES.get(kind, (kind,))]
     way = ""
     if hasattr(structure, "consistent_extension"):
@@ -256,42 +261,56 @@ def online_filter(model: Any, *, lag: int = 0) -> Any:
 
 
 @lazy_dispatch(verb_modules)
-def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
-    """A model of the given structure, learned from data.
+def fit(
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    prior: Any = None,
+    method: Any = "auto",
+    weights: Any = None,
+    rng: Any = None,
+    progress: Any = None,
+    **options: Any,
+) -> Any:
+    """Learn a model of the given structure from data.
+
+    `jt.methods(model)` lists the methods of learning and all options for a kind of model.
 
     Parameters
     ----------
-    structure
-        A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
-        real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace`, `ConditionalRandomField`, `Mixture` or `EnergyModel`. Options that networks do not
-        have are documented in `juncture.learning.undirected.fit`,
-        `juncture.learning.undirected.gaussian`, `juncture.sequences.hidden_markov.fit`,
-        `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit`,
-        `juncture.sequences.conditional_random_field.fit` and `juncture.latent.mixtures.fit`; for an `EnergyModel`
-        `juncture.latent.energy`, for a `FactorAnalysis` or `ProbabilisticPCA`
-        `juncture.latent.factor_analysis.fit`, for a `RestrictedBoltzmannMachine` `juncture.latent.boltzmann.fit`, for a
-        `LatentDirichletAllocation` `juncture.latent.topics.fit`.
+    model
+        What is known before: a model, whose kind and structure stay, and where iterations start. A graph of variables:
+        a `DirectedGraph` gives a `BayesianNetwork`, an `UndirectedGraph` of real numbers the Gaussian `MarkovNetwork`
+        of maximum likelihood. Or a class, where the data imply the structure: `jt.fit(jt.supervised.LogisticRegression, X,
+        y)`.
     data
-        Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
-        expectation maximisation. Complete rows may also be a source, which is read block by block
-        (`juncture.data.sources.as_source`).
+        Rows: a frame, a mapping of columns, a `Dataset`, a file, or a source that is read block by block; or sequences.
+        Holes and latent variables are completed by expectation maximisation.
+    y
+        For a model of a target given inputs: one target a row, or the name of the column of the table that has them.
     prior
-        A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
-        `Gaussian` with mean 0 for its weights, a `LinearGaussian` a `NormalInverseGamma` for its intercept and
+        Of a network a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic`
+        takes a `Gaussian` with mean 0 for its weights, a `LinearGaussian` a `NormalInverseGamma` for its intercept and
         variance, which holds its slopes near 0 with the same strength. For every kind of model a `Dirichlet` (and a
         number, which stands for one) adds its concentration to the counts: the mean of the posterior; `point="mode"`
         adds 1 less.
+    method
+        The name of a method of learning, or a learner with its options, such as
+        `jt.ExpectationMaximization(max_steps=50)`.
+    weights
+        The weight of each row, or of each sequence; or the name of the column that has them. A row of weight 2 counts
+        as two rows.
+    rng
+        A seed or a `numpy.random.Generator`, for starts and draws.
+    progress
+        A function that is called after each step with its number and the objective.
     **options
-        For networks: `variables` declares states, also of latent variables. `latent` names variables whose columns, if
-        there are any, are not used. `weights` are those of the rows, or the name of their column. `missing` is a
-        marker of missing values, such as "?" or -999, or a list of markers. `fixed` names
-        children whose conditionals are kept. `point` is "mean" or "mode" of the posterior. `on_unseen` is "uniform" or
-        "error", for configurations of the parents that no row has. For rows with holes, `method` is "em", "gradient",
-        an `ExpectationMaximization` or a `GradientAscent`; `engine` is the engine of the E-step, as `method` in
-        `infer`; `rng` seeds random starts; `progress(step, objective)` is
-        called after each step.
+        Further options of the kind. For networks: `variables` declares states, also of latent variables. `latent` names
+        variables whose columns, if there are any, are not used. `missing` is a marker of missing values, such as "?" or
+        -999, or a list of markers. `fixed` names children whose conditionals are kept. `point` is "mean" or "mode" of
+        the posterior. `on_unseen` is "uniform" or "error", for configurations of the parents that no row has. `engine`
+        is the engine of the E-step, as `method` in `infer`.
 
     Returns
     -------
@@ -306,7 +325,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     >>> model["rain"].to_dict()
     {'no': 0.5, 'yes': 0.5}
     """
-    raise refuse_structure("fit", [*LAID_OUT_BY_LAYER, *kinds_with("verbs")], structure)
+    raise refuse_structure("fit", [*LAID_OUT_BY_LAYER, *kinds_with("verbs")], model)
 
 
 @lazy_dispatch(verb_modules)
@@ -367,3 +386,37 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     array([0.6, 0.4])
     """
     raise refuse_structure("estimate", COUNTED, structure)
+
+
+VERBS = ("infer", "most_probable", "sample", "log_prob", "online_filter", "fit", "statistics", "estimate")
+
+
+def methods(model: Any) -> MethodList:
+    """What the verbs take for a kind of model: the names of `method=`, and the options with their defaults.
+
+    Parameters
+    ----------
+    model
+        A model, or the class of one.
+
+    Returns
+    -------
+
+    MethodList
+    -------
+        which prints as a list of calls; `names`, `options` and `descriptions` hold them by verb.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.methods(jt.supervised.LogisticRegression).names["fit"]
+    ('auto', 'newton')
+    >>> "forward-backward" in jt.methods(jt.HiddenMarkovModel).names["infer"]
+    True
+    """
+    kind = model if isinstance(model, type) else type(model)
+    found = {verb: what_it_does(globals()[verb], kind) for verb in VERBS}
+    known = {verb: implementation for verb, implementation in found.items() if implementation is not None}
+    if not known:
+        raise refuse_model("methods", model)
+    return MethodList.of(kind, known)

@@ -19,7 +19,9 @@ ORDERS = {
         "graphs", "families", "factors", "components", "information", "networks", "inference", "learning", "clusters",
         "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
     ],
-    "base": ["values", "checks", "notes", "options", "intervals", "compilation", "dispatch", "kinds", "documents"],
+    "base": [
+        "values", "checks", "notes", "options", "methods", "intervals", "compilation", "dispatch", "kinds", "documents",
+    ],
     "base.documents": [
         "json_text", "node", "codec", "kinds",
     ],

@@ -30,7 +30,7 @@ def test_fitting_a_graph_warns_once_and_names_how_many():
     with pytest.warns(
         jt.IdentifierWarning, match=r"learned from it \(1 other columns look like identifiers too\)"
     ) as said:
-        jt.fit(jt.DirectedGraph.parse("Smoker -> patient; visit"), rows, 1)
+        jt.fit(jt.DirectedGraph.parse("Smoker -> patient; visit"), rows, prior=1)
     assert len(said) == 1
     with pytest.warns(jt.IdentifierWarning):
         jt.fit(jt.DirectedGraph.parse("Smoker; patient"), rows)
@@ -40,8 +40,8 @@ def test_what_is_meant_or_not_used_does_not_warn(tmp_path):
     rows = {"patient": NAMES, **ROWS}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        jt.fit(CANCER, rows, 1)  # extra columns of a network's rows are ignored
-        jt.fit(jt.DirectedGraph.parse("Smoker -> Cancer"), rows, 1)
+        jt.fit(CANCER, rows, prior=1)  # extra columns of a network's rows are ignored
+        jt.fit(jt.DirectedGraph.parse("Smoker -> Cancer"), rows, prior=1)
         jt.learn_structure(rows, "chow-liu", variables=[jt.Variable("patient", NAMES)])
         jt.learn_structure({"few": [str(number) for number in range(20)], "b": [0, 1] * 10}, "chow-liu")
         weights = jt.Dataset({"day": range(25), "b": [0, 1, 1, 0, 1] * 5}, weights=[10] * 25)

@@ -53,12 +53,7 @@ def lazy_dispatch(modules_of: Modules) -> Callable[[Callable[P, R_co]], Dispatch
             if PATH.get() is None and is_automatic():
                 with on_path(choose_path(partial(predict_operations, verb.__name__, arguments, options))):
                     return call(*arguments, **options)
-            kind = arguments[0] if isinstance(arguments[0], type) else type(arguments[0])
-            implementation = dispatcher.dispatch(kind)
-            if implementation is verb:
-                implementation = load_implementation(dispatcher, kind, modules_of)
-            if isinstance(arguments[0], type) and not getattr(implementation, "takes_class", False):
-                implementation = verb
+            implementation = find_implementation(dispatcher, arguments[0], modules_of)
             if implementation is verb:
                 return dispatcher.__wrapped__(arguments[0], *required)  # which says what it takes
             try:
@@ -69,9 +64,16 @@ def lazy_dispatch(modules_of: Modules) -> Callable[[Callable[P, R_co]], Dispatch
                     raise
                 raise Unsupported(complaint) from None
 
+        call.dispatcher, call.modules_of = dispatcher, modules_of  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def what_it_does(verb: Any, kind: type) -> Callable[..., Any] | None:
+    """The implementation of a verb for a kind of model; None if there is none."""
+    found = load_implementation(verb.dispatcher, kind, verb.modules_of)
+    return None if found is verb.dispatcher.dispatch(object) else found
 
 
 def one_path(function: Callable[P, R_co]) -> Callable[P, R_co]:
@@ -135,9 +137,19 @@ def first_and_required(verb: Callable[..., Any]) -> tuple[str, tuple[None, ...]]
     return first.name, (None,) * len(required)
 
 
+def find_implementation(dispatcher: Any, model: Any, modules_of: Modules) -> Any:
+    """What a verb does with a model, or with a class in place of one if it takes classes; else the verb itself."""
+    if not isinstance(model, type):
+        return load_implementation(dispatcher, type(model), modules_of)
+    found = load_implementation(dispatcher, model, modules_of)
+    return found if getattr(found, "takes_class", False) else dispatcher.dispatch(object)
+
+
 def load_implementation(dispatcher: Any, kind: type, modules_of: Modules) -> Any:
     """What a verb does with this kind of model, imported where that is needed; the verb itself if there is nothing."""
-    nothing = dispatcher.dispatch(object)
+    nothing, known = dispatcher.dispatch(object), dispatcher.dispatch(kind)
+    if known is not nothing:
+        return known
     for base in kind.__mro__:
         for module in modules_of(base.__name__) or ():
             import_module(module)
@@ -157,7 +169,10 @@ def signature_mismatch(
         what = f"{name} of a {name_of_kind(arguments[0])}"
         known = list(signature.parameters)[1:]
         unknown = [option for option in options if option not in known]
-        return f"{what} has no option {unknown[0]!r}; {hint(unknown[0], known)}" if unknown else f"{what}: {error}"
+        if unknown:
+            return f"{what} has no option {unknown[0]!r}; {hint(unknown[0], known)}"
+        is_prior = name == "fit" and len(arguments) > 2 and "prior" in known
+        return f"{what}: {error}{'; a prior is given by name, prior=…' if is_prior else ''}"
     return None
 
 

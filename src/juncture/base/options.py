@@ -38,9 +38,9 @@ class Options:
     @classmethod
     def parameters(cls) -> list[Parameter]:
         """The options as parameters of a function that are given by name, those of the learners after them."""
-        found = {field.name: field.default for field in fields(cls)} if is_dataclass(cls) else {}
-        for learner in cls.methods.values():
-            found = {field.name: field.default for field in fields(learner)} | found  # type: ignore[arg-type]
+        found: dict[str, Any] = {}
+        for kind in (*cls.methods.values(), cls):  # type: Any
+            found |= {field.name: field.default for field in (fields(kind) if is_dataclass(kind) else ())}
         own = cls.names()
         order = [*own, *(name for name in found if name not in own)]
         return [Parameter(name, Parameter.KEYWORD_ONLY, default=found[name]) for name in order]
@@ -68,7 +68,9 @@ class Options:
         learner = resolve_learner(method, self.methods)
         unknown = [name for name in given if name not in learner.names()]
         if unknown:
-            raise Unsupported(f"{type(learner).__name__} has no option {unknown[0]!r}; {hint(unknown[0], learner.names())}")
+            raise Unsupported(
+                f"{type(learner).__name__} has no option {unknown[0]!r}; {hint(unknown[0], learner.names())}"
+            )
         return replace(self, method=replace(learner, **given) if given else learner)  # type: ignore[type-var]
 
 
@@ -78,7 +80,9 @@ def resolve_learner(method: Any, methods: Mapping[str, type[Options]]) -> Any:
     found = resolve(method, known, what="method of learning")
     if not isinstance(found, tuple(methods.values())):
         names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()))
-        raise Unsupported(f"a method of learning is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}")
+        raise Unsupported(
+            f"a method of learning is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}"
+        )
     return found
 
 

@@ -79,7 +79,7 @@ def fit_source(task: FitTask, source: RowSource, objective: str) -> Fit[Any]:
     with show_passes(f"learning from {task.rows}", objective, source.num_rows, task.method.restarts + 1) as bar:
         rows = source if bar is None else WatchedSource(source, bar.begin, bar.watch)
         more = {"latent": task.latent, "method": task.method, "rng": task.seed}
-        return fit(task.model, rows, task.prior, progress=None if bar is None else bar.show, **more)
+        return fit(task.model, rows, prior=task.prior, progress=None if bar is None else bar.show, **more)
 
 
 def fit_resumably(task: FitTask, source: RowSource, resume: str, objective: str) -> Fit[Any]:

@@ -348,9 +348,9 @@ def warm_up_emissions() -> None:
 def warm_up_mixtures() -> None:
     """Learn Gaussian and Bernoulli mixtures, a step each."""
     one_step = ExpectationMaximization(tolerance=1e9)
-    fit(Mixture([0.5, 0.5], MultivariateGaussian(np.eye(2), np.eye(2))), np.eye(3, 2), 1.0, method=one_step)
+    fit(Mixture([0.5, 0.5], MultivariateGaussian(np.eye(2), np.eye(2))), np.eye(3, 2), prior=1.0, method=one_step)
     bits = np.array([[1.0, 0.0], [0.0, np.nan], [0.0, 1.0]])  # complete rows take products of matrices
-    fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), bits, 1.0, method=one_step)
+    fit(Mixture([0.5, 0.5], Independent([Bernoulli([0.4, 0.6])] * 2)), bits, prior=1.0, method=one_step)
 
 
 def warm_up_classifiers() -> None:

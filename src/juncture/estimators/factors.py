@@ -69,7 +69,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return max(1, int((2 * columns + 1 - np.sqrt(8 * columns + 1)) / 2))
 
     def _learn(self, model: Any, rows: np.ndarray, weights: np.ndarray | None) -> Any:
-        return fit(model, rows, self.prior, weights=weights, method=self._em(), rng=draw_seed(self.random_state))
+        return fit(model, rows, prior=self.prior, weights=weights, method=self._em(), rng=draw_seed(self.random_state))
 
     def _em(self) -> ExpectationMaximization:
         return ExpectationMaximization(self.tolerance, self.max_steps, self.restarts, "squarem")

@@ -105,7 +105,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, model: HiddenMarkovModel, sequences: Sequences, start: Any, seed: int) -> Fit[HiddenMarkovModel]:
         method = ExpectationMaximization(self.tolerance, self.max_steps, self.restarts)
-        return fit(model, sequences, self._prior(model), fixed=self.fixed, start=start, method=method, rng=seed)
+        return fit(model, sequences, prior=self._prior(model), fixed=self.fixed, start=start, method=method, rng=seed)
 
     def _prior(self, model: HiddenMarkovModel) -> Any:
         return self.prior

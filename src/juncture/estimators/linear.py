@@ -15,18 +15,20 @@ from juncture.data.tables.labels import label_array
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, hint
 from juncture.estimators.reading import as_plain_column, class_column, draw_seed, row_weights, validate_table
+from juncture.estimators.shell import options_of, shell_of
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
-from juncture.learning.undirected.penalties import L1, L2, Penalty
+from juncture.learning.newton import Newton
+from juncture.learning.undirected.penalties import L2
 from juncture.numerics.stable import log, log_sum_exp
 from juncture.supervised.linear_classifiers.perceptron import Run, apply_rule, warn_not_converged
-from juncture.supervised.regression import bayesian
+from juncture.supervised.regression import bayesian, logistic
 from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import fit_evidence
 from juncture.supervised.regression.fisher_scoring import MOST_STEPS, deviance_explained, fit_generalized_linear
 from juncture.supervised.regression.inputs_and_targets import read_classes, read_targets, read_weights
 from juncture.supervised.regression.laplace import laplace_logistic
-from juncture.supervised.regression.logistic import fit_logistic
+from juncture.supervised.regression.logistic import LogisticOptions, fit_logistic
 
 
 @dataclass(eq=False, repr=False)
@@ -191,24 +193,19 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         return deviance_explained(self.model_, table, y, weights=weights, offset=offset, exposure=exposure)
 
 
-PENALTIES: dict[str, Penalty] = {"l1": L1(1.0), "l2": L2(1.0)}
-
-
-@dataclass(eq=False, repr=False)
+@shell_of(LogisticOptions, Newton, without=("basis", "classes", "method"), defaults={"penalty": L2(1.0)})
 class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression of two or more classes, by damped Newton steps.
 
+    The penalty is `jt.L2(1.0)` unless another is given, as that of scikit-learn's class: a pipeline meets folds whose
+    classes a hyperplane separates, where the likelihood has no maximum. None is maximum likelihood.
+
     Parameters
     ----------
-    penalty
-        `jt.L2(strength)` or `jt.L1(strength)`; "l2", the default, and "l1" have the strength 1. None is maximum
-        likelihood, which refuses classes that a hyperplane separates.
+    {options}
     class_weight
         By what the weights of rows are multiplied: a mapping from classes, of which those left out have 1, or
         "balanced", which gives all classes the same total.
-    tol, max_iter
-        The search ends at a step of no more than `tol`, relative to the weights in standard deviations, or after
-        `max_iter` steps, with a warning. None takes those of `jt.supervised.fit_logistic`.
     posterior
         Whether probabilities average over the Laplace posterior of the coefficients, for an L2 penalty: for two classes
         exactly, for more by draws.
@@ -218,7 +215,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     fit_
-        The `jt.supervised.LogisticFit`, with standard errors.
+        The result of learning, with standard errors.
     classes_
         The classes, sorted.
     coef_, intercept_
@@ -234,11 +231,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['no', 'yes']
     """
 
-    penalty: Any = "l2"
     _: KW_ONLY
     class_weight: Any = None
-    tol: float | None = None
-    max_iter: int | None = None
     posterior: bool = False
     random_state: Any = 0
 
@@ -260,16 +254,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         table, labels = validate_table(self, X, y=y, dtype=np.float64)
         check_classification_targets(label_array(class_column(labels, "y").levels.labels))
-        kind = self.penalty
-        if isinstance(kind, str):
-            kind = PENALTIES[check_choice(kind, PENALTIES, "penalty, as a word,")]
         weights = weigh_classes(self.class_weight, labels, read_weights(row_weights(sample_weight, X), len(table)))
-        self.fit_ = fit_logistic(
-            table, labels, penalty=kind, weights=weights, tolerance=self.tol, max_steps=self.max_iter
-        )
+        options = options_of(self, LogisticOptions, method=options_of(self, Newton))
+        self.fit_ = fit_logistic(logistic.LogisticRegression, table, labels, weights=weights, options=options)
         self.model_ = self.fit_.model
         self.classes_ = label_array(self.model_.classes)
-        self.n_iter_ = self.fit_.num_steps
+        self.n_iter_ = self.fit_.trace.num_steps
         every = self.model_.coefficients
         if len(self.classes_) > 2:
             every = np.concatenate([np.zeros((1, every.shape[1])), every])

@@ -158,7 +158,7 @@ class LikelihoodMixture(MixtureEstimator):
         self.fit_: Fit[Mixture] = fit(
             template,
             rows,
-            self._prior(),
+            prior=self._prior(),
             weights=row_weights(sample_weight, X),
             start=kind,
             hard=self.hard,

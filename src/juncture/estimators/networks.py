@@ -168,7 +168,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             if variable.name not in rows.cells
         ]
         rng = draw_seed(self.random_state)
-        self.fit_ = fit(structure, data, self.prior, variables=latent, method=self.method, rng=rng)
+        self.fit_ = fit(structure, data, prior=self.prior, variables=latent, method=self.method, rng=rng)
         self._adopt(self.fit_.model, target, reading)
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:

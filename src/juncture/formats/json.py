@@ -13,7 +13,8 @@ positions of factors; instead of "values" that no doubles hold there are "log_va
 0. "elimination_order": ["b", "a"] names all variables, in the order in which exact inference is to eliminate them.
 It, "tied" and "plates" may be left out. Unknown keys are refused.
 
-A model that was learned from named columns has their names: "feature_names": ["age", "height"].
+A model that was learned from named columns has their names: "feature_names": ["age", "height"]; one of a target that
+has a name has it too: "target_name": "weight".
 
 A new model is one entry in `MODELS`: how it is written and read. A new kind of conditional is one entry in `KINDS`:
 its keys are fields of the class, written as nested lists; its reader makes the conditional from a `Part`, and may
@@ -49,13 +50,14 @@ from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
+from juncture.supervised.model import SupervisedModel
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
     from juncture.networks.decision_network import Decision, DecisionNetwork, Utility
 
 VERSION = 1
-NAMES = "feature_names"
+NAMES, TARGET = "feature_names", "target_name"
 TOO_DEEP = f"JSON holds at most {MAX_DEPTH} lists and objects inside each other; the parts of this model lie deeper"
 
 
@@ -71,14 +73,19 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
 
 
 def read_named(kind: Kind, document: Node) -> Any:
-    """A value of a kind in the table, with the names of its columns where the document has them."""
-    if not issubclass(kind.model, NamedFeatures) or NAMES not in document.value:
-        return kind.read(document, HEAD)
-    own = {key: value for key, value in document.value.items() if key != NAMES}
-    names = document.child(NAMES)
+    """A value of a kind in the table, with the names of its columns and of its target where the document has them."""
+    head = [NAMES] * issubclass(kind.model, NamedFeatures) + [TARGET] * issubclass(kind.model, SupervisedModel)
+    own = {key: value for key, value in document.value.items() if key not in head}
     model = kind.read(Node(own, document.path, document.text), HEAD)
-    with names.locate_errors():
-        return model.with_feature_names([item.string() for item in names.items()])
+    if NAMES in head and NAMES in document.value:
+        names = document.child(NAMES)
+        with names.locate_errors():
+            model = model.with_feature_names([item.string() for item in names.items()])
+    if TARGET in head and TARGET in document.value:
+        name = document.child(TARGET)
+        with name.locate_errors():
+            model = model.with_target_name(name.string())
+    return model
 
 
 def write_json(model: Any) -> str:
@@ -106,7 +113,9 @@ def encode_model(model: Any) -> dict[str, Any]:
         names = ", ".join([*MODELS, *kinds_with("document")])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
     columns = model.feature_names if isinstance(model, NamedFeatures) else None
-    return load_kind(name).encode(model) | ({} if columns is None else {NAMES: list(columns)})
+    target = model.target_name if isinstance(model, SupervisedModel) else None
+    heads = ({} if columns is None else {NAMES: list(columns)}) | ({} if target is None else {TARGET: target})
+    return load_kind(name).encode(model) | heads
 
 
 def render(value: Any, indent: str) -> str:

@@ -151,8 +151,8 @@ class Phases(NamedTuple):
 def fit_energy(
     model: EnergyModel,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     tolerance: float = 1e-6,
     max_steps: int = 500,
     progress: ProgressCallback | None = None,

@@ -16,6 +16,7 @@ import numpy as np
 from juncture import verbs
 from juncture.base.checks import check_count
 from juncture.base.dispatch import register
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator, as_variable_names
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
@@ -35,8 +36,6 @@ from juncture.inference.engines.verb_options import (
     check_num_rows,
     check_policy,
     impossible_indices,
-    register_methods,
-    resolve_method,
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.supervised.model import SupervisedModel, check_as_many, split_column
@@ -149,7 +148,9 @@ class TargetBeliefs(OneVariable):
             raise Unsupported("targets are drawn given one row; infer and sample once for each row")
         count, generator = check_num_rows(n), as_generator(rng)
         rows = np.zeros(count, np.int64)
-        return Dataset.from_codes(self.scope, {self.variable: draw_targets(self.model, self.predicted[rows], generator)})
+        return Dataset.from_codes(
+            self.scope, {self.variable: draw_targets(self.model, self.predicted[rows], generator)}
+        )
 
     def __len__(self) -> int:
         return len(self.log_evidences)
@@ -175,7 +176,7 @@ class TargetBeliefs(OneVariable):
         return f"TargetBeliefs({self.variable}; {rows}; {kind}, by {self.method})"
 
 
-def infer_target(
+def infer_target(  # noqa: PLR0913 (one verb, many options)
     model: SupervisedModel,
     evidence: Any,
     *,
@@ -299,7 +300,7 @@ def log_prob_target(
 def sample_target(
     model: SupervisedModel, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", extra: str = "error"
 ) -> Dataset:
-    """Draws of the target: `n` for one row of inputs that is `given`; or one for each row of a table in place of `n`."""
+    """Draws of the target: `n` given one row of inputs; or one for each row of a table in place of `n`."""
     if given is not None:
         beliefs = infer_target(model, given, method=method, rng=rng, extra=extra)
         if not beliefs.is_single:
@@ -307,8 +308,8 @@ def sample_target(
         return beliefs.sample(n, rng=rng)
     if np.ndim(n) == 0 and isinstance(n, int | float | np.number):
         raise InvalidData(
-            f"a {type(model).__name__} is a distribution of {model.target.name!r} given inputs: give a table of inputs in"
-            " place of the number, or one row as given="
+            f"a {type(model).__name__} is a distribution of {model.target.name!r} given inputs: give a table of inputs"
+            " in place of the number, or one row as given="
         )
     rows, is_single = model.read_inputs(take_target(model, n)[0], extra)
     if is_single:
@@ -326,7 +327,7 @@ def draw_targets(model: SupervisedModel, predicted: Any, generator: np.random.Ge
     return draw_codes(np.exp(predicted), generator)
 
 
-def most_probable_target(
+def most_probable_target(  # noqa: PLR0913 (one verb, many options)
     model: SupervisedModel,
     evidence: Any,
     *,
@@ -341,7 +342,9 @@ def most_probable_target(
     """The most probable class of one row, or of each of many; with `k` a list of the k best of one row."""
     resolve_method(model, "most_probable", method)
     if model.target.is_real:
-        raise Unsupported(f"{model.target.name!r} is a number: take the mean, or the mode, of infer(…)[{model.target.name!r}]")
+        raise Unsupported(
+            f"{model.target.name!r} is a number: take the mean, or the mode, of infer(…)[{model.target.name!r}]"
+        )
     beliefs = infer_target(
         model, evidence, on_impossible=on_impossible, extra=extra, budget=budget, memory_limit=memory_limit, rng=rng
     )

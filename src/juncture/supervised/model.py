@@ -11,13 +11,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from juncture.base.checks import shown
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures, Names
 from juncture.data.rows import Rows, default_names, find_names, is_row
 from juncture.data.sources.contract import is_source
 from juncture.data.tables.table import Table
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.variables import Scope, Variable
 
@@ -33,6 +34,11 @@ class SupervisedModel(NamedFeatures):
     kind: ClassVar[str] = "model of a target given inputs"
     algorithms: ClassVar[tuple[str, ...]] = ("exact",)  # how predictions are computed, the usual way first
     target_name: str | None = None
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of free parameters."""
+        raise NotImplementedError
 
     @property
     def inputs(self) -> Scope:
@@ -84,14 +90,18 @@ class SupervisedModel(NamedFeatures):
         columns = dict(zip(self.inputs.names, rows.T, strict=True))
         return Dataset.from_codes(self.variables, {**columns, self.target.name: targets})
 
-    def _with_names(self, names: Names | None, target: str | None) -> Self:
-        """The same model with names of its columns and of its target."""
-        named = self._named(names)
-        if target in {None, TARGET} or target == named.target_name:
-            return named
-        copy = object.__new__(type(named))
-        copy.__setstate__({**named.__getstate__(), "target_name": target})
+    def with_target_name(self, name: str | None) -> Self:
+        """The same model with a name of its target; None leaves it as "y"."""
+        if name is not None and not (isinstance(name, str) and name and name not in (self.feature_names or ())):
+            raise InvalidModel(f"the name of a target is a text that is no name of an input; got {shown(name)}")
+        copy = object.__new__(type(self))
+        state = {key: value for key, value in self.__getstate__().items() if key != "target_name"}
+        copy.__setstate__(state if name is None else {**state, "target_name": name})
         return copy
+
+    def _with_names(self, names: Names | None, target: str) -> Self:
+        """The same model with names of its columns and of its target."""
+        return self._named(names).with_target_name(None if target == TARGET else target)
 
     def _named(self, names: Names | None) -> Self:
         named = super()._named(names)

@@ -82,7 +82,7 @@ def test_em_has_the_same_bits_also_after_a_worker_was_lost(client, tmp_path, mon
 
     def learn(data):
         with pytest.warns(jt.NotConvergedWarning):
-            return jt.fit(ASIA.graph, data, 1.0, weights="w", variables=ASIA.variables, method=STEPS).model
+            return jt.fit(ASIA.graph, data, prior=1.0, weights="w", variables=ASIA.variables, method=STEPS).model
 
     found = learn(frame)
     assert_same("model", found)
@@ -94,7 +94,7 @@ def test_every_verb_takes_a_frame_on_a_cluster(client):
     rows = asia_rows(300).drop(columns="w")
     frame, holes = (dd.from_pandas(each, npartitions=3) for each in (rows, with_holes(rows)))
     assert as_source(frame).variables == jt.Dataset(rows).variables
-    assert jt.fit(ASIA, frame, 1.0).model == jt.fit(ASIA, rows, 1.0).model
+    assert jt.fit(ASIA, frame, prior=1.0).model == jt.fit(ASIA, rows, prior=1.0).model
     assert jt.learn_structure(frame) == jt.learn_structure(rows)
     assert np.array_equal(jt.log_prob(ASIA, holes), jt.log_prob(ASIA, with_holes(rows)))
     evidence = holes.drop(columns="lung")
@@ -102,8 +102,8 @@ def test_every_verb_takes_a_frame_on_a_cluster(client):
     assert np.array_equal(found, jt.infer(ASIA, evidence.compute(), targets=["lung"])["lung"].values)
     two = jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0), jt.Gaussian(5.0, 1.0)])
     numbers = np.concatenate([np.random.default_rng(0).normal(size=60), np.arange(4.0, 8.0, 0.2)])
-    mixed = jt.fit(two, dd.from_pandas(pd.DataFrame({"x": numbers}), npartitions=3), "weak")
-    assert mixed.log_likelihood == pytest.approx(jt.fit(two, numbers, "weak").log_likelihood, rel=1e-9)
+    mixed = jt.fit(two, dd.from_pandas(pd.DataFrame({"x": numbers}), npartitions=3), prior="weak")
+    assert mixed.log_likelihood == pytest.approx(jt.fit(two, numbers, prior="weak").log_likelihood, rel=1e-9)
 
 
 def test_an_error_on_a_worker_is_one_sentence_here(client):

@@ -87,8 +87,8 @@ LEARNING_VERBS: dict[str, Verb] = {  # which take rows of the columns that are k
     "collect": lambda rows: rows if isinstance(rows, jt.Dataset) else collect(rows),
     "take": lambda rows: (rows if isinstance(rows, jt.Dataset) else collect(rows)).take([3, 1, 1]),
     "statistics": lambda rows: jt.statistics(GRAPH, rows).to_json(),
-    "fit": lambda rows: jt.fit(GRAPH, rows, 1.0).model,
-    "fit declared": lambda rows: jt.fit(GRAPH, rows, 1.0, variables=[ASIA.variable(name) for name in KEPT]).model,
+    "fit": lambda rows: jt.fit(GRAPH, rows, prior=1.0).model,
+    "fit declared": lambda rows: jt.fit(GRAPH, rows, prior=1.0, variables=[ASIA.variable(name) for name in KEPT]).model,
     "fit markov": lambda rows: jt.fit(MARKOV, rows).model,
     "learn_structure": jt.learn_structure,
     "structure_score": lambda rows: jt.structure_score(GRAPH, rows),
@@ -168,13 +168,14 @@ def test_weights_and_holes_stay_with_the_columns_that_are_kept(kind, tmp_path):
     check_verbs(make, whole, EVIDENCE_VERBS | {name: LEARNING_VERBS[name] for name in holey}, is_once=is_once)
     if is_once:
         return
-    wanted = jt.fit(ASIA, whole, 1.0, latent=LATENT, method=EM).model
-    found = jt.fit(ASIA, make(), 1.0, latent=LATENT, method=EM).model
+    wanted = jt.fit(ASIA, whole, prior=1.0, latent=LATENT, method=EM).model
+    found = jt.fit(ASIA, make(), prior=1.0, latent=LATENT, method=EM).model
     assert all(np.allclose(found[name].values, wanted[name].values, 1e-12, 0) for name in ASIA.variables.names)
     source = as_source(SOURCES[kind].make(ROWS, tmp_path), block_rows=7)
     kept = jt.Dataset(ROWS).only([*KEPT, "v"])
     assert (
-        jt.fit(GRAPH, source.only([*KEPT, "v"]), 1.0, weights="v").model == jt.fit(GRAPH, kept, 1.0, weights="v").model
+        jt.fit(GRAPH, source.only([*KEPT, "v"]), prior=1.0, weights="v").model
+        == jt.fit(GRAPH, kept, prior=1.0, weights="v").model
     )
     for rows in (source.only(KEPT), kept.only(KEPT)):
         with pytest.raises(jt.UnknownVariable, match="'v'"):

@@ -51,7 +51,7 @@ def test_counts_states_and_models_come_without_rows(engine, tmp_path, no_rows):
     graph = ASIA.graph
     found = jt.statistics(graph, make(engine, ROWS, tmp_path))
     assert found.to_json() == jt.statistics(graph, ROWS).to_json()
-    assert jt.fit(graph, make(engine, ROWS, tmp_path), 1.0).model == jt.fit(graph, ROWS, 1.0).model
+    assert jt.fit(graph, make(engine, ROWS, tmp_path), prior=1.0).model == jt.fit(graph, ROWS, prior=1.0).model
     assert jt.learn_structure(make(engine, ROWS, tmp_path)) == jt.learn_structure(ROWS)
 
 
@@ -76,9 +76,9 @@ def test_a_hole_is_refused_with_the_number_of_its_rows_and_learned_by_em(engine,
         jt.statistics(ASIA, make(engine, table, tmp_path))
     method = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
     with pytest.warns(jt.NotConvergedWarning):
-        found = jt.fit(ASIA, make(engine, table, tmp_path), 1.0, method=method)
+        found = jt.fit(ASIA, make(engine, table, tmp_path), prior=1.0, method=method)
     with pytest.warns(jt.NotConvergedWarning):
-        whole = jt.fit(ASIA, table, 1.0, method=method)
+        whole = jt.fit(ASIA, table, prior=1.0, method=method)
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
 
 

@@ -55,7 +55,7 @@ def test_only_labels_and_statistics_travel():
     source = as_source(partitions)
     assert source.variables == jt.Dataset(ROWS).variables
     assert jt.statistics(ASIA, source) == jt.statistics(ASIA, ROWS)
-    assert jt.fit(ASIA, source, 1.0).model == jt.fit(ASIA, ROWS, 1.0).model
+    assert jt.fit(ASIA, source, prior=1.0).model == jt.fit(ASIA, ROWS, prior=1.0).model
     assert max(partitions.bytes_sent) < 4 * 6000  # of 4 × 1000 rows of 8 columns, which are at least 32,000 codes
     collect(source)
     assert partitions.bytes_sent[-1] > 32_000
@@ -154,7 +154,7 @@ def test_em_runs_on_the_partitions_and_threads_give_the_same_bits(monkeypatch):
 
     def learn(data, graph=ASIA.graph):
         with pytest.warns(jt.NotConvergedWarning):
-            return jt.fit(graph, data, 1.0, method=steps).model
+            return jt.fit(graph, data, prior=1.0, method=steps).model
 
     found = learn(as_source(partitions))
     assert max(partitions.bytes_sent) < 4 * 6000
@@ -204,7 +204,7 @@ def test_mixtures_are_learned_on_the_partitions():
     for order in (None, [3, 2, 1, 0]):
         partitions = LocalPartitions(cut(table, 4), order=order)
         with pytest.warns(jt.NotConvergedWarning):
-            models.append(jt.fit(two, as_source(partitions, block_rows=5000), "weak", method=steps).model)
+            models.append(jt.fit(two, as_source(partitions, block_rows=5000), prior="weak", method=steps).model)
         assert min(partitions.bytes_sent[-3:]) < 8000
         assert sum(size > 20_000 for size in partitions.bytes_sent) == 2  # of the prior and of the start
     assert models[0] == models[1]

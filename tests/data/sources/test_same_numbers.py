@@ -50,7 +50,7 @@ def test_what_users_have_goes_to_every_verb_as_it_is(kind, tmp_path):
 
     few = with_holes(ROWS)
     assert jt.statistics(ASIA, data()) == jt.statistics(ASIA, ROWS)
-    assert jt.fit(ASIA, data(), 1.0).model == jt.fit(ASIA, ROWS, 1.0).model
+    assert jt.fit(ASIA, data(), prior=1.0).model == jt.fit(ASIA, ROWS, prior=1.0).model
     if kind == "function":
         return
     assert np.array_equal(jt.log_prob(ASIA, data()), jt.log_prob(ASIA, ROWS))
@@ -68,9 +68,9 @@ def test_learning_with_holes_gives_the_same_model(kind, tmp_path):
         pytest.skip("EM reads rows more than once")
     rows = with_holes(ROWS)
     with pytest.warns(jt.NotConvergedWarning):
-        whole = jt.fit(ASIA, rows, 1.0, method=EM)
+        whole = jt.fit(ASIA, rows, prior=1.0, method=EM)
     with pytest.warns(jt.NotConvergedWarning):
-        found = jt.fit(ASIA, make(kind, rows, tmp_path), 1.0, method=EM)
+        found = jt.fit(ASIA, make(kind, rows, tmp_path), prior=1.0, method=EM)
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
 
 
@@ -167,7 +167,9 @@ def test_some_variables_are_declared_and_others_are_found(kind, tmp_path):
         pytest.skip("finding states takes a pass")
     graph, rows = jt.DirectedGraph.parse("hidden -> tub; hidden -> lung"), ROWS.select(["tub", "lung", "smoke"])
     declared = [jt.Variable("hidden", 2), jt.Variable("lung", ["no", "never", "yes"])]
-    found, whole = (jt.fit(graph, data, 1.0, variables=declared) for data in (SOURCES[kind].make(rows, tmp_path), rows))
+    found, whole = (
+        jt.fit(graph, data, prior=1.0, variables=declared) for data in (SOURCES[kind].make(rows, tmp_path), rows)
+    )
     assert found.model.variable("lung") == declared[1]
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
 
@@ -190,6 +192,6 @@ def test_mixtures_learn_the_same(kind, tmp_path):
     numbers = np.concatenate([np.random.default_rng(0).normal(size=30), [np.nan], np.arange(4.0, 8.0, 0.2)])
     table = pa.table({"x": pa.array(numbers, from_pandas=True), "w": np.ones(len(numbers))})
     two = jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0), jt.Gaussian(5.0, 1.0)])
-    whole = jt.fit(two, numbers, "weak")
-    found = jt.fit(two, make(kind, table, tmp_path, block_rows=40), "weak", weights="w")
+    whole = jt.fit(two, numbers, prior="weak")
+    found = jt.fit(two, make(kind, table, tmp_path, block_rows=40), prior="weak", weights="w")
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-9)

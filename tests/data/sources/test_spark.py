@@ -33,7 +33,7 @@ def learn(frame):
     """Weighted counts, and a step of EM for rows with holes, of which each block gives its sums."""
     source = as_source(frame, ASIA.variables, weights="w", block_rows=10)
     with pytest.warns(jt.NotConvergedWarning):
-        model = jt.fit(ASIA, source, 1.0, latent=["lung"], method=ONE_STEP).model
+        model = jt.fit(ASIA, source, prior=1.0, latent=["lung"], method=ONE_STEP).model
     return jt.statistics(ASIA, source).to_json(), model
 
 

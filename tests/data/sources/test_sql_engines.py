@@ -28,7 +28,7 @@ def check_same(engine: str, table: pa.Table, tmp_path, graph: jt.DirectedGraph) 
         assert source.variables == whole.variables
         assert collect(source) == jt.Dataset(whole, whole.variables)
         assert jt.statistics(graph, source).to_json() == jt.statistics(graph, table).to_json()
-    assert jt.fit(graph, data, 1.0).model == jt.fit(graph, table, 1.0).model
+    assert jt.fit(graph, data, prior=1.0).model == jt.fit(graph, table, prior=1.0).model
 
 
 @ENGINES

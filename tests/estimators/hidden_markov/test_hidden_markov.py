@@ -163,7 +163,7 @@ def test_fit_is_fit(structure):
     tables = [rng.normal(place, 1.0, (20, 2)) for place in (0, 4, 0)]
     model = initial_hidden_markov(tables, 2, structure, start="k-means")
     estimator = GaussianHMM(start=model, prior=0.5, fixed=["initial"]).fit(tables)
-    fitted = fit(model, tables, 0.5, fixed=["initial"])
+    fitted = fit(model, tables, prior=0.5, fixed=["initial"])
     assert estimator.model_ == fitted.model
     assert estimator.fit_.log_likelihood == fitted.log_likelihood
     assert np.array_equal(estimator.model_.initial, model.initial)

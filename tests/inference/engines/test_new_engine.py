@@ -135,7 +135,7 @@ def test_learning_from_rows_with_holes_by_any_engine(engine):
     model = jt.example("cancer")
     rows = with_holes(np.random.default_rng(0), jt.sample(model, 60, rng=0), 0.3)
     known, mine = (
-        jt.fit(model, rows, 1.0, engine=e, method=jt.ExpectationMaximization(max_steps=20, tolerance=0.0))
+        jt.fit(model, rows, prior=1.0, engine=e, method=jt.ExpectationMaximization(max_steps=20, tolerance=0.0))
         for e in ("auto", engine)
     )
     assert mine.trace.values == pytest.approx(known.trace.values, abs=1e-9)

@@ -217,7 +217,7 @@ def test_expectation_maximization_by_loopy_beliefs():
     method = jt.ExpectationMaximization(max_steps=5, tolerance=0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
-        mine, exact = (jt.fit(model, rows, 1.0, engine=engine, method=method) for engine in ("loopy", "auto"))
+        mine, exact = (jt.fit(model, rows, prior=1.0, engine=engine, method=method) for engine in ("loopy", "auto"))
     assert mine.trace.values == pytest.approx(exact.trace.values, abs=1e-6)
 
 

@@ -62,7 +62,7 @@ def test_many_rows_budget_and_learning():
     assert np.array_equal(repeated.log_evidence, cut.log_evidence)
     data = jt.sample(model, 30, rng=0).to_pandas().drop(columns=["either", "bronc"])
     method = jt.ExpectationMaximization(tolerance=1e-4)
-    fitted = jt.fit(model, data, 1.0, latent=["either", "bronc"], engine=engine, method=method)
+    fitted = jt.fit(model, data, prior=1.0, latent=["either", "bronc"], engine=engine, method=method)
     assert (np.diff(fitted.trace.values) >= -1e-9).all()
     assert fitted.trace.converged
 

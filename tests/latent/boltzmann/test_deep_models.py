@@ -171,7 +171,7 @@ def test_wrong_input_gets_a_sentence(kind):
     with pytest.raises(jt.InvalidData, match="no rows"):
         jt.fit(model, np.empty((0, 3)))
     with pytest.raises(jt.Unsupported, match="use decay"):
-        jt.fit(model, LINES[:, :3], 1.0)
+        jt.fit(model, LINES[:, :3], prior=1.0)
     with pytest.raises(jt.JunctureError, match="no given="):
         jt.sample(model, 3, given=[1, 0, 1])
 

@@ -261,7 +261,7 @@ def test_wrong_input_gets_a_sentence():
     with pytest.raises(jt.InvalidData, match="no rows"):
         jt.fit(TOY, np.empty((0, 3)))
     with pytest.raises(jt.Unsupported, match="use decay"):
-        jt.fit(TOY, ALL, 1.0)
+        jt.fit(TOY, ALL, prior=1.0)
     with pytest.raises(jt.InvalidData, match="one a row"):
         jt.fit(TOY, ALL, weights=[1.0])
 

@@ -189,7 +189,7 @@ def test_a_prior_keeps_noise_from_zero():
     with pytest.warns(jt.RegularizedWarning, match="wants no noise in column"):
         jt.fit(jt.FactorAnalysis.standard(3, 1), rows)
     prior = jt.InverseGamma(2.0, 1.0)
-    kept = jt.fit(jt.FactorAnalysis.standard(3, 1), rows, prior)
+    kept = jt.fit(jt.FactorAnalysis.standard(3, 1), rows, prior=prior)
     assert kept.model.noise.min() > 2.0 / 36
     assert list(kept.trace.values) == sorted(kept.trace.values)
     assert kept.trace.values[-1] == pytest.approx(kept.log_likelihood + prior.log_prob(kept.model.noise).sum())

@@ -63,7 +63,7 @@ def test_the_bound_is_below_the_sum_over_all_assignments(kind, seed):
         logs.append(chance + sum(EVIDENCE[kind](prior, rows[own == part]) for part in set(assignment)))
     exact = np.logaddexp.reduce(logs)
     short = jt.ExpectationMaximization(max_steps=3, tolerance=1e9)
-    bound = evidence_bound(jt.fit(model, rows, MixturePrior(1.5, prior), method=short), MixturePrior(1.5, prior))
+    bound = evidence_bound(jt.fit(model, rows, prior=MixturePrior(1.5, prior), method=short), MixturePrior(1.5, prior))
     assert bound <= exact + 1e-9
 
 

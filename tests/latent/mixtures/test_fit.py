@@ -114,7 +114,7 @@ def test_weights_are_copies_of_rows():
 def test_a_prior_counts_in_the_weights_and_in_the_components():
     rows = np.array([0.0, 1.0, 0.0, 2.0, 9.0, 11.0])
     start = jt.Mixture([0.5, 0.5], [jt.Poisson(1.0), jt.Poisson(10.0)])
-    plain, prior = jt.fit(start, rows), jt.fit(start, rows, MixturePrior(100.0, jt.Gamma(1.0, 1000.0)))
+    plain, prior = jt.fit(start, rows), jt.fit(start, rows, prior=MixturePrior(100.0, jt.Gamma(1.0, 1000.0)))
     assert abs(prior.model.weights[0] - 0.5) < abs(plain.model.weights[0] - 0.5)
     assert prior.model[1].rate < 0.1 < plain.model[1].rate
 
@@ -308,6 +308,6 @@ def test_with_the_weak_prior_no_component_shrinks_to_a_point(structure):
     start = jt.Mixture([1 / 3] * 3, jt.GaussianEmissions([[0, 0], [1, 1], [30, 30]], shapes[structure], structure))
     with warnings.catch_warnings():
         warnings.simplefilter("error", jt.RegularizedWarning)
-        found = jt.fit(start, rows, "weak")
+        found = jt.fit(start, rows, prior="weak")
     assert (found.model.components.variances > 1e-3).all()
     assert (np.diff(found.trace.values) >= -1e-9).all()

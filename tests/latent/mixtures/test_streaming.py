@@ -62,7 +62,7 @@ def test_a_parquet_file_is_rows_with_the_weights_of_a_column(tmp_path, monkeypat
     same(jt.fit(START, path, weights="w", method=FEW), expected)
     with pytest.raises(jt.InvalidData, match="2 numbers; there are 3 columns"):
         jt.fit(START, path)
-    clustered = jt.fit(START, path, "weak", weights="w", start="k-means", method=FEW)
+    clustered = jt.fit(START, path, prior="weak", weights="w", start="k-means", method=FEW)
     assert clustered.log_likelihood == pytest.approx(expected.log_likelihood, abs=5.0)
 
 

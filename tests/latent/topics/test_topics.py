@@ -26,7 +26,7 @@ def test_the_bound_of_variational_em_never_falls(seed):
     fitted = jt.fit(
         jt.LatentDirichletAllocation.standard(3, 5, rng.uniform(0.05, 2.0)),
         counts,
-        rng.choice([0.0, 0.1, 1.0]),
+        prior=rng.choice([0.0, 0.1, 1.0]),
         max_steps=30,
         rng=rng,
     )
@@ -46,7 +46,7 @@ def test_the_bound_is_below_the_evidence_and_never_falls(seed):
 
 def test_one_topic_is_a_multinomial_and_its_bound_is_the_evidence():
     counts = np.array([[3, 1, 0], [0, 1, 3]])
-    fitted = jt.fit(jt.LatentDirichletAllocation.standard(1, 3), counts, 0.0)
+    fitted = jt.fit(jt.LatentDirichletAllocation.standard(1, 3), counts, prior=0.0)
     assert np.allclose(fitted.model.topics, [[3 / 8, 2 / 8, 3 / 8]])
     expected = (counts * np.log([3 / 8, 2 / 8, 3 / 8])).sum()
     assert np.isclose(fitted.log_likelihood, expected)
@@ -172,7 +172,10 @@ def test_topics_as_a_table():
             lambda: jt.infer(jt.LatentDirichletAllocation.standard(2, ["a", "b"]), jt.Dataset({"a": [1], "c": [2]})),
             "none for 'b'",
         ),
-        (lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[1, 0]], 0, method="gibbs"), "pseudo-count"),
+        (
+            lambda: jt.fit(jt.LatentDirichletAllocation.standard(2, 2), [[1, 0]], prior=0, method="gibbs"),
+            "pseudo-count",
+        ),
     ],
 )
 def test_bad_input_is_explained(call, message):

@@ -40,7 +40,7 @@ def test_the_posterior_is_that_of_bayesian_regression(seed, point, is_weighted):
     prior = jt.NormalInverseGamma(float(rng.normal()), 0.5, 2.5, 1.5)
     variables = [jt.Variable("s", STATES)]
     given_prior = {"y": prior, "u": prior, "v": prior, "s": 2.0}
-    fitted = jt.fit(GRAPH, rows, given_prior, variables=variables, weights=weights, point=point)
+    fitted = jt.fit(GRAPH, rows, prior=given_prior, variables=variables, weights=weights, point=point)
     part = fitted.model["y"]
     for code, state in enumerate(STATES):
         middle, shape, scale = posterior(rows, rows["s"] == state, weights, prior)
@@ -55,7 +55,7 @@ def test_the_estimate_maximises_the_objective(seed, point):
     line, rows = jt.DirectedGraph([("u", "y")]), draw_rows(rng)
     rows = {name: rows[name] for name in ("u", "y")}
     prior = jt.NormalInverseGamma(1.0, 0.5, 2.5, 1.5)
-    fitted = jt.fit(line, rows, {"y": prior}, point=point)
+    fitted = jt.fit(line, rows, prior={"y": prior}, point=point)
     best = fitted.model["y"]
 
     def objective(slope, intercept, variance):
@@ -75,7 +75,7 @@ def test_the_estimate_maximises_the_objective(seed, point):
 def test_a_batch_of_priors_is_one_for_each_combination_of_states():
     rows = draw_rows(np.random.default_rng(0))
     prior = jt.NormalInverseGamma([0.0, 5.0, -5.0], 1.0, 3.0, 4.0)
-    part = jt.fit(GRAPH, rows, {"y": prior}, variables=[jt.Variable("s", STATES)]).model["y"]
+    part = jt.fit(GRAPH, rows, prior={"y": prior}, variables=[jt.Variable("s", STATES)]).model["y"]
     assert float(part.intercept[2]) == pytest.approx(-5.0)
     assert float(part.variance[2]) == pytest.approx(2.0)
 
@@ -83,14 +83,14 @@ def test_a_batch_of_priors_is_one_for_each_combination_of_states():
 def test_a_prior_that_does_not_fit_is_refused():
     rows, one = draw_rows(np.random.default_rng(0)), jt.NormalInverseGamma(0.0, 1.0, 0.5, 1.0)
     with pytest.raises(jt.InvalidData, match=r"the prior of 'y', .* is a jt.NormalInverseGamma"):
-        jt.fit(GRAPH, rows, {"y": 1.0})
+        jt.fit(GRAPH, rows, prior={"y": 1.0})
     with pytest.raises(jt.InvalidData, match=r"a batch of the shape \(3,\); its parents' states have \(2,\)"):
-        jt.fit(GRAPH, rows, {"y": jt.NormalInverseGamma([0.0, 1.0, 2.0], 1.0, 1.0, 1.0)})
+        jt.fit(GRAPH, rows, prior={"y": jt.NormalInverseGamma([0.0, 1.0, 2.0], 1.0, 1.0, 1.0)})
     with pytest.raises(jt.InvalidData, match="the variance of 'y' has no posterior mean"):
-        jt.fit(GRAPH, rows, {"y": one}, variables=[jt.Variable("s", STATES)])
+        jt.fit(GRAPH, rows, prior={"y": one}, variables=[jt.Variable("s", STATES)])
 
 
 def test_a_number_is_the_prior_of_the_tables_alone():
     rows = draw_rows(np.random.default_rng(0), 40)
-    plain, counted = jt.fit(GRAPH, rows).model, jt.fit(GRAPH, rows, 1.0).model
+    plain, counted = jt.fit(GRAPH, rows).model, jt.fit(GRAPH, rows, prior=1.0).model
     assert counted["y"] == plain["y"]

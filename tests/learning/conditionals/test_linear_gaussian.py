@@ -123,7 +123,9 @@ def test_tied_lines_on_parents_are_one_regression(prior):
     a, b, c = map(jt.Variable, "abc")
     rows = {name: rng.normal(size=30) for name in "abc"}
     parts = [jt.LinearGaussian(a, [], []), jt.LinearGaussian(b, [a], [0.0]), jt.LinearGaussian(c, [b], [0.0])]
-    fitted = jt.fit(jt.BayesianNetwork(parts, tied=[["b", "c"]]), rows, {} if prior is None else {"c": prior}).model
+    fitted = jt.fit(
+        jt.BayesianNetwork(parts, tied=[["b", "c"]]), rows, prior={} if prior is None else {"c": prior}
+    ).model
     inputs, strength = np.concatenate([rows["a"], rows["b"]]), 0.0 if prior is None else 1.0
     columns, outputs = np.stack([inputs, np.ones(60)], axis=1), np.concatenate([rows["b"], rows["c"]])
     line = np.linalg.solve(columns.T @ columns + strength * np.eye(2), columns.T @ outputs)

@@ -115,7 +115,7 @@ def test_what_can_be_told_apart_exactly_is_refused(labels):
     rows = {"x": [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0], "y": labels}
     with pytest.raises(jt.InvalidData, match=r"the logistic weights of 'y' grow without end.*jt\.Gaussian"):
         jt.fit(start, rows)
-    held = jt.fit(start, rows, {"y": jt.Gaussian(0.0, 1.0)}) if len(set(labels)) > 1 else None
+    held = jt.fit(start, rows, prior={"y": jt.Gaussian(0.0, 1.0)}) if len(set(labels)) > 1 else None
     assert held is None or np.isfinite(held.model["y"].weights).all()
 
 

@@ -99,7 +99,7 @@ def test_causes_that_always_and_never_work():
 def test_a_noisy_or_needs_rows():
     empty = jt.Dataset.from_codes(noisy_or([0.5], 0.1).variables, {"c0": np.empty(0, int), "e": np.empty(0, int)})
     with pytest.raises(jt.InvalidData, match="the noisy causes of 'e' need at least one row"):
-        jt.fit(noisy_or([0.5], 0.1), empty, {"c0": 1.0})
+        jt.fit(noisy_or([0.5], 0.1), empty, prior={"c0": 1.0})
 
 
 # --- the maximum ---------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_a_noisy_maximum_against_brute_force(seed):
     rng = np.random.default_rng(seed)
     model = noisy_max(rng, [2, 3], 3)
     rows = jt.sample(model, 60, rng=rng)
-    found = log_likelihood(jt.fit(model, rows, {"c0": 1.0, "c1": 1.0}).model, rows)
+    found = log_likelihood(jt.fit(model, rows, prior={"c0": 1.0, "c1": 1.0}).model, rows)
     c0, c1, e = (rows.columns[name].astype(int) for name in ("c0", "c1", "e"))
 
     def downhill(logits):

@@ -163,7 +163,7 @@ def test_tied_tables_with_a_prior_rise_too():
     latent = [variable.name for variable in hidden]
     ends = {}
     for name, method in {"em": EXACT, "gradient": jt.GradientAscent(tolerance=1e-14)}.items():
-        ends[name] = jt.fit(model, rows, 3.0, latent=latent, method=method).trace.values[-1]
+        ends[name] = jt.fit(model, rows, prior=3.0, latent=latent, method=method).trace.values[-1]
     assert ends["em"] == pytest.approx(ends["gradient"], abs=1e-6)
 
 
@@ -180,7 +180,7 @@ def test_a_step_that_lowers_the_objective_is_an_error(monkeypatch):
 
     monkeypatch.setattr(network_problem, "estimate_conditionals", worse)
     with pytest.raises(ObjectiveDecreased, match="lowered the objective"):
-        jt.fit(model, with_holes(np.random.default_rng(0), rows, 0.1), 1.0)
+        jt.fit(model, with_holes(np.random.default_rng(0), rows, 0.1), prior=1.0)
 
 
 # --- where it ends -------------------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def test_no_rows_and_no_weight():
     empty = jt.Dataset.from_codes(
         [model.variable("f0"), model.variable("f1")], {"f0": np.empty(0, int), "f1": np.empty(0, int)}
     )
-    fitted = jt.fit(model, empty, 1.0, latent=["h"])
+    fitted = jt.fit(model, empty, prior=1.0, latent=["h"])
     assert fitted.log_likelihood == 0.0
     assert fitted.model["f0"].values == pytest.approx(np.full((2, 2), 0.5))
     with pytest.warns(jt.UnseenParentsWarning):

@@ -57,7 +57,7 @@ def test_two_halves_added_are_one_fit(seed):
     rows = jt.Dataset.from_codes(model.variables, random_codes(rng, model, 20))
     halves = jt.statistics(model, rows.take(slice(7))) + jt.statistics(model, rows.take(slice(7, None)))
     assert quiet(jt.estimate, model, halves) == quiet(jt.fit, model, rows).model
-    assert jt.estimate(model, halves, 0.5) == jt.fit(model, rows, 0.5).model
+    assert jt.estimate(model, halves, 0.5) == jt.fit(model, rows, prior=0.5).model
 
 
 # --- priors --------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_two_halves_added_are_one_fit(seed):
 def test_a_prior_is_rows_that_were_counted_before(prior, added):
     """S2-179, S4-209: (N + α) / Σ (N + α)."""
     counts = np.array([[2, 1, 0], [0, 0, 1]]) + np.asarray(added, float)
-    found = jt.fit(CHAIN, ROWS, prior).model
+    found = jt.fit(CHAIN, ROWS, prior=prior).model
     assert found["y"].values == pytest.approx(counts / counts.sum(axis=1, keepdims=True))
 
 
@@ -101,7 +101,7 @@ def test_the_mode_of_the_posterior():
 
 
 def test_the_objective_is_the_likelihood_and_the_prior():
-    fitted = jt.fit(CHAIN, ROWS, 2.0)
+    fitted = jt.fit(CHAIN, ROWS, prior=2.0)
     prior = 2 * sum(float(np.log(part.values).sum()) for part in fitted.model.conditionals)
     assert fitted.trace.values == (pytest.approx(fitted.log_likelihood + prior),)
 
@@ -120,14 +120,14 @@ def test_the_objective_is_the_likelihood_and_the_prior():
 )
 def test_priors_that_make_no_sense(prior, message):
     with pytest.raises((jt.InvalidData, jt.UnknownVariable), match=message):
-        jt.fit(CHAIN, ROWS, prior)
+        jt.fit(CHAIN, ROWS, prior=prior)
 
 
 def test_a_prior_for_what_takes_none_is_refused():
     x, z = jt.Variable("x", 2), jt.Variable("z", 2)
     model = jt.BayesianNetwork([jt.Conditional(x, [], [0.5, 0.5]), jt.NoisyOr(z, [x], [0.5])])
     with pytest.raises(jt.InvalidData, match=r"'z' would change nothing: NoisyOr"):
-        jt.fit(model, {"x": [0, 0, 1, 1], "z": [0, 0, 1, 0]}, {"z": 1.0})
+        jt.fit(model, {"x": [0, 0, 1, 1], "z": [0, 0, 1, 0]}, prior={"z": 1.0})
 
 
 @pytest.mark.parametrize("options", [{"point": "median"}, {"on_unseen": "zero"}])
@@ -165,7 +165,7 @@ def test_one_warning_counts_what_was_never_seen():
     assert model["y"].values[1, 2].tolist() == [0.5, 0.5]
     with pytest.raises(jt.InvalidData, match=r'5 combinations .* on_unseen="uniform"'):
         jt.fit(WIDE, UNSEEN, variables=DECLARED, on_unseen="error")
-    assert jt.fit(WIDE, UNSEEN, 1.0, variables=DECLARED, on_unseen="error").model["y"].values[1, 2].tolist() == [
+    assert jt.fit(WIDE, UNSEEN, prior=1.0, variables=DECLARED, on_unseen="error").model["y"].values[1, 2].tolist() == [
         0.5,
         0.5,
     ]
@@ -179,7 +179,7 @@ def test_rows_with_holes_are_held_to_the_same():
 
 def test_without_rows_the_prior_answers():
     empty = jt.Dataset.from_codes([X, Y], {"x": np.empty(0, int), "y": np.empty(0, int)})
-    assert jt.fit(CHAIN, empty, 1.0).model["y"].values == pytest.approx(np.full((2, 3), 1 / 3))
+    assert jt.fit(CHAIN, empty, prior=1.0).model["y"].values == pytest.approx(np.full((2, 3), 1 / 3))
     with pytest.warns(jt.UnseenParentsWarning, match="3 combinations"):
         assert jt.fit(CHAIN, empty).log_likelihood == 0.0
 

@@ -42,8 +42,8 @@ def test_other_ways_reach_the_same_optimum_from_the_same_start(name, prior):
     """S0-067, S4-160."""
     model = mixture()
     rows = with_holes(np.random.default_rng(1), observed(model, 800), 0.1)
-    em = jt.fit(model, rows, prior, latent=["h"], method=EXACT)
-    other = jt.fit(model, rows, prior, latent=["h"], method=OTHERS[name])
+    em = jt.fit(model, rows, prior=prior, latent=["h"], method=EXACT)
+    other = jt.fit(model, rows, prior=prior, latent=["h"], method=OTHERS[name])
     assert other.trace.converged
     assert other.trace.values[0] == pytest.approx(em.trace.values[0], rel=1e-12)
     assert other.trace.values[-1] == pytest.approx(em.trace.values[-1], abs=1e-6)

@@ -29,8 +29,8 @@ def test_em_from_the_end_of_a_gradient_ascent_gains_next_to_nothing(seeds):
         model, rows, prior = rows_with_holes(seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parents' states that no row has; or it says that it did not converge
-            found = jt.fit(model, rows, prior, method="gradient")
-            further = jt.fit(found.model, rows, prior, method=TO_THE_END)
+            found = jt.fit(model, rows, prior=prior, method="gradient")
+            further = jt.fit(found.model, rows, prior=prior, method=TO_THE_END)
         assert np.diff(found.trace.values).min(initial=0.0) > -1e-6  # zeros are numbers of 1e-13 for L-BFGS
         if found.trace.converged:
             assert further.trace.values[-1] - found.trace.values[-1] < 1e-4, seed

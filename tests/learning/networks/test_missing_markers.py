@@ -17,22 +17,22 @@ NETWORK = jt.BayesianNetwork([jt.Conditional(A, [], [0.5, 0.5]), jt.Conditional(
 
 @pytest.mark.parametrize("structure", [GRAPH, NETWORK])
 def test_markers_are_holes(structure, tmp_path):
-    expected = jt.fit(structure, HOLES, 1).model
+    expected = jt.fit(structure, HOLES, prior=1).model
     pd.DataFrame(ROWS).to_csv(tmp_path / "rows.csv", index=False)
     for rows in (ROWS, pd.DataFrame(ROWS), jt.Dataset(ROWS), str(tmp_path / "rows.csv")):
-        assert jt.fit(structure, rows, 1, missing=["?", -9]).model == expected
+        assert jt.fit(structure, rows, prior=1, missing=["?", -9]).model == expected
 
 
 def test_weights_are_kept():
     rows = jt.Dataset(ROWS, weights=[1, 2, 3, 1, 1, 2])
-    expected = jt.fit(NETWORK, jt.Dataset(HOLES, weights=[1, 2, 3, 1, 1, 2]), 1).model
-    assert jt.fit(NETWORK, rows, 1, missing=["?", -9]).model == expected
-    assert jt.fit(NETWORK, ROWS, 1, weights=[1, 2, 3, 1, 1, 2], missing=["?", -9]).model == expected
+    expected = jt.fit(NETWORK, jt.Dataset(HOLES, weights=[1, 2, 3, 1, 1, 2]), prior=1).model
+    assert jt.fit(NETWORK, rows, prior=1, missing=["?", -9]).model == expected
+    assert jt.fit(NETWORK, ROWS, prior=1, weights=[1, 2, 3, 1, 1, 2], missing=["?", -9]).model == expected
 
 
 def test_functions_of_frames_take_markers_and_sources_have_their_own():
-    expected = jt.fit(NETWORK, HOLES, 1).model
+    expected = jt.fit(NETWORK, HOLES, prior=1).model
     frames = [pd.DataFrame(ROWS).iloc[:3], pd.DataFrame(ROWS).iloc[3:]]
-    assert jt.fit(NETWORK, lambda: iter(frames), 1, missing=["?", -9]).model == expected
+    assert jt.fit(NETWORK, lambda: iter(frames), prior=1, missing=["?", -9]).model == expected
     with pytest.raises(jt.InvalidData, match="give block_rows and missing to the first as_source"):
         jt.fit(NETWORK, as_source(HOLES), missing="?")

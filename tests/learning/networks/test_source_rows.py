@@ -153,10 +153,10 @@ def test_em_over_blocks_is_em_over_all_rows(tmp_path, monkeypatch, most, latent)
     rows = rows_with_holes(ASIA, 300)
     few = jt.ExpectationMaximization(max_steps=5, tolerance=0.0)
     with pytest.warns(jt.NotConvergedWarning):
-        wanted = jt.fit(ASIA, rows, 1.0, latent=latent, method=few)
+        wanted = jt.fit(ASIA, rows, prior=1.0, latent=latent, method=few)
     for source in sources(str(tmp_path), rows, 37):
         with pytest.warns(jt.NotConvergedWarning):
-            found = jt.fit(ASIA, source, 1.0, latent=latent, method=few)
+            found = jt.fit(ASIA, source, prior=1.0, latent=latent, method=few)
         assert found.trace.values == pytest.approx(wanted.trace.values, rel=1e-10)
         for part in wanted.model.conditionals:
             assert found.model[part.child.name].values == pytest.approx(part.values, abs=1e-9)
@@ -174,9 +174,9 @@ def test_an_iterator_of_frames_is_read_once():
     frames = ROWS.to_pandas()
     halves = [frames[:25], frames[25:].assign(other=1)]
     with pytest.raises(jt.JunctureError):
-        jt.fit(ASIA, iter(halves), 1.0)  # the parts have different columns
-    assert jt.fit(ASIA, iter([frames[:25], frames[25:]]), 1.0) == jt.fit(ASIA, ROWS, 1.0)
+        jt.fit(ASIA, iter(halves), prior=1.0)  # the parts have different columns
+    assert jt.fit(ASIA, iter([frames[:25], frames[25:]]), prior=1.0) == jt.fit(ASIA, ROWS, prior=1.0)
     with pytest.raises(jt.InvalidData, match="can be read once"):
         jt.fit(ASIA.graph, iter([frames]))
     with pytest.raises(jt.InvalidData, match="was read already"):
-        jt.fit(ASIA, iter([rows_with_holes(ASIA, 30).to_pandas()]), 1.0)
+        jt.fit(ASIA, iter([rows_with_holes(ASIA, 30).to_pandas()]), prior=1.0)

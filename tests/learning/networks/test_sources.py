@@ -138,7 +138,7 @@ def test_rgb_balls():
     fitted = jt.fit(graph, balls, variables=[jt.Variable("ball", ["R", "G", "B"])])
     assert fitted.model["ball"].values == pytest.approx([0.4, 0.3, 0.3])
     assert fitted.log_likelihood == pytest.approx(-10.889000, abs=5e-7)
-    smoothed = jt.fit(graph, balls, 1.0, variables=[jt.Variable("ball", ["R", "G", "B"])]).model
+    smoothed = jt.fit(graph, balls, prior=1.0, variables=[jt.Variable("ball", ["R", "G", "B"])]).model
     assert smoothed["ball"].values == pytest.approx(np.array([5, 4, 4]) / 13)
 
 
@@ -147,7 +147,7 @@ def test_more_categories_than_rows():
     graph, die = jt.DirectedGraph(nodes=["die"]), [jt.Variable("die", 5)]
     rows = {"die": [0, 3, 3]}
     assert (jt.fit(graph, rows, variables=die).model["die"].values == 0).sum() == 3
-    assert jt.fit(graph, rows, 1.0, variables=die).model["die"].values.min() > 0
+    assert jt.fit(graph, rows, prior=1.0, variables=die).model["die"].values.min() > 0
 
 
 def test_tied_naive_bayes():

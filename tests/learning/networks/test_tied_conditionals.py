@@ -42,7 +42,7 @@ def test_tied_tables_pool_their_counts():
 @pytest.mark.parametrize("prior", [1.5, {"x2": 1.5}, {"x0": 1.0, "x1": 1.5}])
 def test_the_prior_of_tied_tables_counts_once(prior):
     """S1-043: p(μ) stands in the joint once."""
-    fitted = jt.fit(tied_chain(), TIED_ROWS, prior)
+    fitted = jt.fit(tied_chain(), TIED_ROWS, prior=prior)
     counts = TRANSITIONS + 1.5
     table = counts / counts.sum(axis=1, keepdims=True)
     assert fitted.model["x3"].values == pytest.approx(table)

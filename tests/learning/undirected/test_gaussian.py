@@ -101,7 +101,7 @@ def test_what_has_no_answer_is_refused():
     with pytest.raises(jt.InvalidData, match="give the complete graph"):
         jt.fit(chain, rows, penalty=0.1)
     with pytest.raises(jt.Unsupported, match="has no prior here"):
-        jt.fit(chain, rows, 1.0)
+        jt.fit(chain, rows, prior=1.0)
     with pytest.raises(jt.InvalidData, match="'a' has the same number in every row"):
         jt.fit(chain, rows | {"a": np.full(40, 0.5)})
     with pytest.raises(jt.Unsupported, match="the graphical lasso takes complete rows"):

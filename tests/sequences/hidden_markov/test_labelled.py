@@ -106,11 +106,11 @@ def test_statistics_of_many_steps_are_those_of_their_pairs():
 def test_map_of_labelled_sequences():
     """Counts plus pseudo-counts; at the mode of the posterior each prior adds 1 less."""
     start, data = weather()
-    one = jt.fit(start, data, 1.0).model
+    one = jt.fit(start, data, prior=1.0).model
     assert one.transition[HOT] == pytest.approx([4 / 6, 2 / 6])
     assert one.emissions.probabilities[HOT] == pytest.approx([1 / 10, 4 / 10, 5 / 10])
     prior = HiddenMarkovPrior(jt.Dirichlet([3.0, 1.0]), jt.Dirichlet([[2.0, 2.0], [1.0, 4.0]]), 1.5)
-    own = jt.fit(start, data, prior, point="mode")
+    own = jt.fit(start, data, prior=prior, point="mode")
     assert own.model.initial == pytest.approx([4 / 6, 2 / 6])
     assert own.model.transition == pytest.approx(np.array([[4 / 6, 2 / 6], [2 / 6, 4 / 6]]))
     assert own.model.emissions.probabilities[COLD] == pytest.approx([3.5 / 5.5, 1.5 / 5.5, 0.5 / 5.5])
@@ -118,7 +118,7 @@ def test_map_of_labelled_sequences():
     log_prior += 0.5 * np.log(own.model.emissions.probabilities).sum()
     assert own.trace.values[-1] - own.log_likelihood == pytest.approx(log_prior)
     less = HiddenMarkovPrior([2.0, 0.0], [[1.0, 1.0], [0.0, 3.0]], 0.5)
-    assert jt.fit(start, data, less).model == own.model
+    assert jt.fit(start, data, prior=less).model == own.model
 
 
 def test_a_dirichlet_adds_its_concentration():
@@ -126,16 +126,16 @@ def test_a_dirichlet_adds_its_concentration():
     start, data = weather()
     prior = HiddenMarkovPrior(jt.Dirichlet([3.0, 1.0]), jt.Dirichlet([0.5, 0.5]), jt.Dirichlet([1.0, 2.0, 0.5]))
     counts = HiddenMarkovPrior([3.0, 1.0], 0.5, jt.Dirichlet([2.0, 3.0, 1.5]))
-    mean = jt.fit(start, data, prior).model
-    assert mean.initial == pytest.approx(jt.fit(start, data, counts).model.initial)
-    assert mean.transition == pytest.approx(jt.fit(start, data, counts).model.transition)
+    mean = jt.fit(start, data, prior=prior).model
+    assert mean.initial == pytest.approx(jt.fit(start, data, prior=counts).model.initial)
+    assert mean.transition == pytest.approx(jt.fit(start, data, prior=counts).model.transition)
     found = jt.statistics(start, data)
     added = found.emissions.parts[0] + [1.0, 2.0, 0.5]
     assert mean.emissions.probabilities == pytest.approx(added / added.sum(axis=1, keepdims=True))
     assert jt.estimate(start, found, prior) == mean
     assert jt.estimate(start, found, counts, point="mean").transition == pytest.approx(mean.transition)
     with pytest.raises(jt.InvalidData, match="point"):
-        jt.fit(start, data, prior, point="median")
+        jt.fit(start, data, prior=prior, point="median")
 
 
 def test_map_of_gaussian_emissions_in_closed_form():
@@ -143,7 +143,7 @@ def test_map_of_gaussian_emissions_in_closed_form():
     rows = np.random.default_rng(4).normal(3.0, 2.0, 30)
     prior = jt.NormalInverseGamma(0.0, 2.0, 3.0, 4.0)
     hmm = HiddenMarkovModel([1.0], [[1.0]], jt.Gaussian([0.0], [1.0]))
-    found = jt.fit(hmm, rows, HiddenMarkovPrior(emissions=prior)).model.emissions[0]
+    found = jt.fit(hmm, rows, prior=HiddenMarkovPrior(emissions=prior)).model.emissions[0]
     plain = jt.Gaussian.estimate(jt.Gaussian.statistics(rows), prior=prior)
     assert found.mean == pytest.approx(plain.mean)
     assert found.variance == pytest.approx(plain.variance)
@@ -228,7 +228,7 @@ def test_refused():
 def test_refused_priors(prior, message):
     start, data = weather()
     with pytest.raises(jt.InvalidData, match=message):
-        jt.fit(start, data, prior)
+        jt.fit(start, data, prior=prior)
 
 
 def test_priors_tell_themselves():
@@ -240,4 +240,4 @@ def test_the_mode_needs_counts_of_at_least_one():
     start, data = weather()
     for prior in (HiddenMarkovPrior(transition=jt.Dirichlet([0.5, 1.0])), 0.5):
         with pytest.raises(jt.InvalidData, match="the mode of the posterior need not exist for prior counts below 1"):
-            jt.fit(start, data, prior, point="mode")
+            jt.fit(start, data, prior=prior, point="mode")

@@ -90,8 +90,8 @@ def test_the_tied_network_learns_the_same():
     network = THREE.to_bayesian_network(6)
     data = {f"state{step}": rows[:, step].tolist() for step in range(6)}
     for prior in (None, 1.0):
-        tied = jt.fit(network, data, prior)
-        chain = jt.fit(THREE, list(rows), prior)
+        tied = jt.fit(network, data, prior=prior)
+        chain = jt.fit(THREE, list(rows), prior=prior)
         assert tied.model["state3"].values == pytest.approx(chain.model.transition, rel=1e-12)
         assert tied.model["state0"].values == pytest.approx(chain.model.initial, rel=1e-12)
         assert tied.log_likelihood == pytest.approx(chain.log_likelihood, rel=1e-12)
@@ -114,27 +114,27 @@ def test_an_untied_chain_with_dirichlet_priors():
 def test_priors():
     """S1-043: counts are pooled, the prior comes once; α → 0 is maximum likelihood."""
     chain, data = MarkovChain.uniform(["a", "b"]), [list("aab"), list("ba")]
-    mean = jt.fit(chain, data, 1.0).model
+    mean = jt.fit(chain, data, prior=1.0).model
     assert mean.transition == pytest.approx(np.array([[2 / 4, 2 / 4], [2 / 3, 1 / 3]]))
     assert mean.initial.tolist() == [0.5, 0.5]
     ml = jt.fit(chain, data).model.transition
     assert ml.tolist() == [[0.5, 0.5], [1, 0]]
-    assert jt.fit(chain, data, 1e-12).model.transition == pytest.approx(ml, abs=1e-9)
-    assert jt.fit(chain, data, 1.0, point="mode").model.transition == pytest.approx(ml)
-    assert jt.fit(chain, data, jt.K2()).model == mean
-    assert jt.fit(chain, data, jt.BDeu(4)).model.transition == pytest.approx(mean.transition)
+    assert jt.fit(chain, data, prior=1e-12).model.transition == pytest.approx(ml, abs=1e-9)
+    assert jt.fit(chain, data, prior=1.0, point="mode").model.transition == pytest.approx(ml)
+    assert jt.fit(chain, data, prior=jt.K2()).model == mean
+    assert jt.fit(chain, data, prior=jt.BDeu(4)).model.transition == pytest.approx(mean.transition)
     by_row = jt.Dirichlet([[1.0, 3.0], [2.0, 2.0]])
-    found = jt.fit(chain, data, {"transition": by_row}).model
+    found = jt.fit(chain, data, prior={"transition": by_row}).model
     assert found.transition == pytest.approx(np.array([[2 / 6, 4 / 6], [3 / 5, 2 / 5]]))
     assert found.initial.tolist() == [0.5, 0.5]
-    forbidden = jt.fit(chain, [list("aa"), list("ba")], {"transition": [[1.0, 0.0], [1.0, 0.0]]}).model
+    forbidden = jt.fit(chain, [list("aa"), list("ba")], prior={"transition": [[1.0, 0.0], [1.0, 0.0]]}).model
     assert forbidden.transition.tolist() == [[1, 0], [1, 0]]
     with pytest.raises(InvalidData, match="did you mean 'transition'"):
-        jt.fit(chain, data, {"transitions": 1.0})
+        jt.fit(chain, data, prior={"transitions": 1.0})
     with pytest.raises(InvalidData, match="at least 0"):
-        jt.fit(chain, data, -1.0)
+        jt.fit(chain, data, prior=-1.0)
     with pytest.raises(InvalidData, match='"mean" or "mode"'):
-        jt.fit(chain, data, 1.0, point="median")
+        jt.fit(chain, data, prior=1.0, point="median")
 
 
 def test_weights_count():
@@ -156,7 +156,7 @@ def test_unseen_states_are_reported():
     assert fitted.transition[2].tolist() == [1 / 3] * 3
     with pytest.raises(InvalidData, match="give a prior"):
         jt.fit(chain, data, on_unseen="error")
-    jt.fit(chain, data, 0.5)  # with a prior nothing is left open
+    jt.fit(chain, data, prior=0.5)  # with a prior nothing is left open
     with pytest.warns(UnseenParentsWarning, match=r"\('a', 'a'\), .*… \(\d in all\)"):
         jt.fit(MarkovChain.uniform(["a", "b", "c"], order=2), data)
     with pytest.warns(UnseenParentsWarning):
@@ -244,7 +244,7 @@ def test_em_with_holes(prior):
     """The objective never falls; the chain is found again; complete sequences need no EM."""
     paths = [drawn.states for drawn in jt.sample(THREE, [60] * 200, rng=0)]
     data = with_holes(paths, 0.3, np.random.default_rng(1))
-    fitted = jt.fit(MarkovChain.uniform(["a", "b", "c"]), data, prior)
+    fitted = jt.fit(MarkovChain.uniform(["a", "b", "c"]), data, prior=prior)
     assert fitted.trace.converged
     assert (np.diff(fitted.trace.values) >= -1e-9).all()
     assert fitted.model.transition == pytest.approx(THREE.transition, abs=0.03)

@@ -201,7 +201,7 @@ def test_a_prior_holds_noises():
         "transition_noise": jt.InverseWishart(50.0, [[50.0]]),
         "initial_covariance": jt.InverseWishart(3.0, [[2.0]]),
     }
-    fitted = jt.fit(WALK, values, prior, fixed=["transition", "observation"], method=quick(3000, 1e-14))
+    fitted = jt.fit(WALK, values, prior=prior, fixed=["transition", "observation"], method=quick(3000, 1e-14))
     values_ = np.diff(fitted.trace.values)
     assert (values_ >= -1e-9).all()
     model = fitted.model
@@ -261,14 +261,14 @@ def test_what_cannot_be_learned_is_refused():
     with pytest.raises(Unsupported, match="no method 'gradient' of learning state spaces"):
         jt.fit(WALK, [1.0, 2.0], method="gradient")
     with pytest.raises(InvalidData, match="mapping"):
-        jt.fit(WALK, [1.0, 2.0], 1.0)
+        jt.fit(WALK, [1.0, 2.0], prior=1.0)
     distribution = jt.InverseWishart(3.0, [[1.0]])
     with pytest.raises(InvalidData, match="a prior is one of a noise; 'transition' is none"):
-        jt.fit(WALK, [1.0, 2.0], {"transition": distribution})
+        jt.fit(WALK, [1.0, 2.0], prior={"transition": distribution})
     with pytest.raises(InvalidData, match="is fixed, so its prior has no effect"):
-        jt.fit(WALK, [1.0, 2.0], {"transition_noise": distribution}, fixed=["transition_noise"])
+        jt.fit(WALK, [1.0, 2.0], prior={"transition_noise": distribution}, fixed=["transition_noise"])
     with pytest.raises(InvalidData, match="InverseWishart of 1 × 1"):
-        jt.fit(WALK, [1.0, 2.0], {"transition_noise": jt.InverseWishart(3.0, np.eye(2))})
+        jt.fit(WALK, [1.0, 2.0], prior={"transition_noise": jt.InverseWishart(3.0, np.eye(2))})
     with pytest.raises(InvalidModel, match="no density"):
         jt.fit(WALK.with_parts(observation_noise=0.0, transition_noise=0.0), [1.0, 2.0])
     with pytest.raises(InvalidData, match="progress is a function of the step and the objective; got True"):

@@ -12,6 +12,7 @@ from juncture.errors import InvalidData
 from juncture.evaluation.models.facts import Evidence, Facts, check_logs
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.student_t import StudentT
+from juncture.learning.newton import Newton
 from juncture.supervised.regression.bases import FeatureModel
 from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression
 from juncture.supervised.regression.evidence import EvidenceFit
@@ -20,9 +21,14 @@ from juncture.supervised.regression.generalized_linear import GeneralizedLinearF
 from juncture.supervised.regression.inputs_and_targets import read_inputs, read_pairs
 from juncture.supervised.regression.laplace import laplace_logistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
-from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
+from juncture.supervised.regression.logistic import (
+    LogisticFit,
+    LogisticOptions,
+    LogisticRegression,
+    fit_logistic,
+)
 
-FLAT = "its coefficients have a flat prior, or none: take fit_logistic(penalty=jt.L2(…), penalize_constant=True)"
+FLAT = "its coefficients have a flat prior, or none: take jt.fit(…, penalty=jt.L2(…), penalize_constant=True)"
 
 
 def read_pair(data: Any, model: FeatureModel) -> tuple[np.ndarray, Any]:
@@ -69,9 +75,8 @@ def facts_of_logistic(model: LogisticRegression | LogisticFit, data: Any) -> Fac
     is_proper = isinstance(model, LogisticFit) and model.has_proper_prior
 
     def fit_rows(some: Any, those: Any) -> LogisticFit:
-        return fit_logistic(
-            some, those, classes.basis, classes=classes.classes, penalty=penalty, penalize_constant=is_proper
-        )
+        options = LogisticOptions(penalty=penalty, penalize_constant=is_proper, method=Newton())
+        return fit_logistic(classes, some, those, options=options)
 
     def evidence() -> Evidence:
         found = laplace_logistic(fit_rows(inputs, targets)).log_evidence

@@ -1,8 +1,4 @@
-"""The options of the verbs that every kind of model takes: method, limits, policy for the impossible, number of rows.
-
-`method=` is looked up in a table of kind and name. Networks have engines, which their own table names
-(`inference/infer.py`). A kind of model with an algorithm of its own registers the names that users may give and the
-algorithm that each stands for.
+"""The options of the verbs that every kind of model takes: limits, policy for the impossible, number of rows.
 
 Evidence of probability zero: a single row or sequence raises `ImpossibleEvidence`. Of many, the impossible ones have
 log-evidence -inf and NaN for answers, and one `ImpossibleEvidenceWarning` counts them; `on_impossible="raise"` raises
@@ -12,50 +8,21 @@ instead. Learning raises for the first that counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_count, check_number, shown
+from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.base.values import format_count
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, hint, warn_user
+from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Cost, Engine, Query, Question, check_budget
 from juncture.runtime.memory import check_memory, check_memory_limit
 
-# (kind of model, verb) → the names that method= takes, each with the algorithm that runs
-METHODS: dict[tuple[str, str], Mapping[str, str]] = {}
 POLICIES = ("warn", "raise")
-
-
-def register_methods(kind: type, verb: str, *algorithms: str) -> None:
-    """Name the exact algorithms of a verb for a kind of model; "auto" and "exact" stand for the first."""
-    names = {"auto": algorithms[0], "exact": algorithms[0], **dict(zip(algorithms, algorithms, strict=True))}
-    METHODS[kind.__name__, verb] = names
-
-
-def resolve_method(model: Any, verb: str, method: Any) -> str:
-    """The algorithm that a name stands for, for this kind of model."""
-    names = METHODS.get((type(model).__name__, verb)) or inherited_methods(type(model), verb)
-    if isinstance(method, str) and method in names:
-        return names[method]
-    kind_name = type(model).__name__
-    if isinstance(method, str):
-        raise Unsupported(f"{verb} of a {kind_name} has no method {method!r}; {hint(method, names)}")
-    raise Unsupported(
-        f"the method of {verb} of a {kind_name} is a name; got {shown(method)}; known are {', '.join(map(repr, names))}"
-    )
-
-
-def inherited_methods(kind: type, verb: str) -> Mapping[str, str]:
-    """The methods of the nearest class that has some; nothing where none has."""
-    names: Mapping[str, str] = {}
-    for base in reversed(kind.__mro__):
-        names = METHODS.get((base.__name__, verb), names)
-    return names
 
 
 def as_budget(budget: Any) -> float | None:

@@ -42,8 +42,8 @@ NOISE = 2**17  # random numbers at a time
 def fit_machine(  # noqa: PLR0913 (the options of learning)
     model: RestrictedBoltzmannMachine,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     method: str = "persistent",
     chain_steps: int = 1,
     rate: float = 0.1,

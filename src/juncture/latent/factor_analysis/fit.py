@@ -73,8 +73,8 @@ LEARNERS = {"em": ExpectationMaximization, "closed-form": ClosedForm}
 def fit_factors(
     model: LinearFactors,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     weights: Any = None,
     start: Start = "data",
     method: Any = "auto",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_kind
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
@@ -21,13 +22,7 @@ from juncture.data.rows import Rows, as_dataset
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
-from juncture.inference.engines.verb_options import (
-    check_limits,
-    check_num_rows,
-    check_policy,
-    register_methods,
-    resolve_method,
-)
+from juncture.inference.engines.verb_options import check_limits, check_num_rows, check_policy
 from juncture.inference.variational.elbo import RowBounds
 from juncture.latent.factor_analysis.beliefs import BLOCK, FactorBeliefs, Patterns, Posterior, posterior_of
 from juncture.latent.factor_analysis.model import LinearFactors

@@ -42,8 +42,8 @@ from juncture.numerics.iteration import ProgressCallback, check_progress
 def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     model: Mixture,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     weights: Any = None,
     point: Literal["mean", "mode"] = "mean",
     start: Start = "given",

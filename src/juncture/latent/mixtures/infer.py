@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, shown
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.values import number_of
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
@@ -19,14 +20,7 @@ from juncture.data.findings import row_index
 from juncture.data.rows import Rows, as_dataset, column_names
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
-from juncture.inference.engines.verb_options import (
-    check_evidence,
-    check_limits,
-    check_num_rows,
-    check_policy,
-    register_methods,
-    resolve_method,
-)
+from juncture.inference.engines.verb_options import check_evidence, check_limits, check_num_rows, check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.inference.variational.elbo import DiscreteRowBounds
 from juncture.latent.mixtures.beliefs import MixtureBeliefs

@@ -155,7 +155,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
             wide = repeat_component(template, number)
             kind: Any = "k-means" if start == "k-means" else "random"
             return fit_mixture(
-                wide, some, prior, weights=own, start=kind, method=method, rng=generator, progress=progress
+                wide, some, prior=prior, weights=own, start=kind, method=method, rng=generator, progress=progress
             )
 
     fits = [learn(number, rows, counted) for number in asked]

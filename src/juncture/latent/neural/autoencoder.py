@@ -123,8 +123,8 @@ class Autoencoder(NamedFeatures):
 def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
     model: Autoencoder,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     rng: Any = None,
     held_out: float = 0.1,
     batch_size: int = 50,

@@ -148,8 +148,8 @@ def dream(model: HelmholtzMachine, count: int, rng: np.random.Generator) -> tupl
 def fit_helmholtz(
     model: HelmholtzMachine,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     rate: float = 0.1,
     batch_size: int = 20,
     max_steps: int = 50,

@@ -192,8 +192,8 @@ def sample_rows(model: VariationalAutoencoder, n: Any, *, given: None = None, rn
 def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
     model: VariationalAutoencoder,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     rng: Any = None,
     held_out: float = 0.1,
     batch_size: int = 50,

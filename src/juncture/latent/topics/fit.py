@@ -33,8 +33,8 @@ STEPS = 1000  # of that bound, at most
 def fit_topics(  # noqa: PLR0913 (one verb, many options)
     model: LatentDirichletAllocation,
     data: Any,
-    prior: float = 0.1,
     *,
+    prior: float = 0.1,
     method: Literal["auto", "variational", "gibbs"] = "auto",
     start: Literal["random", "given"] = "random",
     weights: Any = None,

@@ -40,8 +40,8 @@ from juncture.variables import Scope, Variable
 def fit_network(  # noqa: PLR0913 (one verb, many options)
     structure: Any,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     variables: Iterable[Variable] | None = None,
     latent: Iterable[str] = (),
     weights: Any = None,

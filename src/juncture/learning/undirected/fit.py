@@ -44,8 +44,8 @@ PATIENCE = 60.0  # predicted seconds that Z may take after a fit that did not ne
 def fit_factors(  # noqa: PLR0913 (one verb, many options)
     structure: M,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     method: str = "auto",
     penalty: Penalty | None = None,
     coupling: Any = None,

@@ -47,8 +47,8 @@ TOLERANCE = 1e-8  # of the duality gap
 def fit_undirected(  # noqa: PLR0913 (one verb, many options)
     structure: UndirectedGraph,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
     missing: Any = None,

@@ -68,8 +68,13 @@ def check_strength(strength: Any, name: str) -> None:
 
 
 def check_penalty(penalty: Any) -> Penalty | None:
+    """The penalty, None for none; a number is the strength of `L2`."""
+    if isinstance(penalty, int | float) and not isinstance(penalty, bool):
+        return L2(penalty)
     if penalty is not None and not isinstance(penalty, L1 | L2):
-        raise InvalidData(f"a penalty is jt.L1(strength) or jt.L2(strength); got {shown(penalty)}")
+        raise InvalidData(
+            f"a penalty is jt.L1(strength), jt.L2(strength), or a number, the strength of jt.L2; got {shown(penalty)}"
+        )
     return penalty
 
 

@@ -37,8 +37,8 @@ from juncture.sequences.hidden_markov.forward_backward import map_parts, smooth
 def fit_labels(  # noqa: PLR0913 (one verb, many options)
     structure: ConditionalRandomField,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     lengths: Any = None,
     group: str | None = None,
     states: str | None = None,

@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from juncture.base.methods import register_methods, resolve_method
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import InvalidData, Unsupported
-from juncture.inference.engines.verb_options import register_methods, resolve_method
 from juncture.sequences.conditional_random_field.features import labels_of
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs

@@ -60,8 +60,8 @@ HiddenMarkovState: TypeAlias = EMState[HiddenMarkovModel, HiddenMarkovStatistics
 def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     model: HiddenMarkovModel,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     lengths: Any = None,
     group: str | None = None,
     states: str | None = None,

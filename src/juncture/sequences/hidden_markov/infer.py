@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_counts
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.components.categorical import CategoricalEmissions
@@ -22,14 +23,7 @@ from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
-from juncture.inference.engines.verb_options import (
-    as_budget,
-    check_evidence,
-    check_limits,
-    check_policy,
-    register_methods,
-    resolve_method,
-)
+from juncture.inference.engines.verb_options import as_budget, check_evidence, check_limits, check_policy
 from juncture.kernels.chains.forward_backward import DISCARD, draw_paths
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count, check_flag
+from juncture.base.methods import register_methods
 from juncture.base.values import number_of
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_sequences
@@ -27,7 +28,6 @@ from juncture.drawing.shares import ShareDiagram
 from juncture.drawing.text import format_steps
 from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics
 from juncture.inference.engines.display import path_shares, states_html
-from juncture.inference.engines.verb_options import register_methods
 from juncture.kernels.chains.viterbi import (
     TIE,
     best_paths,

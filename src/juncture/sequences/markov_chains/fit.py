@@ -53,8 +53,8 @@ def estimate_chain(
 def fit_chain(  # noqa: PLR0913 (one verb, many options)
     model: MarkovChain,
     data: Any,
-    prior: Any = None,
     *,
+    prior: Any = None,
     lengths: Any = None,
     group: str | None = None,
     weights: Any = None,

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_counts
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator
 from juncture.data.sequences import Sequence, Sequences
 from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.labels import label_array
 from juncture.errors import Unsupported
-from juncture.inference.engines.verb_options import register_methods, resolve_method
 from juncture.numerics.stable import log
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.infer import ChainOptions, draw_paths_given, infer_sequences

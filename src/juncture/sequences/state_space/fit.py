@@ -47,8 +47,8 @@ DRAWN = ("transition", "observation", "input_to_state", "input_to_observation")
 def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     model: LinearGaussianStateSpace,
     data: Any,
-    prior: Mapping[str, InverseWishart] | None = None,
     *,
+    prior: Mapping[str, InverseWishart] | None = None,
     lengths: Any = None,
     group: str | None = None,
     weights: Any = None,

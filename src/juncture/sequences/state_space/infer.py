@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_counts, check_iterable
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.sequences import Sequence, Sequences
@@ -23,7 +24,7 @@ from juncture.drawing.courses import Course, Panel
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import EXACT, Cost, Diagnosed, Diagnostics
-from juncture.inference.engines.verb_options import check_limits, check_policy, register_methods, resolve_method
+from juncture.inference.engines.verb_options import check_limits, check_policy
 from juncture.kernels.state_space import draw_forward
 from juncture.numerics.stable import LOG_TWO_PI, log
 from juncture.runtime.memory import check_table_fits

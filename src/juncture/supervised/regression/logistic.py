@@ -24,6 +24,7 @@ from juncture.learning.newton import Newton
 from juncture.learning.undirected.penalties import Penalty, check_penalty, penalize
 from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import as_numbers, log_sum_exp, softmax
+from juncture.supervised.model import read_training
 from juncture.supervised.regression.bases import Basis, FeatureModel, LinearBasis, check_basis
 from juncture.supervised.regression.inputs_and_targets import (
     check_classes,
@@ -32,7 +33,6 @@ from juncture.supervised.regression.inputs_and_targets import (
     read_inputs,
     read_weights,
 )
-from juncture.supervised.model import read_training
 from juncture.variables import as_plain
 
 
@@ -158,7 +158,14 @@ class LogisticFit(Fit[LogisticRegression]):
     has_proper_prior: bool
 
     def __init__(
-        self, model: LogisticRegression, log_likelihood: float, trace: Trace, *, information: Any, root: Any, **facts: Any
+        self,
+        model: LogisticRegression,
+        log_likelihood: float,
+        trace: Trace,
+        *,
+        information: Any,
+        root: Any,
+        **facts: Any,
     ) -> None:
         super().__init__(model, log_likelihood, trace, None)
         self._set(information=read_only(information), root=read_only(root), **facts)
@@ -212,7 +219,7 @@ class LogisticOptions(Options):
 
     def __post_init__(self) -> None:
         check_basis(self.basis)
-        check_penalty(self.penalty)
+        object.__setattr__(self, "penalty", check_penalty(self.penalty))
         check_flag(self.penalize_constant, "penalize_constant")
 
 
@@ -323,7 +330,7 @@ SETTLED = 1e-6  # by the row, above which the search says that it did not conver
 def minimize_absolute(
     likelihood: SoftmaxLikelihood, strengths: np.ndarray, tolerance: float = GRADIENT, max_steps: int = MAX_STEPS
 ) -> tuple[np.ndarray, Trace]:
-    """Flat (state but the first, feature): differences to the first class, at the penalised maximum; and the course of the search.
+    """Flat (state but the first, feature): differences to the first class, at the penalised maximum; and the course.
 
     Of more than two classes every class has weights, which are penalised.
     """

@@ -227,8 +227,8 @@ def sample_belief_network(
 def fit_belief_network(  # noqa: PLR0913 (the options of learning)
     model: DeepBeliefNetwork,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     method: str = "persistent",
     chain_steps: int = 1,
     rate: float = 0.1,

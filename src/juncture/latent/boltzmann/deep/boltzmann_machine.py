@@ -277,8 +277,8 @@ def sample_deep_machine(
 def fit_deep_machine(  # noqa: PLR0913 (the options of learning)
     model: DeepBoltzmannMachine,
     data: Any,
-    prior: None = None,
     *,
+    prior: None = None,
     start: str = "stacked",
     chain_steps: int = 5,
     rate: float = 0.05,
