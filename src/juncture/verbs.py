@@ -401,7 +401,6 @@ def methods(model: Any) -> MethodList:
 
     Returns
     -------
-
     MethodList
     -------
         which prints as a list of calls; `names`, `options` and `descriptions` hold them by verb.

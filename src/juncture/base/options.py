@@ -39,7 +39,8 @@ class Options:
     def parameters(cls) -> list[Parameter]:
         """The options as parameters of a function that are given by name, those of the learners after them."""
         found: dict[str, Any] = {}
-        for kind in (*cls.methods.values(), cls):  # type: Any
+        kinds: list[Any] = [*cls.methods.values(), cls]
+        for kind in kinds:
             found |= {field.name: field.default for field in (fields(kind) if is_dataclass(kind) else ())}
         own = cls.names()
         order = [*own, *(name for name in found if name not in own)]
