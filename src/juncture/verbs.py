@@ -282,8 +282,8 @@ def fit(
     model
         What is known before: a model, whose kind and structure stay, and where iterations start. A graph of variables:
         a `DirectedGraph` gives a `BayesianNetwork`, an `UndirectedGraph` of real numbers the Gaussian `MarkovNetwork`
-        of maximum likelihood. Or a class, where the data imply the structure: `jt.fit(jt.supervised.LogisticRegression, X,
-        y)`.
+        of maximum likelihood. Or a class, where the data imply the structure, as in
+        `jt.fit(jt.supervised.LogisticRegression, X, y)`.
     data
         Rows: a frame, a mapping of columns, a `Dataset`, a file, or a source that is read block by block; or sequences.
         Holes and latent variables are completed by expectation maximisation.

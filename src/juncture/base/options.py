@@ -165,6 +165,14 @@ def as_generator(rng: Any) -> np.random.Generator:
         raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error
 
 
+def as_seed(rng: Any) -> int:
+    """A seed: the one that is given, one drawn from a generator, or a fresh one; it repeats what is drawn with it."""
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool):
+        as_generator(rng)  # which refuses negative numbers
+        return int(rng)
+    return int(as_generator(rng).integers(2**63))
+
+
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The shape of so many draws: (10,) for 10, () without a size."""
     try:

@@ -33,16 +33,19 @@ class Fit(Value, Generic[M]):
         The objective at each step, and whether the algorithm converged.
     statistics
         The sufficient statistics of the data; where rows had holes, the expected ones under the model.
+    seed
+        The seed of what was drawn at random, such as starts: `rng=fit.seed` repeats the result. None where nothing was.
     """
 
     model: M
     log_likelihood: float
     trace: Trace
     statistics: Any
+    seed: int | None
 
-    def __init__(self, model: M, log_likelihood: float, trace: Trace, statistics: Any) -> None:
+    def __init__(self, model: M, log_likelihood: float, trace: Trace, statistics: Any, seed: int | None = None) -> None:
         check_learned(model)
-        self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
+        self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics, seed=seed)
 
     def with_model(self, model: M) -> Self:
         """The same result with another model in it, such as one that knows the names of its columns."""
