@@ -48,6 +48,7 @@ def infer(  # noqa: PLR0913 (one verb, many options)
     memory_limit: int | None = None,
     budget: float | None = None,
     rng: Any = None,
+    **options: Any,
 ) -> Any:
     """Posterior beliefs of a model given evidence.
 
@@ -79,6 +80,8 @@ def infer(  # noqa: PLR0913 (one verb, many options)
         "auto" then approximates, for networks of variables with states. Approximate engines stop within the budget.
     rng
         For engines of networks that draw at random: a seed or a `numpy.random.Generator`.
+    **options
+        Further options of the kind, such as `lengths`; `jt.methods(model)` lists them.
 
     Returns
     -------
@@ -121,6 +124,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     memory_limit: int | None = None,
     budget: float | None = None,
     rng: Any = None,
+    **options: Any,
 ) -> Any:
     """The most probable assignment given evidence.
 
@@ -134,6 +138,8 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
         Return a list of the k best assignments, the best first.
     targets
         Maximise over these variables and sum out the others (marginal MAP).
+    **options
+        As in `infer`.
 
     Returns
     -------
@@ -162,7 +168,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
 
 
 @lazy_dispatch(verb_modules)
-def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
+def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", **options: Any) -> Any:
     """Rows or sequences drawn from a model.
 
     Parameters
@@ -178,6 +184,8 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
         A seed or a `numpy.random.Generator`; the same seed gives the same draws.
     method
         As in `infer`, for draws from the posterior.
+    **options
+        Further options of the kind, such as the `covariates` of a `LinearGaussianStateSpace`.
 
     Returns
     -------
@@ -198,7 +206,9 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
 
 
 @lazy_dispatch(verb_modules)
-def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error") -> Any:
+def log_prob(
+    model: Any, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", **options: Any
+) -> Any:
     """The log-probability of each row, with missing cells summed out.
 
     Parameters
@@ -211,7 +221,9 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
         sequences an array; the option `lengths` cuts one stacked array into sequences, and with `group`, the name of a
         column, a table is read block by block, one number for each of its sequences in order. Of a `Mixture`, an array
         of rows.
-    method, extra
+    y
+        For a model of a target given inputs: the target of each row, or the name of its column.
+    method, extra, **options
         As in `infer`; `extra` is for networks.
 
     Returns
@@ -329,12 +341,12 @@ def fit(
 
 
 @lazy_dispatch(verb_modules)
-def statistics(structure: Any, data: Any, **options: Any) -> Any:
+def statistics(model: Any, data: Any, **options: Any) -> Any:
     """The sufficient statistics of complete data; those of two files or batches add up to those of all rows.
 
     Parameters
     ----------
-    structure
+    model
         A `BayesianNetwork` or a `DirectedGraph`; a `MarkovNetwork` or a `FactorGraph`; or a `HiddenMarkovModel` or
         `MarkovChain`.
     data
@@ -354,16 +366,16 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     >>> jt.statistics(graph, rows) + jt.statistics(graph, rows)
     NetworkStatistics(2 families, weight 6)
     """
-    raise refuse_structure("statistics", COUNTED, structure)
+    raise refuse_structure("statistics", COUNTED, model)
 
 
 @lazy_dispatch(verb_modules)
-def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
+def estimate(model: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
     """The model that sufficient statistics lead to: maximum likelihood, or a point of the posterior with a prior.
 
     Parameters
     ----------
-    structure
+    model
         A `BayesianNetwork` or a `DirectedGraph`; a `MarkovNetwork` or a `FactorGraph`; or a `HiddenMarkovModel` or
         `MarkovChain`.
     statistics
@@ -385,7 +397,7 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     >>> jt.estimate(graph, jt.statistics(graph, rows), prior=1.0)["a"].values
     array([0.6, 0.4])
     """
-    raise refuse_structure("estimate", COUNTED, structure)
+    raise refuse_structure("estimate", COUNTED, model)
 
 
 VERBS = ("infer", "most_probable", "sample", "log_prob", "online_filter", "fit", "statistics", "estimate")
