@@ -10,7 +10,7 @@ import numpy as np
 from juncture.base.methods import MethodList
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.sequences import Sequence
+from juncture.data.sequences import Sequence, Sequences
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
@@ -107,6 +107,8 @@ def infer(model: DeepBeliefNetwork | DeepBoltzmannMachine, evidence: Any, **opti
 @overload
 def infer(model: VariationalAutoencoder, evidence: Any, **options: Any) -> EncodedBeliefs: ...
 @overload
+def infer(model: Chain, evidence: Sequences, **options: Any) -> Any: ...
+@overload
 def infer(
     model: OtherModel,
     evidence: Any = None,
@@ -159,6 +161,8 @@ def most_probable(model: Mixture, evidence: Dataset, *, k: None = None, **option
 @overload
 def most_probable(model: LinearFactors, evidence: Any, **options: Any) -> MostProbableFactors: ...
 @overload
+def most_probable(model: Chain, evidence: Sequences, **options: Any) -> Any: ...
+@overload
 def most_probable(
     model: OtherModel,
     evidence: Any = None,
@@ -203,6 +207,8 @@ def log_prob(model: SequenceModel, rows: Many, **options: Any) -> Numbers: ...
 def log_prob(model: SequenceModel, rows: One, **options: Any) -> float: ...
 @overload
 def log_prob(model: Mixture, rows: float, **options: Any) -> float: ...
+@overload
+def log_prob(model: SequenceModel, rows: Sequences, **options: Any) -> Any: ...
 @overload
 def log_prob(
     model: Any, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", **options: Any
