@@ -61,14 +61,16 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
 ) -> None:
     """Predict one variable in each row from the other columns; values may be missing.
 
+    The model is a network, or a regression or classifier that predicts this variable.
+
     A number is predicted by its mean, with the standard deviation and an interval that holds 90 % of the probability.
 
     Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
     """
     check_target(out, ROWS)
-    model = load(network, normalize=normalize)
+    model = load(network, normalize=normalize, takes=is_supervised)
     variable = model.variable(target)
-    if is_streamed(rows) and not json and out != "-":
+    if is_streamed(rows) and not json and out != "-" and not is_supervised(model):
         options = ReadOptions(ignore, missing, unseen, decimal)
         predict_blocks(Task(model, network, rows, variable, out, keep, keep_all, method), options)
         return
@@ -89,6 +91,13 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_json({**document, **({"kept": list_cells(cells.only(kept))} if kept else {})})
     elif out != "-":
         tally_of(variable, predicted, data).print(f"{target} predicted for {rows}", format_method(beliefs))
+
+
+def is_supervised(model: Any) -> bool:
+    """Whether a model predicts one target from inputs."""
+    from juncture.supervised.model import SupervisedModel
+
+    return isinstance(model, SupervisedModel)
 
 
 def warn_impossible(beliefs: Beliefs, cells: Table) -> None:

@@ -25,6 +25,7 @@ from juncture.data.feature_names import Names, name_model
 from juncture.data.observations import as_values
 from juncture.data.sources.contract import Block, Origin, RowSource, check_extra, is_source, map_blocks
 from juncture.data.tables.cells import unmask
+from juncture.data.tables.columns import ColumnParts, DatasetColumn, Levels, NumericColumn
 from juncture.data.tables.foreign import open_frame, series_values, unwrap_frame
 from juncture.data.tables.labels import sorting_key
 from juncture.data.tables.table import Table, as_column
@@ -215,13 +216,18 @@ def row_weights(weights: Any, num_rows: int) -> np.ndarray:
 
 def read_labels(labels: Any, what: str = "labels") -> tuple[list[Any], np.ndarray]:
     """The labels that occur, sorted, and the code of the label of each row, -1 where it is missing."""
-    plain = unwrap_frame(labels)
-    levels = as_column(plain if isinstance(plain, np.ndarray) else check_iterable(plain, what), what).levels
+    plain = labels if is_column(labels) else unwrap_frame(labels)
+    levels = as_column(plain if is_column(plain) else check_iterable(plain, what), what).levels
     known: Any = levels.labels
     order = sorted(range(len(known)), key=lambda code: sorting_key(known[code]))
     ranks = np.full(len(order) + 1, -1, np.int64)  # the code of a hole is -1
     ranks[order] = np.arange(len(order))
     return [known[code] for code in order], ranks[np.asarray(levels.codes)]
+
+
+def is_column(cells: Any) -> bool:
+    """Whether cells are those of a column of a table, or an array, and need no look at each."""
+    return isinstance(cells, np.ndarray | NumericColumn | Levels | DatasetColumn | ColumnParts)
 
 
 def read_data(given: Any) -> Any:

@@ -56,6 +56,10 @@ class SupervisedModel(NamedFeatures):
         """The inputs, and the target after them."""
         return Scope([*self.inputs, self.target])
 
+    def variable(self, name: str) -> Variable:
+        """The variable of this name."""
+        return self.variables.variable(name)
+
     @property
     def _classes(self) -> Sequence[Any] | None:
         """The labels of the classes; None where the target is a number."""

@@ -140,6 +140,10 @@ def load(network: str, *, normalize: bool = False, takes: Callable[[Any], bool] 
 
 def other_way(model: Any) -> str:
     """How to ask a model that is no product of factors."""
+    from juncture.supervised.model import SupervisedModel
+
+    if isinstance(model, SupervisedModel):
+        return "with juncture predict"
     return "with juncture advise" if hasattr(model, "with_policy") else "in Python with juncture.read"
 
 

@@ -10,10 +10,12 @@ from juncture.base.checks import check_iterable, shown
 from juncture.base.values import number_of
 from juncture.data.feature_names import Names
 from juncture.data.observations import as_values
-from juncture.data.rows import Rows, read_labels, row_weights
+from juncture.data.rows import Rows, is_column, read_labels, row_weights
 from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import label_array
+from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData
+from juncture.variables import Variable
 
 
 class Pairs(NamedTuple):
@@ -34,6 +36,8 @@ def read_inputs(inputs: Any, names: Names | None = None, *, extra: str = "error"
 
 def read_targets(targets: Any, num_rows: int) -> np.ndarray:
     """(row,), finite: a number for each row of inputs."""
+    if is_column(targets) and not isinstance(targets, np.ndarray):
+        targets = as_column(targets, "target").encode(Variable("target"))
     values = as_values(unwrap_frame(targets), (), name="a target")
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
