@@ -8,7 +8,7 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 INSTALL := install() { test -x $(BIN)/uv && $(UV) "$$@" || $(PIP) "$$@"; }; install
 SEED := 180420593  # of random examples, so that a run can be repeated; make fuzz draws fresh ones
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED)
-TOUCHING := tests/data tests/estimators tests/graphs tests/drawing tests/plotting tests/cli tests/formats
+TOUCHING := tests/data tests/estimators tests/graphs tests/drawing tests/plots tests/cli tests/formats
 # Engines of queries, jax, and the words and checks of scikit-learn, are tested with the newest versions (make test, make test-extras).
 NEWEST := --ignore=tests/data/sources --ignore=tests/estimators/test_scikit_learn_checks.py --deselect=tests/estimators/regression/test_regressions.py::test_the_words_mean_the_same_as_in_scikit_learn
 SOURCES := pyproject.toml

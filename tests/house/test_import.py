@@ -79,7 +79,7 @@ def test_every_module_can_be_imported():
 
 ASIA = 'juncture.example("asia")'
 NETWORK = {"inference.bounded", "inference.messages", "inference.decisions", "learning", "latent", "sequences"}
-REST = {"supervised", "evaluation", "estimators", "plotting", "cli", "information"}
+REST = {"supervised", "evaluation", "estimators", "plots", "cli", "information"}
 ENGINES = {"inference.sampling", "inference.variational", "inference.exact.hybrid", "inference.exact.gaussian"}
 TREES = {
     "inference.exact.junction_tree.sparse_plan",

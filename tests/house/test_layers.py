@@ -17,7 +17,7 @@ ORDERS = {
     "": [
         "errors", "base", "numerics", "runtime", "kernels", "drawing", "verbs", "variables", "data", "evidence",
         "graphs", "families", "factors", "components", "information", "networks", "inference", "learning", "clusters",
-        "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
+        "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plots", "cli", "__main__",
     ],
     "base": ["values", "checks", "notes", "options", "intervals", "compilation", "dispatch", "kinds", "documents"],
     "base.documents": [

@@ -138,7 +138,7 @@ class EdgeStrengths(Value):
 
 
 @one_path
-def edge_strengths(
+def strengths(
     data: Any,
     method: Any = "auto",
     *,

@@ -17,8 +17,8 @@ from juncture.latent.factor_analysis.model import LinearFactors
 from juncture.latent.factor_analysis.principal_components import PrincipalComponents
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.plotting.draws import draw_panels
-from juncture.plotting.panels import as_axes
+from juncture.plots.draws import draw_panels
+from juncture.plots.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HOLD = (0.5, 0.9)  # the probability inside each ellipse of a component
 
 
-def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax: Any = None) -> Axes:
+def mixture(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax: Any = None) -> Axes:
     """Draw two columns of the rows, each point in the colours of its components, and the components as ellipses.
 
     A point has the mean of the components' colours, weighed by its responsibilities. A row with a hole in one of the
@@ -55,10 +55,10 @@ def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax
     >>> len(ax.patches)
     4
     """
-    check_kind(beliefs, MixtureBeliefs, "what plot_clusters draws")
+    check_kind(beliefs, MixtureBeliefs, "what jt.plots.mixture draws")
     components = beliefs.model.components
     if not isinstance(components, GaussianEmissions) or components.dimension < 2:
-        raise Unsupported("plot_clusters draws mixtures of Gaussian vectors; plot_density draws numbers")
+        raise Unsupported("jt.plots.mixture draws mixtures of Gaussian vectors; jt.plots.density draws numbers")
     pair = check_columns(columns, components.dimension)
     colors = component_colors(beliefs.model.num_components)
     ax = as_axes(ax)
@@ -74,7 +74,7 @@ def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax
 def check_columns(columns: Any, size: int) -> list[int]:
     given = list(columns) if isinstance(columns, tuple | list) else []
     if len(given) != 2 or not all(isinstance(each, int) and 0 <= each < size for each in given) or given[0] == given[1]:
-        raise InvalidData(f"plot_clusters draws two different columns from 0 to {size - 1}; got {columns!r}")
+        raise InvalidData(f"jt.plots.mixture draws two different columns from 0 to {size - 1}; got {columns!r}")
     return given
 
 
@@ -109,10 +109,10 @@ def draw_ellipses(components: GaussianEmissions, pair: list[int], colors: np.nda
             ax.add_patch(Ellipse(tuple(found.center), width, height, angle=angle, fill=False, edgecolor=color))
 
 
-register(plot, MixtureBeliefs, plot_clusters)
+register(plot, MixtureBeliefs, mixture)
 
 
-def plot_scree(components: PrincipalComponents, ax: Any = None) -> Axes:
+def scree(components: PrincipalComponents, ax: Any = None) -> Axes:
     """Plot the variance of each principal component, and the share that they explain together.
 
     Parameters
@@ -146,7 +146,7 @@ def plot_scree(components: PrincipalComponents, ax: Any = None) -> Axes:
     return axes
 
 
-def plot_loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: Any = None) -> Axes:
+def loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: Any = None) -> Axes:
     """Plot how each column loads on each factor, as colors from negative to positive.
 
     Parameters
@@ -185,7 +185,7 @@ def plot_loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: 
     return axes
 
 
-def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: Any = None) -> Axes:
+def dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: Any = None) -> Axes:
     """Plot a hierarchy of clusters: rows below, and merges at their heights.
 
     Parameters
@@ -228,12 +228,12 @@ def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: A
     return axes
 
 
-register(plot, PrincipalComponents, plot_scree)
-register(plot, LinearFactors, plot_loadings)
-register(plot, Dendrogram, plot_dendrogram)
+register(plot, PrincipalComponents, scree)
+register(plot, LinearFactors, loadings)
+register(plot, Dendrogram, dendrogram)
 
 
-def plot_topics(model: LatentDirichletAllocation, number: int = 8, axes: Any = None) -> np.ndarray:
+def topics(model: LatentDirichletAllocation, number: int = 8, axes: Any = None) -> np.ndarray:
     """Plot the most probable words of each topic as bars, the most probable on top.
 
     Parameters

@@ -8,7 +8,7 @@ import pytest
 
 import juncture as jt
 from juncture.inference.sampling.diagnostics import autocorrelation
-from juncture.plotting.draws import rank_histograms
+from juncture.plots.draws import rank_histograms
 
 mpl.use("Agg")  # before pyplot: no windows
 plt = pytest.importorskip("matplotlib.pyplot")
