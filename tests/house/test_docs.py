@@ -158,7 +158,7 @@ def run_block(block: Block, names: dict[str, object], page: Path) -> None:
         exec(compile(code, str(page), "exec"), names)  # noqa: S102
 
 
-WITH_JAX = [jt.amortized_variational, jt.black_box_variational, jt.sample_log_density]
+WITH_JAX = [jt.neural.amortized_variational, jt.families.black_box_variational, jt.sampling.sample_log_density]
 
 
 @pytest.mark.parametrize("function", WITH_JAX, ids=lambda function: function.__name__)

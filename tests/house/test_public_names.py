@@ -187,7 +187,7 @@ PUBLIC_NAMES = [
     "SearchResult",
     "Semiring",
     "Sequence",
-    "StateSpace",
+    "ParticleModel",
     "StateSpaceBeliefs",
     "StateSpaceForecast",
     "Statistics",

@@ -44,8 +44,8 @@ X, Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 1]] * 3), np.array([0, 1, 1
 STEPS = [0, 1, 1, 0, 1, 1]
 BELL = value_kinds.bell
 GAUSSIAN, WIDER = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
-DRAWS = jt.Draws({"a": [[0, 1, 1, 0, 1], [1, 1, 0, 0, 0]]}, [A])
-WALK = jt.StateSpace(
+DRAWS = jt.sampling.Draws({"a": [[0, 1, 1, 0, 1], [1, 1, 0, 0, 0]]}, [A])
+WALK = jt.sampling.ParticleModel(
     initial=lambda n, rng: np.zeros(n),
     transition=lambda states, time, rng: states + rng.normal(size=len(states)),
     log_observation=lambda y, states, time: -(states**2),
@@ -53,7 +53,7 @@ WALK = jt.StateSpace(
 )
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
-jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
+jt.results.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
@@ -163,7 +163,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "rejection_sample": [{"log_density": lambda x: -x * x, "proposal": WIDER, "log_bound": 5.0, "n": 3}],
         "slice_sample": [{"log_density": lambda x: -x * x, "start": 0.0, "n": 3, "warmup": 2}],
         "infer_posterior": [
-            {"model": NET, "posterior": jt.posterior(GRAPH, COUNTS), "evidence": {"a": "y"}, "draws": 3},
+            {"model": NET, "posterior": jt.families.posterior(GRAPH, COUNTS), "evidence": {"a": "y"}, "draws": 3},
         ],
         "expectation_propagation": [{"prior": GAUSSIAN, "log_likelihood": lambda u, i: -u * u, "design": [1.0, 2.0]}],
         "ConditionalRandomField.sequences": [{"data": [[1.0, 0.0], [0.0, 1.0]]}],
@@ -353,10 +353,10 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "PrincipalComponents.project": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
-        "plot_scree": [{"components": jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+        "plot_scree": [{"components": jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
         "plot_topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
-        "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
+        "plot_dendrogram": [{"tree": jt.clusters.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
         "RestrictedBoltzmannMachine.gibbs": [{"v": X}],
         "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
@@ -417,7 +417,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "transition_matrix": [{"model": NET, "evidence": {"a": "y"}, "method": "gibbs"}],
         "random_walk": [{"log_density": BELL, "start": 0.5, "draws": 3, "chains": 2, "warmup": 2, "scale": 0.5}],
         "ChainRun.extend": [{"draws": 3, "budget": 5.0}],
-        "StateSpace": [{name: getattr(WALK, name) for name in ("initial", "transition", "log_observation")}],
+        "ParticleModel": [{name: getattr(WALK, name) for name in ("initial", "transition", "log_observation")}],
         "Proposal": [{"initial": WALK.initial, "transition": WALK.transition}],
         "particle_filter": [{"space": WALK, "observations": [0.5, 1.0], "particles": 9, "repeats": 2, "rng": 0}],
         "edge_posteriors": [{"data": ROWS, "draws": 5, "warmup": 5, "rng": 0, "prior": "graphs"}],

@@ -45,7 +45,7 @@ def density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     --------
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
-    >>> axes = jt.plot_density(jt.Gaussian(0.0, 1.0), Figure().subplots(), label="standard")
+    >>> axes = jt.plots.density(jt.Gaussian(0.0, 1.0), Figure().subplots(), label="standard")
     >>> len(axes.lines)
     1
     """

@@ -47,8 +47,8 @@ def trace(draws: Draws, names: Iterable[str] | None = None, axes: Any = None) ->
     --------
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
-    >>> draws = jt.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
-    >>> len(jt.plot_trace(draws, axes=Figure().subplots())[0].lines)
+    >>> draws = jt.sampling.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
+    >>> len(jt.plots.trace(draws, axes=Figure().subplots())[0].lines)
     4
     """
     quantities = plotted(draws, names)
@@ -82,8 +82,8 @@ def rank(draws: Draws, names: Iterable[str] | None = None, axes: Any = None, bin
     --------
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
-    >>> draws = jt.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
-    >>> jt.plot_rank(draws, axes=Figure().subplots())[0].get_xlabel()
+    >>> draws = jt.sampling.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
+    >>> jt.plots.rank(draws, axes=Figure().subplots())[0].get_xlabel()
     'rank'
     """
     count = check_count(bins, "bins", least=2)
@@ -124,8 +124,8 @@ def autocorrelation(
     --------
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
-    >>> draws = jt.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
-    >>> jt.plot_autocorrelation(draws, axes=Figure().subplots())[0].get_xlabel()
+    >>> draws = jt.sampling.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
+    >>> jt.plots.autocorrelation(draws, axes=Figure().subplots())[0].get_xlabel()
     'lag'
     """
     lags = check_count(max_lag, "max_lag", least=1) + 1

@@ -51,7 +51,7 @@ def mixture(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax: Any 
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
     >>> mixture = jt.Mixture([0.5, 0.5], jt.MultivariateGaussian([[0.0, 0.0], [5.0, 5.0]], np.eye(2)))
-    >>> ax = jt.plot_clusters(jt.infer(mixture, mixture.sample(50, rng=0)), ax=Figure().subplots())
+    >>> ax = jt.plots.mixture(jt.infer(mixture, mixture.sample(50, rng=0)), ax=Figure().subplots())
     >>> len(ax.patches)
     4
     """
@@ -130,8 +130,8 @@ def scree(components: PrincipalComponents, ax: Any = None) -> Axes:
     --------
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
-    >>> found = jt.principal_components([[0.0, 1.0], [1.0, 3.0], [2.0, 4.0]])
-    >>> jt.plot_scree(found, Figure().subplots()).get_xlabel()
+    >>> found = jt.clusters.principal_components([[0.0, 1.0], [1.0, 3.0], [2.0, 4.0]])
+    >>> jt.plots.scree(found, Figure().subplots()).get_xlabel()
     'component'
     """
     found = check_kind(components, PrincipalComponents, "components")
@@ -167,7 +167,7 @@ def loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: Any =
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
     >>> model = jt.FactorAnalysis([[1.0], [-2.0]], [0.0, 0.0], 1.0)
-    >>> jt.plot_loadings(model, ["height", "age"], Figure().subplots()).get_xlabel()
+    >>> jt.plots.loadings(model, ["height", "age"], Figure().subplots()).get_xlabel()
     'factor'
     """
     check_kind(model, LinearFactors, "model")
@@ -205,8 +205,8 @@ def dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: Any = 
     --------
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
-    >>> tree = jt.hierarchical_clusters([[0.0], [10.0], [1.0], [12.0]])
-    >>> jt.plot_dendrogram(tree, list("abcd"), Figure().subplots()).get_ylabel()
+    >>> tree = jt.clusters.hierarchical_clusters([[0.0], [10.0], [1.0], [12.0]])
+    >>> jt.plots.dendrogram(tree, list("abcd"), Figure().subplots()).get_ylabel()
     'height'
     """
     from scipy.cluster.hierarchy import dendrogram
@@ -255,7 +255,7 @@ def topics(model: LatentDirichletAllocation, number: int = 8, axes: Any = None) 
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
     >>> model = jt.LatentDirichletAllocation([[0.6, 0.4, 0.0], [0.0, 0.2, 0.8]], 0.5, ["goal", "ball", "vote"])
-    >>> panels = jt.plot_topics(model, 2, Figure().subplots(1, 2))
+    >>> panels = jt.plots.topics(model, 2, Figure().subplots(1, 2))
     >>> [label.get_text() for label in panels[1].get_yticklabels()]
     ['vote', 'ball']
     """

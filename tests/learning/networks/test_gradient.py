@@ -62,7 +62,7 @@ def test_leaps_save_steps():
     for acceleration in (None, "squarem"):
         method = jt.ExpectationMaximization(tolerance=0.0, max_steps=40, acceleration=acceleration)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", jt.NotConvergedWarning)
+            warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
             ends[acceleration] = -2 * np.log(2) - jt.fit(start, rows, method=method).log_likelihood
     assert ends["squarem"] < ends[None] / 1000
 
@@ -90,7 +90,9 @@ def test_gradients_are_for_tables():
     cause, effect = jt.Variable("c", 2), jt.Variable("e", 2)
     model = jt.BayesianNetwork([jt.Conditional(cause, [], [0.5, 0.5]), jt.NoisyOr(effect, [cause], [0.5], 0.1)])
     rows = {"c": [0, 1, None], "e": [0, 1, 1]}
-    with pytest.raises(jt.Unsupported, match=r"NoisyOr\(e \| c\) is none: keep it with fixed=\['e'\], or learn by EM"):
+    with pytest.raises(
+        jt.errors.Unsupported, match=r"NoisyOr\(e \| c\) is none: keep it with fixed=\['e'\], or learn by EM"
+    ):
         jt.fit(model, rows, method="gradient")
     kept = jt.fit(model, rows, method="gradient", fixed=["e"])
     assert kept.model["e"] == model["e"]
@@ -98,7 +100,7 @@ def test_gradients_are_for_tables():
 
 
 def test_out_of_steps_is_said():
-    with pytest.warns(jt.NotConvergedWarning, match="gradient ascent: L-BFGS"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="gradient ascent: L-BFGS"):
         fitted = jt.fit(mixture(), observed(mixture(), 300), latent=["h"], method=jt.GradientAscent(max_steps=2))
     assert not fitted.trace.converged
     assert fitted.log_likelihood == pytest.approx(fitted.trace.values[-1])
@@ -171,7 +173,7 @@ def test_what_others_can_make_up_for_has_no_standard_error():
     model = mixture(2)
     rows = observed(model, 500)
     fitted = jt.fit(model, rows, latent=["h"], method=EXACT).model
-    with pytest.warns(jt.NotIdentifiedWarning, match="'h'"):
+    with pytest.warns(jt.errors.NotIdentifiedWarning, match="'h'"):
         errors = jt.standard_errors(fitted, rows, latent=["h"])
     assert np.isinf(errors["h"]).all()
     identified = mixture(5)
@@ -193,5 +195,5 @@ def test_standard_errors_of_tied_and_fixed_tables():
 def test_standard_errors_are_for_a_maximum():
     model = mixture()
     swapped = jt.BayesianNetwork([jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in model.conditionals])
-    with pytest.raises(jt.InvalidData, match="not at a maximum"):
+    with pytest.raises(jt.errors.InvalidData, match="not at a maximum"):
         jt.standard_errors(swapped, observed(model, 500), latent=["h"])

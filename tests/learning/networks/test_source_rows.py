@@ -111,9 +111,9 @@ def test_declared_variables_code_the_columns_of_a_source():
     graph = jt.DirectedGraph.parse("a -> b")
     states = [jt.Variable("a", ["n", "y", "never"])]
     rows = {"a": ["y", "n", "y"], "b": [1, 0, 0]}
-    with pytest.warns(jt.UnseenParentsWarning):
+    with pytest.warns(jt.errors.UnseenParentsWarning):
         wanted = jt.fit(graph, rows, variables=states)
-    with pytest.warns(jt.UnseenParentsWarning):
+    with pytest.warns(jt.errors.UnseenParentsWarning):
         assert jt.fit(graph, as_source(rows, block_rows=2), variables=states) == wanted
 
 
@@ -133,16 +133,16 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
     pq.write_table(rows.to_arrow(), tmp_path / "rows.parquet", row_group_size=50)
     source = as_source(tmp_path / "rows.parquet", block_rows=30)
     hole = r"is missing in row \d+ of .*rows\.parquet \(row group \d\); jt.fit learns from rows with holes"
-    with pytest.raises(jt.InvalidData, match=hole):
+    with pytest.raises(jt.errors.InvalidData, match=hole):
         jt.statistics(ASIA, source)
     with pytest.raises(jt.UnknownVariable, match=r"no column 'lung'; did you mean 'lungs'\?"):
         jt.fit(
             ASIA, as_source({"lungs": ["yes"], **{name: ["yes"] for name in ASIA.variables.names if name != "lung"}})
         )
-    for verb in (jt.standard_errors, jt.missingness, jt.Dataset):
-        with pytest.raises(jt.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
-            verb(source) if verb in (jt.missingness, jt.Dataset) else verb(ASIA, source)
-    with pytest.raises(jt.UnknownState, match="no state 'perhaps' in row 1"):
+    for verb in (jt.standard_errors, jt.evaluation.missingness, jt.Dataset):
+        with pytest.raises(jt.errors.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
+            verb(source) if verb in (jt.evaluation.missingness, jt.Dataset) else verb(ASIA, source)
+    with pytest.raises(jt.errors.UnknownState, match="no state 'perhaps' in row 1"):
         jt.log_prob(ASIA, as_source({"smoke": ["yes", "perhaps"]}))
 
 
@@ -152,10 +152,10 @@ def test_em_over_blocks_is_em_over_all_rows(tmp_path, monkeypatch, most, latent)
     monkeypatch.setattr("juncture.learning.networks.expectation.collect_distinct.__defaults__", (most,))
     rows = rows_with_holes(ASIA, 300)
     few = jt.ExpectationMaximization(max_steps=5, tolerance=0.0)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         wanted = jt.fit(ASIA, rows, 1.0, latent=latent, method=few)
     for source in sources(str(tmp_path), rows, 37):
-        with pytest.warns(jt.NotConvergedWarning):
+        with pytest.warns(jt.errors.NotConvergedWarning):
             found = jt.fit(ASIA, source, 1.0, latent=latent, method=few)
         assert found.trace.values == pytest.approx(wanted.trace.values, rel=1e-10)
         for part in wanted.model.conditionals:
@@ -176,7 +176,7 @@ def test_an_iterator_of_frames_is_read_once():
     with pytest.raises(jt.JunctureError):
         jt.fit(ASIA, iter(halves), 1.0)  # the parts have different columns
     assert jt.fit(ASIA, iter([frames[:25], frames[25:]]), 1.0) == jt.fit(ASIA, ROWS, 1.0)
-    with pytest.raises(jt.InvalidData, match="can be read once"):
+    with pytest.raises(jt.errors.InvalidData, match="can be read once"):
         jt.fit(ASIA.graph, iter([frames]))
-    with pytest.raises(jt.InvalidData, match="was read already"):
+    with pytest.raises(jt.errors.InvalidData, match="was read already"):
         jt.fit(ASIA, iter([rows_with_holes(ASIA, 30).to_pandas()]), 1.0)

@@ -30,8 +30,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.latent.mixtures.number_of_components import evidence_bound
 from juncture.learning.conditionals.table import prior_of, pseudo_counts
 from juncture.learning.networks.estimation import resolve_prior
-from juncture.learning.structure.scores.gaussian import BGe
 from juncture.learning.structure.scores import scores
+from juncture.learning.structure.scores.gaussian import BGe
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics.curvature import hessian

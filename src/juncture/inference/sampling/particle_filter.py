@@ -23,7 +23,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import SameContent
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel, NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.particle_model import Proposal, ParticleModel, as_states
+from juncture.inference.sampling.particle_model import ParticleModel, Proposal, as_states
 from juncture.runtime.memory import check_memory
 from juncture.runtime.parallel import blocks_of
 
@@ -71,12 +71,12 @@ def particle_filter(
     Examples
     --------
     >>> import juncture as jt, numpy as np
-    >>> space = jt.StateSpace(
+    >>> space = jt.sampling.ParticleModel(
     ...     initial=lambda n, rng: rng.normal(size=n),
     ...     transition=lambda states, time, rng: 0.9 * states + rng.normal(size=states.shape),
     ...     log_observation=lambda y, states, time: -0.5 * (y - states) ** 2 - 0.5 * np.log(2 * np.pi),
     ... )
-    >>> beliefs = jt.particle_filter(space, [0.3, -0.2, None, 1.1], rng=0)
+    >>> beliefs = jt.sampling.particle_filter(space, [0.3, -0.2, None, 1.1], rng=0)
     >>> exact = jt.infer(jt.LinearGaussianStateSpace(0.9, 1, 1, 1, 0, 1), [0.3, -0.2, np.nan, 1.1]).log_evidence
     >>> abs(beliefs.log_evidence - exact) < 0.1
     True

@@ -164,7 +164,7 @@ def posteriors(  # noqa: PLR0913 (options of one algorithm)
     --------
     >>> import juncture as jt
     >>> rows = jt.sample(jt.example("fuel"), 2000, rng=0)
-    >>> posterior = jt.edge_posteriors(rows, rng=0)
+    >>> posterior = jt.structure.posteriors(rows, rng=0)
     >>> posterior["B", "G"] + posterior["G", "B"] > 0.99
     True
     """

@@ -90,9 +90,7 @@ def learn_structure(
     >>> learn_structure(data, "chow-liu", root="c").edges
     (('c', 'a'), ('a', 'b'))
     """
-    return search(
-        data, method, variables=variables, weights=weights, rng=rng, progress=progress, **options
-    ).graph
+    return search(data, method, variables=variables, weights=weights, rng=rng, progress=progress, **options).graph
 
 
 def search(
