@@ -16,7 +16,7 @@ KERNELS := $(shell find src/juncture/kernels -name '*.py')
 unexport PYTHONDONTWRITEBYTECODE  # modules are compiled once, by the first process that imports them
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-extras test-lowest check lint types kernels fuzz mutants docs bench format clean
+.PHONY: help demo test test-all test-extras test-lowest check lint types kernels fuzz mutants docs bench stubs format clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,9 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build
 bench: $(VENV)-bench/.ready  ## measure beside pyAgrum, in an environment of their own
 	$(VENV)-bench/bin/python benchmarks/reading.py --peer $(VENV)-bench/bin/python
 	$(VENV)-bench/bin/python benchmarks/inference.py --rows 10000 --memory
+
+stubs: $(VENV)/.demo  ## write the type stubs of the faces, and the list of names in the reference, from src/juncture/names.py
+	$(BIN)/python tests/house/write_stubs.py
 
 format: $(VENV)/.check  ## rewrite the sources in the house format
 	$(BIN)/ruff format .

@@ -103,8 +103,9 @@ def test_a_model_without_variables_has_one_assignment(model, method):
 def test_every_public_class_is_constructed_or_has_an_instance():
     from support.public_arguments import INSTANCES
     from support.public_calls import ANSWERS
+    from support.public_names import public_things
 
-    classes = [kind for name in jt.__all__ if isinstance(kind := getattr(jt, name), type)]
+    classes = [public.thing for public in public_things() if isinstance(public.thing, type)]
     named = {call.name for call in all_calls()}
     for kind in classes:
         if not issubclass(kind, BaseException) and kind is not jt.results.AnyConditional:

@@ -14,159 +14,103 @@ from typing import Any, NoReturn
 FLAT = ""  # the namespace of `jt` itself
 
 # namespace → group → module → the names that it defines
+# fmt: off
 NAMES: dict[str, dict[str, dict[str, str]]] = {
     FLAT: {
         "Variables and data": {
-            "variables": "Variable",
-            "data.dataset": "Dataset",
-            "data.sequences": "Sequence",
-            "data.discretization": "Discretizer",
-            "evidence": "Evidence",
+            "variables": "Variable", "data.dataset": "Dataset", "data.sequences": "Sequence",
+            "data.discretization": "Discretizer", "evidence": "Evidence",
         },
-        "Graphs": {
-            "graphs.directed": "DirectedGraph PartiallyDirectedGraph",
-            "graphs.undirected": "UndirectedGraph",
-        },
+        "Graphs": {"graphs.directed": "DirectedGraph PartiallyDirectedGraph", "graphs.undirected": "UndirectedGraph"},
         "Families of distributions": {
-            "families.discrete.bernoulli": "Bernoulli",
-            "families.discrete.geometric": "Geometric",
-            "families.discrete.binomial": "Binomial",
-            "families.discrete.negative_binomial": "NegativeBinomial",
-            "families.discrete.categorical": "Categorical",
-            "families.vectors.multinomial": "Multinomial",
-            "families.discrete.poisson": "Poisson",
-            "families.continuous.exponential": "Exponential",
-            "families.continuous.gamma": "Gamma",
-            "families.continuous.inverse_gamma": "InverseGamma",
-            "families.continuous.beta": "Beta",
-            "families.vectors.dirichlet": "Dirichlet",
+            "families.discrete.bernoulli": "Bernoulli", "families.discrete.geometric": "Geometric",
+            "families.discrete.binomial": "Binomial", "families.discrete.negative_binomial": "NegativeBinomial",
+            "families.discrete.categorical": "Categorical", "families.vectors.multinomial": "Multinomial",
+            "families.discrete.poisson": "Poisson", "families.continuous.exponential": "Exponential",
+            "families.continuous.gamma": "Gamma", "families.continuous.inverse_gamma": "InverseGamma",
+            "families.continuous.beta": "Beta", "families.vectors.dirichlet": "Dirichlet",
             "families.continuous.gaussian": "Gaussian",
-            "families.vectors.multivariate_gaussian": "MultivariateGaussian",
-            "families.continuous.laplace": "Laplace",
-            "families.continuous.pareto": "Pareto",
-            "families.continuous.weibull": "Weibull",
-            "families.continuous.uniform": "Uniform",
-            "families.continuous.student_t": "StudentT",
+            "families.vectors.multivariate_gaussian": "MultivariateGaussian", "families.continuous.laplace": "Laplace",
+            "families.continuous.pareto": "Pareto", "families.continuous.weibull": "Weibull",
+            "families.continuous.uniform": "Uniform", "families.continuous.student_t": "StudentT",
             "families.vectors.normal_gamma": "NormalGamma NormalInverseGamma",
-            "families.vectors.normal_inverse_wishart": "NormalInverseWishart",
-            "families.vectors.wishart": "Wishart",
-            "families.vectors.inverse_wishart": "InverseWishart",
-            "families.vectors.independent": "Independent",
+            "families.vectors.normal_inverse_wishart": "NormalInverseWishart", "families.vectors.wishart": "Wishart",
+            "families.vectors.inverse_wishart": "InverseWishart", "families.vectors.independent": "Independent",
         },
         "Factors, conditionals and emissions": {
-            "factors.factor": "Factor",
-            "factors.gaussian_factor": "GaussianFactor",
-            "factors.conditional": "Conditional",
-            "factors.deterministic": "Deterministic",
-            "factors.noisy": "NoisyOr NoisyMax",
-            "factors.logistic": "Logistic",
-            "factors.gaussian": "LinearGaussian",
-            "components.gaussian": "GaussianEmissions",
-            "components.categorical": "CategoricalEmissions",
-            "components.family": "FamilyEmissions",
-            "components.independent": "IndependentEmissions",
-            "components.mixture": "MixtureEmissions",
-            "components.precomputed": "PrecomputedLogLikelihoods",
+            "factors.factor": "Factor", "factors.gaussian_factor": "GaussianFactor",
+            "factors.conditional": "Conditional", "factors.deterministic": "Deterministic",
+            "factors.noisy": "NoisyOr NoisyMax", "factors.logistic": "Logistic", "factors.gaussian": "LinearGaussian",
+            "components.gaussian": "GaussianEmissions", "components.categorical": "CategoricalEmissions",
+            "components.family": "FamilyEmissions", "components.independent": "IndependentEmissions",
+            "components.mixture": "MixtureEmissions", "components.precomputed": "PrecomputedLogLikelihoods",
         },
         "Models": {
-            "networks.bayesian_network": "BayesianNetwork",
-            "networks.factor_product": "MarkovNetwork FactorGraph",
+            "networks.bayesian_network": "BayesianNetwork", "networks.factor_product": "MarkovNetwork FactorGraph",
             "networks.decision_network": "DecisionNetwork Decision Utility",
-            "networks.pairwise.model": "PairwiseNetwork",
-            "networks.pairwise.ising": "ising potts",
-            "networks.plates": "plate",
-            "networks.intervention": "do",
+            "networks.pairwise.model": "PairwiseNetwork", "networks.pairwise.ising": "ising potts",
+            "networks.plates": "plate", "networks.intervention": "do",
             "sequences.hidden_markov.model": "HiddenMarkovModel",
             "sequences.hidden_markov.initial_model": "initial_hidden_markov",
             "sequences.state_space.model": "LinearGaussianStateSpace",
             "sequences.conditional_random_field.model": "ConditionalRandomField",
-            "sequences.markov_chains.model": "MarkovChain",
-            "sequences.markov_chains.page_rank": "page_rank",
-            "components.mixture": "Mixture",
-            "latent.factor_analysis.model": "FactorAnalysis ProbabilisticPCA",
-            "latent.topics.model": "LatentDirichletAllocation",
-            "latent.boltzmann.model": "RestrictedBoltzmannMachine",
+            "sequences.markov_chains.model": "MarkovChain", "sequences.markov_chains.page_rank": "page_rank",
+            "components.mixture": "Mixture", "latent.factor_analysis.model": "FactorAnalysis ProbabilisticPCA",
+            "latent.topics.model": "LatentDirichletAllocation", "latent.boltzmann.model": "RestrictedBoltzmannMachine",
         },
         "Questions": {
-            "verbs": "infer most_probable sample log_prob online_filter",
-            "inference.sensitivity": "sensitivity",
-            "inference.planning": "cost compile",
-            "inference.variational.elbo": "elbo",
+            "verbs": "infer most_probable sample log_prob online_filter", "inference.sensitivity": "sensitivity",
+            "inference.planning": "cost compile", "inference.variational.elbo": "elbo",
             "inference.decisions.optimal_policy": "optimal_policy",
             "inference.decisions.value_of_information": "value_of_information",
         },
         "Engines": {
             "inference.exact.junction_tree.engine": "JunctionTree",
-            "inference.exact.elimination": "VariableElimination",
-            "inference.exact.enumeration": "Enumeration",
-            "inference.messages.loopy": "LoopyBP",
-            "inference.messages.tree_reweighted": "TreeReweighted",
-            "inference.messages.icm": "ICM",
-            "inference.bounded.mini_bucket": "MiniBucket",
+            "inference.exact.elimination": "VariableElimination", "inference.exact.enumeration": "Enumeration",
+            "inference.messages.loopy": "LoopyBP", "inference.messages.tree_reweighted": "TreeReweighted",
+            "inference.messages.icm": "ICM", "inference.bounded.mini_bucket": "MiniBucket",
             "inference.bounded.bounded_clique_tree": "BoundedCliqueTree",
-            "inference.variational.mean_field": "MeanField",
-            "inference.sampling.markov_chains.gibbs": "Gibbs",
+            "inference.variational.mean_field": "MeanField", "inference.sampling.markov_chains.gibbs": "Gibbs",
             "inference.sampling.markov_chains.metropolis": "Metropolis",
             "inference.sampling.markov_chains.swendsen_wang": "SwendsenWang",
             "inference.sampling.likelihood_weighting": "LikelihoodWeighting",
-            "inference.sampling.importance": "ImportanceSampling",
-            "inference.sampling.rejection": "RejectionSampling",
+            "inference.sampling.importance": "ImportanceSampling", "inference.sampling.rejection": "RejectionSampling",
         },
         "Learning": {
-            "verbs": "fit statistics estimate",
-            "learning.structure.learn": "learn_structure",
+            "verbs": "fit statistics estimate", "learning.structure.learn": "learn_structure",
             "learning.em.expectation_maximization": "ExpectationMaximization",
-            "learning.networks.gradient": "GradientAscent",
-            "learning.structure.searches.hill_climbing": "HillClimbing",
-            "learning.structure.searches.trees": "ChowLiu TreeAugmented",
-            "learning.structure.searches.pc": "PC",
-            "learning.structure.searches.ges": "GES",
-            "learning.structure.searches.exact": "ExactSearch",
-            "learning.structure.searches.mmhc": "MMHC",
-            "learning.structure.searches.structural_em": "StructuralEM",
-            "learning.conditionals.table": "BDeu K2",
-            "learning.undirected.penalties": "L1 L2",
-            "sequences.hidden_markov.options": "HiddenMarkovPrior",
-            "components.mixture": "MixturePrior",
+            "learning.networks.gradient": "GradientAscent", "learning.structure.searches.hill_climbing": "HillClimbing",
+            "learning.structure.searches.trees": "ChowLiu TreeAugmented", "learning.structure.searches.pc": "PC",
+            "learning.structure.searches.ges": "GES", "learning.structure.searches.exact": "ExactSearch",
+            "learning.structure.searches.mmhc": "MMHC", "learning.structure.searches.structural_em": "StructuralEM",
+            "learning.conditionals.table": "BDeu K2", "learning.undirected.penalties": "L1 L2",
+            "sequences.hidden_markov.options": "HiddenMarkovPrior", "components.mixture": "MixturePrior",
         },
         "Files and pictures": {
-            "formats.files": "read write",
-            "formats.uai_evidence": "read_evidence write_evidence",
-            "formats.bundled": "example examples",
-            "networks.picture": "draw",
-            "drawing.pictures": "plot",
+            "formats.files": "read write", "formats.uai_evidence": "read_evidence write_evidence",
+            "formats.bundled": "example examples", "networks.picture": "draw", "drawing.pictures": "plot",
         },
-        "Threads and compiled loops": {
-            "runtime.parallel": "set_num_threads",
-            "base.compilation": "set_compilation",
-        },
-        "Errors": {
-            "errors": "JunctureError ImpossibleEvidence UnknownVariable TooLarge FormatError",
-        },
+        "Threads and compiled loops": {"runtime.parallel": "set_num_threads", "base.compilation": "set_compilation"},
+        "Errors": {"errors": "JunctureError ImpossibleEvidence UnknownVariable TooLarge FormatError"},
     },
     "families": {
         "Families that appear as answers": {
             "families.discrete.beta_binomial": "BetaBinomial",
             "families.discrete.beta_negative_binomial": "BetaNegativeBinomial",
             "families.discrete.hypergeometric": "Hypergeometric",
-            "families.vectors.dirichlet_multinomial": "DirichletMultinomial",
-            "families.continuous.lomax": "Lomax",
+            "families.vectors.dirichlet_multinomial": "DirichletMultinomial", "families.continuous.lomax": "Lomax",
             "families.continuous.scaled_inverse_chi_squared": "ScaledInverseChiSquared",
             "families.continuous.von_mises": "VonMises",
             "families.vectors.multivariate_student_t": "MultivariateStudentT",
             "families.vectors.multivariate_gaussian": "CanonicalGaussian",
         },
         "Statistics and forms of families": {
-            "families.statistics.statistics": "Statistics",
-            "families.statistics_document": "statistics_from_json",
-            "families.discrete.categorical": "one_hot from_one_hot",
-            "families.minimal": "minimal_form",
-            "networks.pairwise.ising": "ising_parameters",
-            "families.curved": "CurvedFamily",
+            "families.statistics.statistics": "Statistics", "families.statistics_document": "statistics_from_json",
+            "families.discrete.categorical": "one_hot from_one_hot", "families.minimal": "minimal_form",
+            "networks.pairwise.ising": "ising_parameters", "families.curved": "CurvedFamily",
         },
         "Priors and posteriors": {
-            "families.posteriors.generic": "GenericPrior",
-            "families.posteriors.jeffreys": "jeffreys",
+            "families.posteriors.generic": "GenericPrior", "families.posteriors.jeffreys": "jeffreys",
             "families.posteriors.pooling": "fit_concentration",
             "families.posteriors.quadrature": "quadrature_posterior",
             "families.posteriors.laplace": "laplace_approximation laplace_evidence",
@@ -189,25 +133,17 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         },
         "Projections and maximum entropy": {
             "information.projections": "m_projection i_projection alpha_projection",
-            "information.maximum_entropy": "max_entropy",
-            "information.maximum_entropy_density": "max_entropy_density",
+            "information.maximum_entropy": "max_entropy", "information.maximum_entropy_density": "max_entropy_density",
             "information.maximum_entropy_table": "max_entropy_table",
         },
-        "Distributions to measure": {
-            "information.density": "Density",
-            "information.atoms": "empirical",
-        },
-        "Bounds of means": {
-            "information.bounds": "chebyshev_bound standard_error samples_needed",
-        },
+        "Distributions to measure": {"information.density": "Density", "information.atoms": "empirical"},
+        "Bounds of means": {"information.bounds": "chebyshev_bound standard_error samples_needed"},
     },
     "structure": {
         "Searches and scores": {
-            "learning.structure.learn": "search",
-            "learning.structure.searches.combined": "CombinedSearch SearchResult",
+            "learning.structure.learn": "search", "learning.structure.searches.combined": "CombinedSearch SearchResult",
             "learning.structure.scores.scores": "score LogLikelihood AIC BIC BDs EdgePrior",
-            "learning.structure.scores.gaussian": "BGe",
-            "learning.structure.scores.discrete": "NodeAverage",
+            "learning.structure.scores.gaussian": "BGe", "learning.structure.scores.discrete": "NodeAverage",
         },
         "Tests of independence": {
             "learning.structure.independence": "independence_test GSquaredTest ChiSquaredTest PermutationTest"
@@ -221,8 +157,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
     },
     "sampling": {
         "Draws and chains": {
-            "inference.sampling.draws": "Draws",
-            "inference.sampling.markov_chains.start_chains": "start_chains",
+            "inference.sampling.draws": "Draws", "inference.sampling.markov_chains.start_chains": "start_chains",
             "inference.sampling.markov_chains.chain_engine": "ChainRun",
             "inference.sampling.markov_chains.transition_matrix": "transition_matrix TransitionMatrix",
             "inference.sampling.markov_chains.tempering": "ParallelTempering",
@@ -245,14 +180,12 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
     "messages": {
         "Messages by hand": {
             "inference.messages.sum_product": "sum_product max_product semiring_messages",
-            "inference.exact.semiring": "Semiring eliminate",
-            "inference.exact.magnetization": "magnetization",
+            "inference.exact.semiring": "Semiring eliminate", "inference.exact.magnetization": "magnetization",
             "inference.exact.directed_form": "to_bayesian_network",
         },
         "Engines of special models": {
             "inference.exact.gaussian.engine": "GaussianElimination",
-            "inference.exact.hybrid.engine": "StrongJunctionTree",
-            "inference.messages.max_flow": "MaxFlow",
+            "inference.exact.hybrid.engine": "StrongJunctionTree", "inference.messages.max_flow": "MaxFlow",
         },
         "Approximate marginals": {
             "inference.variational.expectation_propagation": "expectation_propagation",
@@ -263,21 +196,15 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Models": {
             "latent.neural.autoencoder": "Autoencoder",
             "latent.neural.variational_autoencoder": "VariationalAutoencoder",
-            "latent.neural.helmholtz": "HelmholtzMachine",
-            "latent.boltzmann.deep.belief_network": "DeepBeliefNetwork",
-            "latent.boltzmann.deep.boltzmann_machine": "DeepBoltzmannMachine",
-            "latent.energy": "EnergyModel",
+            "latent.neural.helmholtz": "HelmholtzMachine", "latent.boltzmann.deep.belief_network": "DeepBeliefNetwork",
+            "latent.boltzmann.deep.boltzmann_machine": "DeepBoltzmannMachine", "latent.energy": "EnergyModel",
         },
-        "Learning": {
-            "inference.variational.amortized": "amortized_variational",
-        },
+        "Learning": {"inference.variational.amortized": "amortized_variational"},
     },
     "clusters": {
         "Clusters": {
-            "clusters.means": "k_means choose_num_clusters ClusterChoice",
-            "clusters.medoids": "k_medoids",
-            "clusters.clusters": "Clusters",
-            "clusters.hierarchy": "hierarchical_clusters Dendrogram",
+            "clusters.means": "k_means choose_num_clusters ClusterChoice", "clusters.medoids": "k_medoids",
+            "clusters.clusters": "Clusters", "clusters.hierarchy": "hierarchical_clusters Dendrogram",
         },
         "Components of mixtures": {
             "latent.mixtures.number_of_components": "choose_components ComponentChoice",
@@ -289,16 +216,14 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "images": {
-        "Images": {
-            "inference.images": "denoising_field flip_noise flip_strength segment",
-        },
+        "Images": {"inference.images": "denoising_field flip_noise flip_strength segment"},
     },
     "supervised": {
         "Regressions": {
             "supervised.regression.bases": "FourierBasis GaussianBasis LinearBasis PolynomialBasis SigmoidBasis"
             " SplineBasis",
-            "supervised.regression.bayesian": "BayesianLinearRegression ConjugateLinearRegression"
-            " RegressionStatistics regression_statistics",
+            "supervised.regression.bayesian": "BayesianLinearRegression ConjugateLinearRegression RegressionStatistics"
+            " regression_statistics",
             "supervised.regression.evidence": "BasisChoice EvidenceFit compare_bases fit_evidence",
             "supervised.regression.fisher_scoring": "descend_generalized_linear fit_generalized_linear",
             "supervised.regression.generalized_linear": "GeneralizedLinearFit GeneralizedLinearModel Link",
@@ -326,8 +251,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Trees and forests": {
             "supervised.trees.forest": "RandomForest learn_forest",
             "supervised.trees.gains": "candidate_thresholds gain_ratio information_gain split_information",
-            "supervised.trees.tree": "learn_tree DecisionTree",
-            "supervised.trees.pruning": "prune_by_cost prune_tree",
+            "supervised.trees.tree": "learn_tree DecisionTree", "supervised.trees.pruning": "prune_by_cost prune_tree",
             "supervised.trees.rules": "Rule",
         },
         "Decisions under a loss": {
@@ -347,8 +271,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "evaluation.measures.classification": "ConfusionMatrix confusion_matrix ScoreCurve precision_recall_curve"
             " roc_curve",
             "evaluation.measures.scores": "pearson_correlation root_mean_squared_error crps log_score",
-            "evaluation.network_report": "NetworkReport VariableReport evaluate_network",
-            "networks.lint": "lint",
+            "evaluation.network_report": "NetworkReport VariableReport evaluate_network", "networks.lint": "lint",
             "data.missingness": "missingness",
         },
         "Protocols": {
@@ -367,8 +290,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Comparison of models": {
             "evaluation.models.bayes_factors": "BayesFactor bayes_factor description_length model_posterior",
             "evaluation.models.compare": "ModelComparison ModelScore compare_models",
-            "evaluation.models.facts": "Candidate",
-            "evaluation.models.predictive": "PredictiveScore psis_loo waic",
+            "evaluation.models.facts": "Candidate", "evaluation.models.predictive": "PredictiveScore psis_loo waic",
             "evaluation.models.facts_of_families": "HierarchicalPrior",
         },
         "Learning theory": {
@@ -396,29 +318,21 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Regressions and linear classifiers": {
             "estimators.linear": "BayesianLinearRegression GeneralizedLinearModel LogisticRegression Perceptron",
         },
-        "Trees and forests": {
-            "estimators.trees": "DecisionTree RandomForest RegressionForest RegressionTree",
-        },
+        "Trees and forests": {"estimators.trees": "DecisionTree RandomForest RegressionForest RegressionTree"},
         "Mixtures and latent variables": {
             "estimators.boltzmann": "RestrictedBoltzmannMachine",
             "estimators.factors": "FactorAnalysis ProbabilisticPCA",
             "estimators.mixtures": "BayesianGaussianMixture BernoulliMixture GaussianMixture MixedMixture",
             "estimators.topics": "LatentDirichletAllocation",
         },
-        "Sequences": {
-            "estimators.hidden_markov": "CategoricalHMM GaussianHMM MixtureHMM",
-        },
+        "Sequences": {"estimators.hidden_markov": "CategoricalHMM GaussianHMM MixtureHMM"},
     },
     "results": {
         "Answers": {
-            "inference.engines.beliefs": "Beliefs",
-            "inference.engines.posterior_mixtures": "RealMarginal MixedJoint",
-            "inference.most_probable": "MostProbable MostProbableRows",
-            "inference.engines.contract": "Cost",
-            "inference.planning": "Plan",
-            "inference.answer_blocks": "answer_blocks BlockAnswers",
-            "networks.policy": "Policy DecisionRule",
-            "inference.decisions.value_of_information": "InformationValues",
+            "inference.engines.beliefs": "Beliefs", "inference.engines.posterior_mixtures": "RealMarginal MixedJoint",
+            "inference.most_probable": "MostProbable MostProbableRows", "inference.engines.contract": "Cost",
+            "inference.planning": "Plan", "inference.answer_blocks": "answer_blocks BlockAnswers",
+            "networks.policy": "Policy DecisionRule", "inference.decisions.value_of_information": "InformationValues",
             "formats.uai_results": "read_result write_result",
         },
         "Answers about sequences": {
@@ -427,30 +341,21 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "sequences.hidden_markov.online_filter": "ChainFilter",
             "sequences.state_space.beliefs": "StateSpaceBeliefs",
             "sequences.state_space.forecast": "StateSpaceForecast",
-            "sequences.state_space.online_filter": "KalmanFilter",
-            "sequences.markov_chains.page_rank": "PageRank",
+            "sequences.state_space.online_filter": "KalmanFilter", "sequences.markov_chains.page_rank": "PageRank",
         },
         "Answers about latent variables": {
-            "latent.mixtures.beliefs": "MixtureBeliefs Imputed",
-            "latent.factor_analysis.beliefs": "FactorBeliefs",
-            "latent.topics.infer": "TopicBeliefs",
-            "latent.boltzmann.infer": "BoltzmannBeliefs",
-            "latent.boltzmann.deep.beliefs": "DeepBeliefs",
-            "latent.neural.variational_autoencoder": "EncodedBeliefs",
+            "latent.mixtures.beliefs": "MixtureBeliefs Imputed", "latent.factor_analysis.beliefs": "FactorBeliefs",
+            "latent.topics.infer": "TopicBeliefs", "latent.boltzmann.infer": "BoltzmannBeliefs",
+            "latent.boltzmann.deep.beliefs": "DeepBeliefs", "latent.neural.variational_autoencoder": "EncodedBeliefs",
         },
         "Learning": {
-            "learning.fit": "Fit",
-            "numerics.iteration": "Trace",
-            "learning.networks.statistics": "NetworkStatistics",
+            "learning.fit": "Fit", "numerics.iteration": "Trace", "learning.networks.statistics": "NetworkStatistics",
             "learning.undirected.statistics": "FactorStatistics",
             "sequences.hidden_markov.statistics": "HiddenMarkovStatistics",
-            "sequences.markov_chains.fit": "MarkovChainStatistics",
-            "data.discretization": "FittedDiscretizer",
+            "sequences.markov_chains.fit": "MarkovChainStatistics", "data.discretization": "FittedDiscretizer",
         },
         "Parts of models": {
-            "variables": "Scope Assignment",
-            "factors.conditional": "AnyConditional",
-            "factors.gaussian": "Constant",
+            "variables": "Scope Assignment", "factors.conditional": "AnyConditional", "factors.gaussian": "Constant",
         },
     },
     "errors": {
@@ -466,22 +371,20 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
     },
     "plots": {
         "Pictures by name": {
-            "plots.densities": "density",
-            "plots.draws": "trace rank autocorrelation",
+            "plots.densities": "density", "plots.draws": "trace rank autocorrelation",
             "plots.latent": "mixture scree loadings topics dendrogram",
         },
     },
     "graphs": {
         "Independence": {
-            "graphs.independence": "Independence",
-            "graphs.trails": "Trail",
+            "graphs.independence": "Independence", "graphs.trails": "Trail",
             "networks.markov_properties": "factorizes markov_violations faithfulness_violations",
         },
     },
 }
-EXTRAS = {
-    "estimators": ("scikit-learn", "sklearn")
-}  # namespace → the package that it needs, and the extra that brings it
+# fmt: on
+# namespace → the package that it needs, and the extra that brings it
+EXTRAS = {"estimators": ("scikit-learn", "sklearn")}
 
 
 @cache

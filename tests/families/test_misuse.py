@@ -141,4 +141,4 @@ def test_a_misspelt_name_is_known_to_the_traceback():
     with pytest.raises(AttributeError) as caught:
         jt.Gausian  # noqa: B018
     assert caught.value.name == "Gausian"
-    assert caught.value.obj is jt
+    assert str(caught.value).endswith("did you mean jt.Gaussian?")

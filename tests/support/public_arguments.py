@@ -42,6 +42,7 @@ from support.public_examples import (
     X,
     Y,
 )  # fmt: skip
+from support.public_names import public_things
 
 MARGINALS = jt.infer(NET, {"a": "y"})
 REAL = jt.BayesianNetwork(
@@ -129,9 +130,10 @@ add(
 )
 for build in (*regression_kinds.KINDS, *linear_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
+PUBLIC = {public.thing for public in public_things() if isinstance(public.thing, type)}
 for build in value_kinds.KINDS:
     first = build()[0]
-    if type(first).__name__ not in INSTANCES and type(first).__name__ in (*jt.__all__, *jt.supervised.__all__):
+    if type(first).__name__ not in INSTANCES and type(first) in PUBLIC:
         add(first)
 
 

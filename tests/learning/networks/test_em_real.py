@@ -274,9 +274,9 @@ def test_what_has_no_expected_statistics_is_refused():
         jt.fit(jt.DirectedGraph.parse("x -> k"), columns)
     with pytest.raises(jt.errors.Unsupported, match="gradients and standard errors are for tables"):
         jt.fit(jt.DirectedGraph.parse("k -> x"), columns, method="gradient")
-    model = jt.fit(jt.DirectedGraph.parse("k -> x"), columns).model
+    fitted = jt.fit(jt.DirectedGraph.parse("k -> x"), columns)
     with pytest.raises(jt.errors.Unsupported, match="gradients and standard errors are for tables"):
-        jt.standard_errors(model, columns)
+        fitted.standard_errors  # noqa: B018
 
 
 @pytest.mark.parametrize("method", [jt.messages.GaussianElimination(), jt.messages.StrongJunctionTree()])

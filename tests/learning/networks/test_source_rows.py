@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source
+from juncture.learning.networks.standard_errors import standard_errors
 from juncture.learning.networks.statistics import CHUNK
 from support.builders import rows_with_holes
 
@@ -139,9 +140,11 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
         jt.fit(
             ASIA, as_source({"lungs": ["yes"], **{name: ["yes"] for name in ASIA.variables.names if name != "lung"}})
         )
-    for verb in (jt.standard_errors, jt.evaluation.missingness, jt.Dataset):
+    for verb in (jt.evaluation.missingness, jt.Dataset):
         with pytest.raises(jt.errors.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
-            verb(source) if verb in (jt.evaluation.missingness, jt.Dataset) else verb(ASIA, source)
+            verb(source)
+    with pytest.raises(jt.errors.InvalidData, match=r"need the rows in memory, not a source.*collect\(source\)"):
+        standard_errors(ASIA, source)
     with pytest.raises(jt.errors.UnknownState, match="no state 'perhaps' in row 1"):
         jt.log_prob(ASIA, as_source({"smoke": ["yes", "perhaps"]}))
 
