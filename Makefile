@@ -8,7 +8,7 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 INSTALL := install() { test -x $(BIN)/uv && $(UV) "$$@" || $(PIP) "$$@"; }; install
 SEED := 180420593  # of random examples, so that a run can be repeated; make fuzz draws fresh ones
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED)
-TOUCHING := tests/data tests/estimators tests/graphs tests/drawing tests/plotting tests/cli tests/formats
+TOUCHING := tests/data tests/estimators tests/graphs tests/drawing tests/plots tests/cli tests/formats
 # Engines of queries, jax, and the words and checks of scikit-learn, are tested with the newest versions (make test, make test-extras).
 NEWEST := --ignore=tests/data/sources --ignore=tests/estimators/test_scikit_learn_checks.py --deselect=tests/estimators/regression/test_regressions.py::test_the_words_mean_the_same_as_in_scikit_learn
 SOURCES := pyproject.toml
@@ -16,7 +16,7 @@ KERNELS := $(shell find src/juncture/kernels -name '*.py')
 unexport PYTHONDONTWRITEBYTECODE  # modules are compiled once, by the first process that imports them
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-extras test-lowest check lint types kernels fuzz mutants docs bench format clean
+.PHONY: help demo test test-all test-extras test-lowest check lint types kernels fuzz mutants docs bench stubs format clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,9 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build
 bench: $(VENV)-bench/.ready  ## measure beside pyAgrum, in an environment of their own
 	$(VENV)-bench/bin/python benchmarks/reading.py --peer $(VENV)-bench/bin/python
 	$(VENV)-bench/bin/python benchmarks/inference.py --rows 10000 --memory
+
+stubs: $(VENV)/.demo  ## write the type stubs of the faces, and the list of names in the reference, from src/juncture/names.py
+	$(BIN)/python tests/house/write_stubs.py
 
 format: $(VENV)/.check  ## rewrite the sources in the house format
 	$(BIN)/ruff format .

@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--side", type=int, default=20)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    warnings.simplefilter("ignore", jt.NotConvergedWarning)
+    warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
     jt.set_compilation("always")
     jt.set_num_threads(1)
     model = make_model(options.side)

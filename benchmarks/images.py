@@ -24,7 +24,7 @@ ENGINES = {
 }
 
 
-def signs(beliefs: jt.Beliefs) -> np.ndarray:
+def signs(beliefs: jt.results.Beliefs) -> np.ndarray:
     return np.where(beliefs.array[..., 1] > 0.5, 1, -1)
 
 
@@ -38,8 +38,8 @@ def shapes(side: int) -> np.ndarray:
 def main(side: int) -> None:
     jt.set_compilation("always")
     clean = shapes(side)
-    noisy = jt.flip_noise(clean, 0.2, rng=0)
-    field = jt.denoising_field(noisy, 0.6, jt.flip_strength(0.2))
+    noisy = jt.images.flip_noise(clean, 0.2, rng=0)
+    field = jt.images.denoising_field(noisy, 0.6, jt.images.flip_strength(0.2))
     print(f"juncture {jt.__version__}, SciPy {scipy.__version__}, NumPy {np.__version__}; {field!r}")
     print(f"{'noisy':24}{'':10}{np.mean(noisy != clean):8.2%}")
     for name, run in ENGINES.items():

@@ -103,7 +103,7 @@ def time_juncture(model: jt.BayesianNetwork, rows: list[dict[str, str]]) -> dict
     return {"first": first, "repeat": repeat, "read": read_out, "values": values, "size": plan.num_cells}
 
 
-def read_all(beliefs: jt.Beliefs, names: tuple[str, ...]) -> list[np.ndarray]:
+def read_all(beliefs: jt.results.Beliefs, names: tuple[str, ...]) -> list[np.ndarray]:
     return [beliefs[name].values for name in names]
 
 

@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--pixels", type=int, default=1000, help="the side of the image")
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    warnings.simplefilter("ignore", jt.NotConvergedWarning)
+    warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
     jt.set_compilation("always")
     jt.set_num_threads(2)
     print(f"juncture {jt.__version__}, numpy {np.__version__}, numba {version('numba')}")

@@ -58,7 +58,7 @@ def read_with_juncture(file, runs):
     import juncture as jt
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.RenormalizedWarning)
+        warnings.simplefilter("ignore", jt.errors.RenormalizedWarning)
         model, times = timed(lambda: jt.read(file), runs)
     tables = {part.child.name: part.values for part in model.conditionals}
     np.savez(file.with_suffix(".juncture.npz"), **tables)

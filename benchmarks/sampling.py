@@ -36,7 +36,7 @@ SIDE = 1000  # of a grid of spins
 def find_evidence(model: Any) -> dict[str, Any]:
     """The values of ten variables in a row of the network: of those that are most uncertain without evidence."""
     row, prior = jt.sample(model, 1, rng=1).to_pandas().iloc[0].to_dict(), jt.infer(model)
-    entropies = {name: jt.entropy(prior[name].values) for name in row}
+    entropies = {name: jt.information.entropy(prior[name].values) for name in row}
     names = sorted(row, key=lambda name: -entropies[name])[:FINDINGS]
     return {name: row[name] for name in names}
 

@@ -171,8 +171,8 @@ def tempering() -> Iterator[Pair]:
         ("grid of 40 x 40 spins", jt.ising((40, 40), coupling=0.4)),
         ("grid of 40 x 40, 3 states", jt.potts((40, 40), 3, coupling=0.4)),
     ):
-        engines = jt.ParallelTempering(chains=1, replicas=replicas, warmup=0), jt.Gibbs(chains=1, warmup=0)
-        starts = [jt.start_chains(model, method=engine, rng=0) for engine in engines]
+        engines = jt.sampling.ParallelTempering(chains=1, replicas=replicas, warmup=0), jt.Gibbs(chains=1, warmup=0)
+        starts = [jt.sampling.start_chains(model, method=engine, rng=0) for engine in engines]
         yield Pair(
             f"tempering: {name}, {replicas} replicas", partial(advance, starts[0]), partial(advance, starts[1]),
             f"beside {replicas} x Gibbs", replicas,

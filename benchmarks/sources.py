@@ -83,7 +83,7 @@ def learn_latent(model: jt.BayesianNetwork, rows: object, how: str) -> None:
     if "again" in how:
         expectation.collect_distinct.__defaults__ = (0,)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.NotConvergedWarning)
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
         jt.fit(model, rows, latent=["lung"], method=jt.ExpectationMaximization(max_steps=STEPS, tolerance=0.0))
 
 

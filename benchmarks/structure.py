@@ -25,11 +25,11 @@ from pathlib import Path
 import numpy as np
 
 import juncture as jt
+from juncture import structure
 from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.learning.conditionals.table import BDeu
-from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores.scores import EdgePrior, structure_score
+from juncture.learning.structure.scores.scores import EdgePrior
 
 jt.set_compilation("always")  # machine code is measured, from the first call on
 
@@ -79,7 +79,7 @@ def time_climbing(model, options) -> None:
 def time_default(model, options) -> None:
     for num_rows in options.rows:
         rows = jt.sample(model, num_rows, rng=0)
-        ours, found = median(lambda: jt.search_structure(rows))  # noqa: B023
+        ours, found = median(lambda: jt.structure.search(rows))  # noqa: B023
         tell(f"the default search, BIC, {num_rows:,} rows, found by {found.method}", ours)
         tell_graph("ours", found.graph, model, rows)
 
@@ -175,8 +175,8 @@ def time_exact(model, options) -> None:
         ours, mine = once(lambda: learn_structure(few, "exact", **settings))  # noqa: B023
         tell(f"exact, {number} variables, 10,000 rows {settings or ''}", ours)
         score = settings.get("score", "bic")
-        climbed = structure_score(learn_structure(few, score=score), few, score)
-        print(f"    {structure_score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
+        climbed = structure.score(learn_structure(few, score=score), few, score)
+        print(f"    {structure.score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
 
 
 def time_holes(model, options) -> None:
@@ -201,11 +201,11 @@ def as_graph(ends, names) -> PartiallyDirectedGraph:
 
 
 def distance(graph, model) -> int:
-    return compare_graphs(graph, model.graph).class_distance
+    return structure.compare(graph, model.graph).class_distance
 
 
 def tell_graph(whose, graph, model, rows) -> None:
-    score = structure_score(graph, rows)
+    score = structure.score(graph, rows)
     print(f"    {whose}: BIC {score:,.1f}, {len(graph.edges)} edges, SHD of classes {distance(graph, model)}")
 
 

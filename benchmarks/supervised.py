@@ -60,7 +60,7 @@ def value_of_information() -> None:
         for target in targets[:4]:
             values = jt.value_of_information(model, target, evidence=evidence)
             for name in values.candidates:
-                wanted = jt.mutual_information(beliefs.joint(name, target), name, target) / np.log(2)
+                wanted = jt.information.mutual_information(beliefs.joint(name, target), name, target) / np.log(2)
                 assert abs(values[name] - wanted) < 1e-9, (target, name)
         asked = (partial(jt.value_of_information, model, target, evidence=evidence) for target in targets)
         taken = [median_of(ask) for ask in asked]

@@ -122,7 +122,7 @@ def solve(name: str, method: str, budget: float, gigabytes: float) -> dict[str, 
     try:
         beliefs = jt.infer(model, evidence, method=engine, **limits)
         marginals = [beliefs[variable.name].values for variable in model.variables]
-    except (jt.TooLarge, jt.Unsupported) as refusal:
+    except (jt.TooLarge, jt.errors.Unsupported) as refusal:
         return {"answer": "refused", "why": str(refusal), "seconds": time.process_time() - started}
     found = {"seconds": time.process_time() - started, "mib": (peak() - level) / 2**10, "method": beliefs.method}
     free = [variable.num_states > 1 and variable.name not in evidence for variable in model.variables]
@@ -178,7 +178,7 @@ def load_kernels() -> None:
     for method in ("exact", "loopy", "mean-field"):
         try:
             jt.infer(asia, {"xray": "yes"}, method=method)
-        except jt.Unsupported:
+        except jt.errors.Unsupported:
             continue
     variables = [jt.Variable(f"x{number}", 2) for number in range(20)]
     jt.infer(jt.MarkovNetwork([jt.Factor(pair, np.ones((2, 2))) for pair in combinations(variables, 2)]))

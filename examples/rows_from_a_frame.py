@@ -22,7 +22,7 @@ readings = np.array([[0.9, 0.2], [1.0, 1.0], [0.1, 0.8], [1.0, 1.0]])
 evidence = jt.Evidence(patients, likelihoods={"xray": readings})
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)  # looked at below
+    warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)  # looked at below
     beliefs = jt.infer(model, evidence, targets=["lung", "bronc"])
 
 answers = patients.assign(

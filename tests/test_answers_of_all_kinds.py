@@ -83,7 +83,7 @@ def test_marginals_are_by_label(kind):
     if kind.per_sequence:
         column = kind.model.states.index(kind.label)
         assert np.array_equal(marginal[kind.label], beliefs.smoothed[:, column])
-    with pytest.raises(jt.UnknownState):
+    with pytest.raises(jt.errors.UnknownState):
         marginal["nothing"]
 
 
@@ -109,12 +109,12 @@ def test_beliefs_are_drawn_from(kind):
     assert np.array_equal(drawn, again) if isinstance(drawn, np.ndarray) else drawn == again
     given = jt.sample(kind.model, 7, given=kind.one, rng=3)
     assert np.array_equal(given, drawn) if isinstance(drawn, np.ndarray) else given == drawn
-    with pytest.raises(jt.InvalidData):
+    with pytest.raises(jt.errors.InvalidData):
         beliefs.sample(-1)
-    with pytest.raises(jt.InvalidData, match="sample once for each"):
+    with pytest.raises(jt.errors.InvalidData, match="sample once for each"):
         jt.sample(kind.model, 7, given=kind.many, rng=3)
     if not kind.per_sequence:
-        with pytest.raises(jt.Unsupported, match="sample once for each row"):
+        with pytest.raises(jt.errors.Unsupported, match="sample once for each row"):
             jt.infer(kind.model, kind.many).sample(7)
 
 
@@ -137,7 +137,7 @@ def test_draws_follow_the_beliefs(kind):
 def test_impossible_evidence_has_one_policy(kind, ask):
     if ask is jt.most_probable and not kind.has_most_probable:
         return
-    with pytest.raises(jt.InvalidData, match='on_impossible must be "warn" or "raise"'):
+    with pytest.raises(jt.errors.InvalidData, match='on_impossible must be "warn" or "raise"'):
         ask(kind.model, kind.one, on_impossible="ignore")
     if kind.impossible_one is None:
         assert ask(kind.model, kind.one, on_impossible="raise").impossible == ()
@@ -148,7 +148,7 @@ def test_impossible_evidence_has_one_policy(kind, ask):
     unit = "sequence" if kind.per_sequence else "row"
     with pytest.raises(jt.ImpossibleEvidence, match=f"^{unit} 1 has probability zero: "):
         ask(kind.model, kind.impossible_many, on_impossible="raise")
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match=f"1 of 2 {unit}s .* the first is {unit} 1") as caught:
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match=f"1 of 2 {unit}s .* the first is {unit} 1") as caught:
         answers = as_list(ask(kind.model, kind.impossible_many), kind)
     assert len(caught) == 1
     assert sum((answer.impossible for answer in answers), ()) == kind.impossible
@@ -158,7 +158,7 @@ def test_impossible_evidence_has_no_beliefs(kind):
     if kind.impossible_many is None:
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
         answers = as_list(jt.infer(kind.model, kind.impossible_many), kind)
         assert np.isneginf(np.atleast_1d(answers[-1].log_evidence)[-1])
         values = answers[-1].mean if kind.label is None else answers[-1][kind.variable].values
@@ -179,10 +179,10 @@ def test_methods_are_looked_up_by_kind_and_name(kind, ask, which):
         return
     for name in ("auto", *["exact"] * kind.is_exact, kind.methods[which]):
         assert ask(kind.model, kind.one, method=name).method == kind.methods[which]
-    with pytest.raises(jt.Unsupported, match=f"did you mean '{kind.methods[which]}'"):
+    with pytest.raises(jt.errors.Unsupported, match=f"did you mean '{kind.methods[which]}'"):
         ask(kind.model, kind.one, method=kind.methods[which][:-1])
     for wrong in (None, 3, "nothing at all"):
-        with pytest.raises(jt.Unsupported, match="method"):
+        with pytest.raises(jt.errors.Unsupported, match="method"):
             ask(kind.model, kind.one, method=wrong)
     rows = kind.labelled or kind.many
     assert jt.log_prob(kind.model, rows, method="exact") == pytest.approx(jt.log_prob(kind.model, rows))
@@ -199,7 +199,7 @@ def test_limits_are_kept(kind, ask):
     with pytest.raises(jt.TooLarge, match="limit"):
         ask(kind.model, kind.many, memory_limit=1, method="exact")
     for wrong in ({"budget": -1.0}, {"budget": "long"}, {"memory_limit": 0}):
-        with pytest.raises(jt.InvalidData):
+        with pytest.raises(jt.errors.InvalidData):
             ask(kind.model, kind.one, **wrong)
 
 
@@ -208,7 +208,7 @@ def test_limits_are_kept(kind, ask):
 
 def test_the_most_probable_answers_are_one_family(kind):
     if not kind.has_most_probable:
-        with pytest.raises(jt.Unsupported, match="no most probable"):
+        with pytest.raises(jt.errors.Unsupported, match="no most probable"):
             jt.most_probable(kind.model, kind.one)
         return
     best = jt.most_probable(kind.model, kind.one)
@@ -246,13 +246,13 @@ def test_draws_are_taken_back(kind):
     for beliefs in as_list(jt.infer(kind.model, several), kind):
         assert np.isfinite(beliefs.log_evidence).all()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.NotConvergedWarning)
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
         learned = jt.fit(kind.learned or kind.model, several, **kind.learner)
     assert type(learned.model) is type(kind.learned or kind.model)
     assert np.isfinite(learned.log_likelihood)
 
 
-def learn(kind: Kind, prior, **options) -> jt.Fit:
+def learn(kind: Kind, prior, **options) -> jt.results.Fit:
     """A few steps of EM, or a count, from draws."""
     data = jt.sample(kind.model, 40 if kind.sampled is jt.Dataset else [20, 20], rng=0)
     with warnings.catch_warnings():
@@ -279,11 +279,11 @@ def test_totals_beyond_doubles_are_refused(kind, huge):
     for options in ({"weights": np.full(len(rows), huge)}, {"prior": huge}, {"prior": dirichlet}):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", jt.NotConvergedWarning)
+                warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
                 found = jt.fit(structure, rows, **learner, **options)
-        except jt.Unsupported:
+        except jt.errors.Unsupported:
             continue
-        except jt.InvalidData as error:
+        except jt.errors.InvalidData as error:
             if not any(word in str(error) for word in ("weights", "prior")):
                 raise
             continue
@@ -304,9 +304,11 @@ def test_a_dirichlet_prior_means_the_same(kind):
     assert not np.allclose(kind.table(mean.model), kind.table(learn(kind, None).model), rtol=1e-3)
     for prior in (0.5, kind.dirichlet(0.5)):
         learn(kind, prior)
-        with pytest.raises(jt.InvalidData, match=r"mode of the posterior .*need not exist for prior counts below 1"):
+        with pytest.raises(
+            jt.errors.InvalidData, match=r"mode of the posterior .*need not exist for prior counts below 1"
+        ):
             learn(kind, prior, point="mode")
-    with pytest.raises(jt.InvalidData, match="point"):
+    with pytest.raises(jt.errors.InvalidData, match="point"):
         learn(kind, 1.0, point="median")
 
 
@@ -316,5 +318,5 @@ def test_a_subclass_has_the_methods_of_its_kind():
 
     weather = Weather([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
     assert jt.infer(weather, [0], method="exact").method == "forward-backward"
-    with pytest.raises(jt.Unsupported, match="of a Weather has no method 'viterbo'; did you mean 'viterbi'"):
+    with pytest.raises(jt.errors.Unsupported, match="of a Weather has no method 'viterbo'; did you mean 'viterbi'"):
         jt.most_probable(weather, [0], method="viterbo")

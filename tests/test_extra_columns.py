@@ -25,6 +25,8 @@ def test_a_misspelt_name_is_only_that():
 
 def test_classifiers_name_the_columns_to_drop_and_not_the_class():
     classifier = BayesianNetworkClassifier().fit(ROWS[["Xray"]], pd.Series(["no", "yes"], name="Cancer"))
-    with pytest.raises(jt.InvalidData, match=r"known are 'Xray' \(.* X.drop\(columns=\['patient'\]\) of pandas does\)"):
+    with pytest.raises(
+        jt.errors.InvalidData, match=r"known are 'Xray' \(.* X.drop\(columns=\['patient'\]\) of pandas does\)"
+    ):
         classifier.predict(ROWS)
     assert classifier.predict(ROWS.drop(columns=["patient"])).tolist() == ["no", "yes"]

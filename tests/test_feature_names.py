@@ -65,7 +65,7 @@ def test_a_table_without_a_column_is_refused(kind):
 @over_kinds
 def test_a_column_that_the_model_does_not_know_is_named(kind):
     model, columns = learned(kind), columns_of(kind)
-    with pytest.raises(jt.InvalidData, match="without the column 'more'"):
+    with pytest.raises(jt.errors.InvalidData, match="without the column 'more'"):
         kind.ask(model, pd.DataFrame({**columns, "more": columns["a"]}))
 
 
@@ -95,10 +95,10 @@ def test_names_travel(kind):
 @over_kinds
 def test_wrong_names_are_refused(kind):
     model = learned(kind)
-    with pytest.raises(jt.InvalidModel, match="as many as the columns, 3 here; got 2 names"):
+    with pytest.raises(jt.errors.InvalidModel, match="as many as the columns, 3 here; got 2 names"):
         model.with_feature_names(["a", "b"])
     for wrong in ("abc", [1, 2, 3], ["a", "b", "b"], 3):
-        with pytest.raises(jt.InvalidModel):
+        with pytest.raises(jt.errors.InvalidModel):
             model.with_feature_names(wrong)
 
 
@@ -139,13 +139,13 @@ def test_statistics_of_other_columns_do_not_add():
         for order in (COLUMNS, ("c", "b", "a"))
     )
     assert (one + one).feature_names == COLUMNS
-    with pytest.raises(jt.InvalidData, match="take the same columns in the same order"):
+    with pytest.raises(jt.errors.InvalidData, match="take the same columns in the same order"):
         one + other
-    with pytest.raises(jt.InvalidData, match="take the same columns in the same order"):
+    with pytest.raises(jt.errors.InvalidData, match="take the same columns in the same order"):
         jt.supervised.BayesianLinearRegression.standard(4).update_by(one).update_by(other)
 
 
 def test_a_name_that_is_there_twice_is_refused():
     twice = pd.DataFrame(ROWS["numbers"], columns=["a", "b", "a"])
-    with pytest.raises(jt.InvalidData, match="'a' is there twice"):
+    with pytest.raises(jt.errors.InvalidData, match="'a' is there twice"):
         jt.supervised.fit_linear(twice, TARGETS)

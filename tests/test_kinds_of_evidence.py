@@ -41,10 +41,10 @@ def test_a_likelihood_by_label_is_the_likelihood_in_the_order_of_the_states():
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"yes": 0.9}, jt.InvalidData, "no number for 'no'; each state needs one"),
-        ({"yes": 0.9, "no": 0.2, "perhaps": 1}, jt.UnknownState, "'xray' has no state 'perhaps'"),
-        ({"yes": -1, "no": 0.2}, jt.InvalidData, "not a finite number of at least 0"),
-        ({"yes", "no"}, jt.InvalidData, "give one state, or the likelihood of each state"),
+        ({"yes": 0.9}, jt.errors.InvalidData, "no number for 'no'; each state needs one"),
+        ({"yes": 0.9, "no": 0.2, "perhaps": 1}, jt.errors.UnknownState, "'xray' has no state 'perhaps'"),
+        ({"yes": -1, "no": 0.2}, jt.errors.InvalidData, "not a finite number of at least 0"),
+        ({"yes", "no"}, jt.errors.InvalidData, "give one state, or the likelihood of each state"),
         ({"yes": 0, "no": 0}, jt.ImpossibleEvidence, "excludes every state"),
     ],
 )

@@ -35,7 +35,10 @@ ANSWERS = {
     "real states": (lambda: jt.most_probable(TREND, SEEN), {"state 0", "state 1"}),
     "beliefs of a mixture": (lambda: jt.infer(jt.Mixture([0.5, 0.5], jt.Poisson([1.0, 9.0])), POINTS), {"component"}),
     "a fit": (lambda: jt.fit(jt.Mixture([0.5, 0.5], jt.Poisson([1.0, 9.0])), POINTS), {"objective", "step"}),
-    "missingness": (lambda: jt.missingness({"a": [1, None, None], "b": [0, 1, None]}), {"rows", "a", "b", "66.7%"}),
+    "missingness": (
+        lambda: jt.evaluation.missingness({"a": [1, None, None], "b": [0, 1, None]}),
+        {"rows", "a", "b", "66.7%"},
+    ),
 }
 
 
@@ -91,7 +94,7 @@ def test_a_network_shows_its_most_probable_states():
         if mark.get("class") == "variable"
     }
     assert shown == {name: [name, *filter(None, [best.assignment.get(name)])] for name in ASIA.variables.names}
-    with pytest.raises(jt.InvalidData, match="which this model has not"):
+    with pytest.raises(jt.errors.InvalidData, match="which this model has not"):
         jt.draw(jt.example("fuel"), best)
 
 
@@ -136,21 +139,22 @@ def test_long_answers_stay_small():
 
 def test_nothing_and_the_impossible_are_drawn_too():
     certain = jt.HiddenMarkovModel([1, 0], np.eye(2), np.eye(2))
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         impossible = jt.infer(certain, [[0, 1], [0]])[0]
     assert "steps without a shade are impossible" in words(jt.draw(impossible).svg)
     nothing = [
         jt.infer(ASIA, []), jt.infer(jt.BayesianNetwork([]), [{}]), jt.most_probable(ASIA, []), jt.infer(WEATHER, []),
         jt.most_probable(WEATHER, []), jt.most_probable(WEATHER, []).trellis, jt.infer(WEATHER, [0]).forecast(0),
         jt.infer(TREND, np.zeros((0, 1))), jt.infer(TREND, [0.0]).forecast(0), jt.infer(TREND, [None, None]),
-        jt.most_probable(jt.BayesianNetwork([])), jt.most_probable(jt.BayesianNetwork([]), k=2), jt.missingness({}),
+        jt.most_probable(jt.BayesianNetwork([])), jt.most_probable(jt.BayesianNetwork([]), k=2),
+        jt.evaluation.missingness({}),
     ]  # fmt: skip
     for answer in nothing:
         parse(jt.draw(answer).svg)
 
 
 def test_missingness_as_text():
-    found = jt.missingness({"a": [1, None, None, 2], "b": [0, 1, None, 3], "c": [1, 2, 3, 4]})
+    found = jt.evaluation.missingness({"a": [1, None, None, 2], "b": [0, 1, None, 3], "c": [1, 2, 3, 4]})
     assert str(found).splitlines()[1:] == [
         "   rows      a      b",
         "      2      ·      ·",
@@ -164,13 +168,13 @@ def test_missingness_as_text():
 
 def test_what_cannot_be_drawn_is_refused_in_a_sentence():
     complete = jt.fit(jt.DirectedGraph.parse("a -> b"), {"a": [0, 1], "b": [1, 0]})
-    with pytest.raises(jt.Unsupported, match=r"took no steps.*draw fit\.model"):
+    with pytest.raises(jt.errors.Unsupported, match=r"took no steps.*draw fit\.model"):
         jt.draw(complete)
     assert "<svg" in complete._repr_html_()  # of the model
     for wrong, told in (([], "an empty list"), ([1], "one by one"), (jt.Gaussian, "got type"), (3, "got int")):
-        with pytest.raises(jt.Unsupported, match=told):
+        with pytest.raises(jt.errors.Unsupported, match=told):
             jt.draw(wrong)
-    with pytest.raises(jt.InvalidData, match="answers of one question"):
+    with pytest.raises(jt.errors.InvalidData, match="answers of one question"):
         jt.draw([jt.most_probable(ASIA), 3])
 
 

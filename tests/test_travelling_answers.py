@@ -31,7 +31,7 @@ SETTINGS = {
         for name, make in METHODS.items()
         if name not in ENGINES and name != "max-flow"
     },
-    "max-flow": (jt.MaxFlow(), lambda model: isinstance(model, jt.PairwiseNetwork), False),
+    "max-flow": (jt.messages.MaxFlow(), lambda model: isinstance(model, jt.PairwiseNetwork), False),
 }
 
 

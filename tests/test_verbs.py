@@ -20,9 +20,9 @@ class Pair:
 def test_a_module_that_registers_nothing_is_no_answer():
     @lazy_dispatch({"Pair": ("juncture.errors",)}.get)
     def ask(model):
-        raise jt.Unsupported(f"ask takes a model; got {type(model).__name__}")
+        raise jt.errors.Unsupported(f"ask takes a model; got {type(model).__name__}")
 
-    with pytest.raises(jt.Unsupported, match="got Pair"):
+    with pytest.raises(jt.errors.Unsupported, match="got Pair"):
         ask(Pair(), wish=1)
 
 
@@ -31,7 +31,7 @@ def test_a_module_that_registers_nothing_is_no_answer():
 )
 def test_what_is_no_model_is_refused_whatever_is_asked(ask):
     arguments = () if ask is jt.online_filter else ([1.0],)
-    with pytest.raises(jt.Unsupported, match="got Pair"):
+    with pytest.raises(jt.errors.Unsupported, match="got Pair"):
         ask(Pair(), *arguments, lengths=[1])
 
 
@@ -63,7 +63,7 @@ HMM = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0
     ],
 )
 def test_unknown_options_are_refused_in_the_name_of_the_verb(ask, message):
-    with pytest.raises(jt.Unsupported, match=message) as refused:
+    with pytest.raises(jt.errors.Unsupported, match=message) as refused:
         ask()
     assert refused.value.__suppress_context__
 
@@ -71,7 +71,7 @@ def test_unknown_options_are_refused_in_the_name_of_the_verb(ask, message):
 def test_other_errors_of_type_are_left_alone():
     @lazy_dispatch({}.get)
     def ask(model):
-        raise jt.Unsupported("no model")
+        raise jt.errors.Unsupported("no model")
 
     def ask_pair(model, wish=None):
         return 1 + wish
@@ -81,7 +81,7 @@ def test_other_errors_of_type_are_left_alone():
     assert ask(Pair(), wish=2) == 3
     with pytest.raises(TypeError, match="unsupported operand"):
         ask(Pair(), wish="two")
-    with pytest.raises(jt.Unsupported, match="ask of a Pair has no option 'wsh'; did you mean 'wish'"):
+    with pytest.raises(jt.errors.Unsupported, match="ask of a Pair has no option 'wsh'; did you mean 'wish'"):
         ask(Pair(), wsh=2)
 
 
@@ -94,7 +94,7 @@ def test_help_tells_the_options_of_each_kind_of_model(ask):
 def test_the_model_may_be_given_by_name():
     assert jt.infer(model=jt.example("asia"), evidence={"xray": "yes"}).exact
     assert jt.infer(model=HMM, evidence=[0]).num_steps == 1
-    with pytest.raises(jt.Unsupported, match="infer takes a model as its first argument"):
+    with pytest.raises(jt.errors.Unsupported, match="infer takes a model as its first argument"):
         jt.infer()
 
 
@@ -118,12 +118,14 @@ def test_a_verb_of_learning_names_the_kinds_that_it_takes(verb):
     classes = (kind for kind in getattr(verbs, verb).registry if kind.__module__.startswith("juncture."))
     registered = {kind.__name__ for kind in classes}
     public = {name for kind in registered for name in verbs.PUBLIC_NAMES.get(kind, (kind,))}
-    with pytest.raises(jt.Unsupported) as caught:
+    with pytest.raises(jt.errors.Unsupported) as caught:
         getattr(jt, verb)(1, None)
     found = str(caught.value).removeprefix(f"{verb} takes one of ").removesuffix("; got int")
     assert set(found.split(", ")) == public
 
 
 def test_fit_of_a_regression_says_where_it_is_learned():
-    with pytest.raises(jt.Unsupported, match=r"got LinearRegression: regressions .* jt.supervised, such as fit_linear"):
+    with pytest.raises(
+        jt.errors.Unsupported, match=r"got LinearRegression: regressions .* jt.supervised, such as fit_linear"
+    ):
         jt.fit(jt.supervised.LinearRegression([1.0], 1.0), [[1.0]])

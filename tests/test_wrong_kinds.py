@@ -47,23 +47,35 @@ HMM = jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]])
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: jt.compile(HMM), jt.Unsupported, "takes a network or a factor graph; got HiddenMarkovModel"),
-        (lambda: jt.GaussianElimination().compile(jt.Gaussian), jt.Unsupported, "takes a network or a factor graph"),
-        (lambda: jt.edge_information(jt.Mixture([1.0], jt.Gaussian([0.0], 1.0))), jt.Unsupported, "got Mixture"),
-        (lambda: jt.do(NET, True), jt.InvalidData, "must be a mapping, such as a dict; got True"),
+        (lambda: jt.compile(HMM), jt.errors.Unsupported, "takes a network or a factor graph; got HiddenMarkovModel"),
+        (
+            lambda: jt.messages.GaussianElimination().compile(jt.Gaussian),
+            jt.errors.Unsupported,
+            "takes a network or a factor graph",
+        ),
+        (
+            lambda: jt.information.edge_information(jt.Mixture([1.0], jt.Gaussian([0.0], 1.0))),
+            jt.errors.Unsupported,
+            "got Mixture",
+        ),
+        (lambda: jt.do(NET, True), jt.errors.InvalidData, "must be a mapping, such as a dict; got True"),
         (
             lambda: jt.Dataset(ROWS).take([0.0]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             r"rows are selected by a slice, by whole numbers from -12 to 11",
         ),
-        (lambda: jt.independence_test(ROWS, "a", "b", test=3), jt.Unsupported, "an object such as GSquaredTest"),
         (
-            lambda: jt.learn_structure(ROWS, "pc", test=lambda *_: 1),
-            jt.Unsupported,
+            lambda: jt.structure.independence_test(ROWS, "a", "b", test=3),
+            jt.errors.Unsupported,
             "an object such as GSquaredTest",
         ),
-        (lambda: jt.infer(NET, method=3), jt.Unsupported, "the name of an engine or an engine itself; got 3"),
-        (lambda: jt.infer(NET, method=[3] * 10**6), jt.Unsupported, r"got \[3, 3, .*, \.\.\.\]"),
+        (
+            lambda: jt.learn_structure(ROWS, "pc", test=lambda *_: 1),
+            jt.errors.Unsupported,
+            "an object such as GSquaredTest",
+        ),
+        (lambda: jt.infer(NET, method=3), jt.errors.Unsupported, "the name of an engine or an engine itself; got 3"),
+        (lambda: jt.infer(NET, method=[3] * 10**6), jt.errors.Unsupported, r"got \[3, 3, .*, \.\.\.\]"),
     ],
 )
 def test_what_is_asked_of_the_wrong_kind(ask, error, words):
@@ -74,7 +86,7 @@ def test_what_is_asked_of_the_wrong_kind(ask, error, words):
 
 def test_a_tiny_error_needs_many_samples():
     """The square of 1e-200 is no double; the number of samples is exact all the same."""
-    needed = jt.samples_needed(1.0, 1e-200, 0.05)
+    needed = jt.information.samples_needed(1.0, 1e-200, 0.05)
     assert abs(Fraction(needed, 20 * 10**400) - 1) < Fraction(1, 10**11)
 
 
@@ -91,11 +103,12 @@ def test_a_model_without_variables_has_one_assignment(model, method):
 def test_every_public_class_is_constructed_or_has_an_instance():
     from support.public_arguments import INSTANCES
     from support.public_calls import ANSWERS
+    from support.public_names import public_things
 
-    classes = [kind for name in jt.__all__ if isinstance(kind := getattr(jt, name), type)]
+    classes = [public.thing for public in public_things() if isinstance(public.thing, type)]
     named = {call.name for call in all_calls()}
     for kind in classes:
-        if not issubclass(kind, BaseException) and kind is not jt.AnyConditional:
+        if not issubclass(kind, BaseException) and kind is not jt.results.AnyConditional:
             assert kind.__name__ in named or kind.__name__ in INSTANCES, f"public_arguments has no {kind.__name__}"
             assert kind.__name__ in named or kind.__name__ in ANSWERS
 
@@ -108,7 +121,7 @@ def test_every_public_callable_takes_its_example():
             warnings.simplefilter("ignore")
             try:
                 call.run()
-            except jt.Unsupported:
+            except jt.errors.Unsupported:
                 continue
             except jt.JunctureError as error:
                 if call.name.removesuffix(".estimate") not in NO_STATISTICS:

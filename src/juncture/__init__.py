@@ -1,16 +1,11 @@
 """Juncture: probabilistic graphical models. Declare a model, ask it, learn it from data.
 
 A model is a product of factors. Inference eliminates variables from it. Learning adds up statistics of it.
-
-__init__.pyi gives type checkers the same names.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from juncture.names import face
 
 __version__ = "0.1.0"
 

@@ -33,6 +33,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from juncture.names import face
+
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
 LEAST_START = 2  # letters of a name that may stand for all of it
 NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
@@ -305,3 +307,6 @@ def find_close(value: object, known: Iterable[object]) -> Any:
 
 def _format_error(message: str, file: str | None, line: int | None) -> FormatError:
     return FormatError(message, file=file, line=line)
+
+
+face(__name__)  # `jt.errors`

@@ -33,11 +33,11 @@ LARGE = {
     "a mixture": lambda: jt.Mixture(np.full(MANY, 1 / MANY), jt.Poisson(np.arange(1.0, MANY + 1))),
     "independent columns": lambda: jt.Independent([jt.Gaussian()] * MANY),
     "a batch": lambda: jt.Gaussian(np.zeros(100 * MANY), 1.0),
-    "a trace": lambda: jt.Trace(tuple(map(float, range(MANY))), True, "done"),
+    "a trace": lambda: jt.results.Trace(tuple(map(float, range(MANY))), True, "done"),
     "evidence": lambda: jt.Evidence(dict.fromkeys(WORDS, 0)),
     "soft evidence": lambda: jt.Evidence({"x": [0.1] * 10 * MANY}),
     "likelihoods": lambda: jt.Evidence(None, {name: [0.1, 0.2] for name in WORDS}),
-    "cuts": lambda: jt.FittedDiscretizer({name: list(range(100)) for name in WORDS}),
+    "cuts": lambda: jt.results.FittedDiscretizer({name: list(range(100)) for name in WORDS}),
     "a dataset": lambda: jt.Dataset({name: [1, 2] for name in WORDS}),
     "a factor": lambda: jt.Factor([jt.Variable("x", 10 * MANY)], np.ones(10 * MANY)),
 }

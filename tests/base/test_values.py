@@ -16,6 +16,7 @@ import juncture as jt
 from juncture.base.values import Value, content_key
 from juncture.errors import JunctureError
 from support.loops import loop_over
+from support.public_names import public_things
 from support.value_kinds import KINDS, MODELS, OWN, two
 
 over_kinds = loop_over("build", {"every kind": OWN, "registered models": MODELS})
@@ -24,7 +25,7 @@ TRAVELS = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(val
 
 
 def test_every_public_value_is_in_the_table():
-    public = {kind for name in jt.__all__ if isinstance(kind := getattr(jt, name), type) and issubclass(kind, Value)}
+    public = {one.thing for one in public_things() if isinstance(one.thing, type) and issubclass(one.thing, Value)}
     assert public <= {type(build()[0]) for build in KINDS}
 
 

@@ -33,7 +33,7 @@ def test_the_network_written_has_the_graph_told(rows):
     expected = learn_structure(rows)
     assert jt.read("learned.bif").graph == expected
     assert {tuple(edge) for edge in document["edges"]} == set(expected.edges)
-    assert document["scores"] == jt.search_structure(rows).scores
+    assert document["scores"] == jt.structure.search(rows).scores
     assert document["method"] == max(document["scores"], key=document["scores"].get)
 
 

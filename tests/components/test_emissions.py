@@ -211,7 +211,7 @@ def test_laws_make_the_emissions_again(kind):
         ([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]], 4),
         (jt.Gaussian([0.0, 1.0], 1.0), 4),
         (jt.MultivariateGaussian(np.zeros((2, 3)), np.eye(3)), 2 * (3 + 6)),
-        (jt.MultivariateStudentT(5.0, np.zeros((2, 3)), np.eye(3)), 2 * (1 + 3 + 6)),
+        (jt.families.MultivariateStudentT(5.0, np.zeros((2, 3)), np.eye(3)), 2 * (1 + 3 + 6)),
         (jt.Poisson([1.0, 2.0]), 2),
         (jt.Binomial(4, [0.1, 0.2]), 2),
         (jt.Laplace([0.0, 1.0], 1.0), 4),

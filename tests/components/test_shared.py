@@ -48,11 +48,11 @@ def test_tables_stay_tables():
     assert table.is_table
     assert not SHARED.is_table
     hmm = HiddenMarkovModel(np.full(3, 1 / 3), np.full((3, 3), 1 / 3), table)
-    with pytest.raises(jt.InvalidData, match="symbols"):
+    with pytest.raises(jt.errors.InvalidData, match="symbols"):
         hmm.sequences([0, 5])
 
 
 @pytest.mark.parametrize("groups", [[0, 0], [0, 2], [], [1, 0, -1]])
 def test_groups_number_all_distributions(groups):
-    with pytest.raises(jt.InvalidModel, match="numbered from 0"):
+    with pytest.raises(jt.errors.InvalidModel, match="numbered from 0"):
         SharedEmissions(DISTRIBUTIONS, groups)

@@ -35,7 +35,7 @@ def test_a_number_stands_for_the_interval_that_it_lies_in():
     assert [AGE.code(value) for value in (-1e300, 17.999, 65, 10**300)] == [0, 0, 2, 2]
     for value in (None, math.nan, math.inf, "inf", True, "old", 10**400, "4_1"):
         assert AGE.find(value) is None
-    with pytest.raises(jt.UnknownState, match="'age' takes a finite number or one of its states, not 'old'"):
+    with pytest.raises(jt.errors.UnknownState, match="'age' takes a finite number or one of its states, not 'old'"):
         AGE.code("old")
 
 
@@ -61,7 +61,7 @@ def test_a_variable_with_cuts_is_a_value_and_is_checked():
         ([0, 1, 2], [18, 65], "has cuts and the state 0: a number stands for the interval"),
         (["low", "7", "high"], [18, 65], "has cuts and the state '7'"),
     ):
-        with pytest.raises(jt.InvalidModel, match=message):
+        with pytest.raises(jt.errors.InvalidModel, match=message):
             Variable("age", states, cuts=cuts)
 
 
@@ -79,7 +79,7 @@ def test_every_verb_takes_numbers():
     assert set(jt.sample(NET, 50, rng=0).labels("age")) <= set(AGE.states)
     fitted = jt.fit(NET, pd.DataFrame({"age": [41.5, 18, 70, 3], "same": [1, 2, 3, 4], "buys": ["no"] * 4}), prior=1.0)
     assert fitted.model["age"].values == pytest.approx([2 / 7, 3 / 7, 2 / 7])
-    with pytest.raises(jt.InvalidData, match="'age' is infinite in row 1"):
+    with pytest.raises(jt.errors.InvalidData, match="'age' is infinite in row 1"):
         jt.infer(NET, pd.DataFrame({"age": [1.0, math.inf]}))
 
 
@@ -88,7 +88,7 @@ def test_statistics_of_other_intervals_do_not_add():
     other = [Variable("age", cuts=[20]), *NET.variables[1:]]
     theirs = jt.statistics(NET.graph, {"age": [3.0], "same": [1.0], "buys": ["no"]}, variables=other)
     assert type(mine).from_dict(mine.to_dict()) == mine
-    with pytest.raises(jt.InvalidData, match="'age' is cut into other intervals"):
+    with pytest.raises(jt.errors.InvalidData, match="'age' is cut into other intervals"):
         mine + theirs
 
 

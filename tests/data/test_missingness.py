@@ -18,7 +18,7 @@ def test_shares_and_patterns_against_a_loop_over_the_rows(seed, num_rows, num_co
     codes = {name: rng.integers(-1, 2, num_rows) for name in names}
     weights = rng.random(num_rows)
     data = jt.Dataset.from_codes([jt.Variable(name, 2) for name in names], codes, weights)
-    found = jt.missingness(data)
+    found = jt.evaluation.missingness(data)
     patterns: dict[tuple[str, ...], float] = {}
     for row in range(num_rows):
         missing = tuple(name for name in names if codes[name][row] < 0)
@@ -32,7 +32,7 @@ def test_shares_and_patterns_against_a_loop_over_the_rows(seed, num_rows, num_co
 
 
 def test_numbers_and_variables_that_are_never_observed():
-    found = jt.missingness({"x": [1.5, np.nan, np.nan], "h": [None, None, None], "y": ["a", "b", None]})
+    found = jt.evaluation.missingness({"x": [1.5, np.nan, np.nan], "h": [None, None, None], "y": ["a", "b", None]})
     assert found.never_observed == ("h",)
     assert found.patterns == {("h",): 1.0, ("x", "h"): 1.0, ("x", "h", "y"): 1.0}
 
@@ -41,18 +41,18 @@ def test_weights_do_not_hide_what_is_never_observed():
     """Sums in another order differ in the last bit; a share of 1 is 1."""
     weights = np.random.default_rng(0).random(10_001)
     holes = jt.Dataset.from_codes([jt.Variable("h", 2)], {"h": np.full(10_001, -1)}, weights)
-    assert jt.missingness(holes).never_observed == ("h",)
+    assert jt.evaluation.missingness(holes).never_observed == ("h",)
 
 
 def test_a_table_without_rows_or_columns():
-    assert jt.missingness({}).patterns == {}
-    empty = jt.missingness(jt.Dataset.from_codes([jt.Variable("a", 2)], {"a": np.empty(0, int)}))
+    assert jt.evaluation.missingness({}).patterns == {}
+    empty = jt.evaluation.missingness(jt.Dataset.from_codes([jt.Variable("a", 2)], {"a": np.empty(0, int)}))
     assert (empty.weight, empty.shares, empty.patterns) == (0.0, {"a": 0.0}, {})
 
 
 def test_it_says_the_worst_first():
     many = {f"v{place}": [None, 1] if place else [None, None] for place in range(12)}
-    text = repr(jt.missingness(many))
+    text = repr(jt.evaluation.missingness(many))
     assert text.startswith("Missingness(2 rows, 0 complete, 2 patterns: v0 100%")
     assert text.endswith(", …)")
 
@@ -73,6 +73,6 @@ def test_rows_are_grouped_by_their_pattern(num_variables):
 
 
 def test_many_rows_are_written_with_separators_in_both_texts():
-    found = jt.missingness({"a": np.where(np.arange(1_201_200) < 1_200, np.nan, 1.5)})
+    found = jt.evaluation.missingness({"a": np.where(np.arange(1_201_200) < 1_200, np.nan, 1.5)})
     assert repr(found) == "Missingness(1,201,200 rows, 1,200,000 complete, 2 patterns: a 0.1%)"
     assert "1,200,000" in str(found).splitlines()[2]

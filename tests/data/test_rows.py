@@ -38,7 +38,7 @@ def test_tables_are_read_alike(given):
     np.testing.assert_array_equal(rows.values, VALUES)
     np.testing.assert_array_equal(Rows.of(rows, ("b", "a")).numbers((2,)), VALUES[:, ::-1])
     np.testing.assert_array_equal(Rows.of(given, ("b",), extra="ignore").matrix(), VALUES[:, 1:])
-    with pytest.raises(jt.InvalidData, match="learned without the column 'a'"):
+    with pytest.raises(jt.errors.InvalidData, match="learned without the column 'a'"):
         Rows.of(given, ("b",))
     with pytest.raises(jt.UnknownVariable, match="the rows lack the column 'c'"):
         Rows.of(given, ("a", "c"))
@@ -114,7 +114,7 @@ def test_labels_are_sorted_and_holes_have_no_code():
     assert read_labels(["b", None, "a", "b"])[0] == ["a", "b"]
     for labels in (["b", None, "a", "b"], pd.Series(["b", None, "a", "b"]), np.array(["b", None, "a", "b"], object)):
         assert read_labels(labels)[1].tolist() == [1, -1, 0, 1]
-    with pytest.raises(jt.InvalidData):
+    with pytest.raises(jt.errors.InvalidData):
         read_labels("ab")
 
 
@@ -125,5 +125,7 @@ def test_labels_are_sorted_and_holes_have_no_code():
 )
 def test_a_repeated_name_is_one_sentence(given):
     for read in (Rows.of, jt.Dataset):
-        with pytest.raises(jt.InvalidData, match="the names of columns must differ; 'a' is there twice: rename one"):
+        with pytest.raises(
+            jt.errors.InvalidData, match="the names of columns must differ; 'a' is there twice: rename one"
+        ):
             read(given)

@@ -86,12 +86,12 @@ def test_messages_are_short_whatever_the_names_are(size):
         lambda: jt.Variable(name, [name, name]),
         lambda: jt.Variable(name, [None]),
         lambda: jt.Variable(name, ["a"]).code(name),
-        lambda: jt.Scope([jt.Variable(name, 2)]).axis("y"),
+        lambda: jt.results.Scope([jt.Variable(name, 2)]).axis("y"),
         lambda: DATA.variable(name),
         lambda: jt.Dataset({name: [name]}, [jt.Variable(name, ["y" * size])]),
         lambda: jt.Discretizer(strategy=name),
         lambda: DATA.take([name]),
-        lambda: jt.FittedDiscretizer({name: [2.0] * size}),
+        lambda: jt.results.FittedDiscretizer({name: [2.0] * size}),
     ]
     for refuse in wrong:
         with pytest.raises(JunctureError) as caught:

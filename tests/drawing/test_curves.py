@@ -37,9 +37,9 @@ def test_a_curve_shows_the_mixture_and_single_points():
     middle, sides = both[STEPS // 2], (max(both[: STEPS // 2]), max(both[STEPS // 2 :]))
     assert middle < 0.01
     assert min(sides) > 0.9
-    point = jt.RealMarginal("x", [0.5, 0.5], [0.0, 3.0], [0.0, 1.0])
+    point = jt.results.RealMarginal("x", [0.5, 0.5], [0.0, 3.0], [0.0, 1.0])
     assert max(density_heights(point)) == 1.0
-    assert density_heights(jt.RealMarginal("x", [1.0], [2.0], [0.0])) == ()
+    assert density_heights(jt.results.RealMarginal("x", [1.0], [2.0], [0.0])) == ()
 
 
 def test_a_network_of_real_variables_only_is_drawn_too(tmp_path):

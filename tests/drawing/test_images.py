@@ -84,7 +84,7 @@ def test_a_missing_package_names_the_pip_line(tmp_path, monkeypatch):
         return known(name, *rest, **options)
 
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
-    with pytest.raises(jt.MissingExtra, match=r"pip install 'juncture\[plot\]'"):
+    with pytest.raises(jt.errors.MissingExtra, match=r"pip install 'juncture\[plot\]'"):
         jt.draw(MODEL).save(tmp_path / "asia.png")
     assert not list(tmp_path.iterdir())
     jt.draw(MODEL).save(tmp_path / "asia.svg")
@@ -93,7 +93,7 @@ def test_a_missing_package_names_the_pip_line(tmp_path, monkeypatch):
 def test_other_kinds_and_other_texts_are_refused(tmp_path):
     with pytest.raises(jt.FormatError, match=r"end the file's name in \.svg, \.png or \.pdf"):
         jt.draw(MODEL).save(tmp_path / "asia.gif")
-    with pytest.raises(jt.InvalidData, match="is no SVG"):
+    with pytest.raises(jt.errors.InvalidData, match="is no SVG"):
         jt.networks.picture.Picture("<p>no</p>").save(tmp_path / "asia.png")
 
 
@@ -102,6 +102,6 @@ def test_the_command_line_writes_images_and_strengths(tmp_path):
     path = str(tmp_path / "asia.png")
     assert CliRunner().invoke(app, ["draw", "asia", "--out", path]).exit_code == 0
     plain, strong = (CliRunner().invoke(app, ["draw", "asia", "-", *more]).output for more in ([], ["--strengths"]))
-    assert strong == jt.draw(MODEL, strengths=jt.edge_information(MODEL)).svg != plain
+    assert strong == jt.draw(MODEL, strengths=jt.information.edge_information(MODEL)).svg != plain
     for names in ([], [path, "--out", path]):
         assert isinstance(CliRunner().invoke(app, ["draw", "asia", *names]).exception, WrongUsage)

@@ -41,7 +41,7 @@ def test_a_hidden_markov_model_tells_where_it_starts():
     model = jt.HiddenMarkovModel([0.6, 0.4], [[0.8, 0.2], [0.3, 0.7]], None, states=["dry", "wet"])
     words = [each.text for each in parse(jt.draw(model).svg).iter(f"{SVG}text")]
     assert words == ["dry", "start 0.6", "wet", "start 0.4", "0.8", "0.2", "0.3", "0.7"]
-    with pytest.raises(jt.InvalidData, match="beliefs of a network"):
+    with pytest.raises(jt.errors.InvalidData, match="beliefs of a network"):
         jt.draw(model, jt.infer(model, np.zeros((2, 2))))
 
 

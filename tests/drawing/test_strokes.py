@@ -28,7 +28,7 @@ def lines_of(picture) -> dict[tuple[str, str], dict[str, str]]:
 
 @pytest.mark.parametrize("model", [jt.example("asia"), jt.example("asia").to_markov_network()])
 def test_the_strongest_edge_is_widest(model):
-    information = jt.edge_information(model)
+    information = jt.information.edge_information(model)
     lines = lines_of(jt.draw(model, strengths=information))
     widths = {edge: float(line["stroke-width"]) for edge, line in lines.items()}
     assert max(widths.values()) == widths[max(information, key=information.get)] == 5.0
@@ -56,12 +56,12 @@ def test_an_edge_without_a_strength_stays_as_it_is():
     ],
 )
 def test_strengths_that_fit_no_edge_are_refused(model, strengths, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         jt.draw(model, strengths=strengths)
 
 
 def test_edge_strengths_draw_weak_edges_dashed():
-    strengths = jt.edge_strengths(jt.sample(jt.example("student"), 300, rng=0), samples=20)
+    strengths = jt.structure.strengths(jt.sample(jt.example("student"), 300, rng=0), samples=20)
     lines = lines_of(jt.draw(strengths))
     kept = {frozenset(edge) for edge in strengths.average().edges}
     shown = {(tail, head): strength for tail, head, strength, _ in strengths.strongest() if strength >= 0.1}
@@ -75,7 +75,7 @@ def test_edge_strengths_draw_weak_edges_dashed():
 def test_a_comparison_has_a_colour_for_each_difference():
     learned = jt.PartiallyDirectedGraph.parse("a -> b; c -> b; d -- c; d -> e")
     truth = jt.DirectedGraph.parse("a -> b; b -> c; d -> c; a -> e")
-    found = jt.compare_graphs(learned, truth)
+    found = jt.structure.compare(learned, truth)
     lines = lines_of(jt.draw(found))
     colours = {edge: (line["stroke"], "stroke-dasharray" in line) for edge, line in lines.items()}
     assert colours == {

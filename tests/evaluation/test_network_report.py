@@ -54,11 +54,11 @@ def test_impossible_rows_are_counted_and_columns_without_truth_named():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: evaluate(ASIA, {"smoke": [None]}), jt.InvalidData, "nothing to compare with"),
+        (lambda: evaluate(ASIA, {"smoke": [None]}), jt.errors.InvalidData, "nothing to compare with"),
         (lambda: evaluate(ASIA, ROWS, targets=["lungs"]), jt.UnknownVariable, "did you mean 'lung'"),
         (lambda: evaluate(ASIA, ROWS)["lungs"], jt.UnknownVariable, "did you mean 'lung'"),
-        (lambda: evaluate(ASIA, ROWS)["lung"].calibration("maybe"), jt.InvalidData, "has no state 'maybe'"),
-        (lambda: evaluate(jt.MarkovChain([[1.0]]), ROWS), jt.InvalidData, "the model must be a BayesianNetwork"),
+        (lambda: evaluate(ASIA, ROWS)["lung"].calibration("maybe"), jt.errors.InvalidData, "has no state 'maybe'"),
+        (lambda: evaluate(jt.MarkovChain([[1.0]]), ROWS), jt.errors.InvalidData, "the model must be a BayesianNetwork"),
     ],
 )
 def test_wrong_questions_are_refused(call, error, words):

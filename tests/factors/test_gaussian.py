@@ -67,7 +67,7 @@ def test_no_parents_is_a_plain_gaussian_and_samples_have_its_moments():
 
 def test_constant():
     x, v = jt.Variable("x"), jt.Variable("v", dimension=2)
-    scalar, vector = jt.Constant(x, 2.0), jt.Constant(v, [1.0, 2.0])
+    scalar, vector = jt.results.Constant(x, 2.0), jt.results.Constant(v, [1.0, 2.0])
     assert scalar.log_prob({"x": np.array([2.0, 2.5])}).tolist() == [0.0, -np.inf]
     assert vector.log_prob({"v": np.array([[1.0, 2.0], [1.0, 2.5]])}).tolist() == [0.0, -np.inf]
     assert scalar.sample({}, 2, np.random.default_rng(0)).tolist() == [2.0, 2.0]
@@ -136,5 +136,7 @@ def test_a_vector_with_a_hole_is_no_full_assignment(pair_network):
 def test_kinds_of_unknown_parameters_cannot_be_tied():
     """Only parameters that can be compared can be said to be the same."""
     pairs = [PairGaussian(jt.Variable(name, dimension=2), [1.0, 2.0], np.eye(2)) for name in ("p", "q")]
-    with pytest.raises(jt.InvalidModel, match="tied conditionals must have the same parameters; those of p, q differ"):
+    with pytest.raises(
+        jt.errors.InvalidModel, match="tied conditionals must have the same parameters; those of p, q differ"
+    ):
         jt.BayesianNetwork(pairs, tied=[["p", "q"]])

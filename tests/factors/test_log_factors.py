@@ -80,10 +80,12 @@ def test_what_a_reader_sees():
     assert WIDE[1, "yes"] == pytest.approx(math.exp(3))
     assert WIDE[0, "no"] == 0  # below all doubles
     assert WIDE.total == math.inf
-    with pytest.raises(jt.InvalidModel, match=r"over \(a, c\) has an entry of the size exp\(1500\), which no double"):
+    with pytest.raises(
+        jt.errors.InvalidModel, match=r"over \(a, c\) has an entry of the size exp\(1500\), which no double"
+    ):
         WIDE[0, "yes"]
     for read in (lambda: WIDE.values, WIDE.to_pandas, lambda: WIDE.condition({"a": 0}).to_dict()):
-        with pytest.raises(jt.InvalidModel, match="log_values"):
+        with pytest.raises(jt.errors.InvalidModel, match="log_values"):
             read()
     low = jt.Factor.from_logs([A], [-5000.0, -5001.0])
     assert low.values.tolist() == [0.0, 0.0]
@@ -109,7 +111,7 @@ def test_a_file_of_doubles_refuses_logarithms():
     ],
 )
 def test_refused_logarithms(logs, words):
-    with pytest.raises(jt.InvalidModel, match=words):
+    with pytest.raises(jt.errors.InvalidModel, match=words):
         jt.Factor.from_logs([A], logs)
 
 

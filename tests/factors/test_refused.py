@@ -74,10 +74,10 @@ REFUSED = [
     (lambda: jt.LinearGaussian(H, [X], [[], []], 0.0), "intercept of 'h' must have the shape (2,)"),
     (lambda: jt.LinearGaussian(H, [], [], 0.0, -1.0), "variance of 'h' must not be negative; got -1"),
     (lambda: jt.LinearGaussian(H, [], [], np.nan), "intercept of 'h' has an entry that is not a finite number"),
-    (lambda: jt.Constant(Y, 1.0), "a Constant sets a real-valued variable; Variable('y'"),
-    (lambda: jt.Constant(H, [1.0, 2.0]), "the value of 'h' must have the shape ()"),
-    (lambda: jt.Constant(V2, 1.0), "the value of 'v' must have the shape (2,)"),
-    (lambda: jt.Constant("h", 1.0), "made of variables; got 'h'"),
+    (lambda: jt.results.Constant(Y, 1.0), "a Constant sets a real-valued variable; Variable('y'"),
+    (lambda: jt.results.Constant(H, [1.0, 2.0]), "the value of 'h' must have the shape ()"),
+    (lambda: jt.results.Constant(V2, 1.0), "the value of 'v' must have the shape (2,)"),
+    (lambda: jt.results.Constant("h", 1.0), "made of variables; got 'h'"),
 ]
 
 

@@ -132,13 +132,13 @@ def test_strongly_skewed_members_keep_their_digits():
 
 
 def test_what_is_refused():
-    with pytest.raises(jt.InvalidData, match="orders 1 to 3"):
+    with pytest.raises(jt.errors.InvalidData, match="orders 1 to 3"):
         jt.Poisson(1.0).cumulants(4)
-    with pytest.raises(jt.InvalidData, match="orders 1 to 3"):
+    with pytest.raises(jt.errors.InvalidData, match="orders 1 to 3"):
         jt.Poisson(1.0).moments(0)
-    with pytest.raises(jt.InvalidData, match="whole number"):
+    with pytest.raises(jt.errors.InvalidData, match="whole number"):
         jt.Poisson(1.0).moments(1.5)
-    with pytest.raises(jt.Unsupported, match="edge"):
+    with pytest.raises(jt.errors.Unsupported, match="edge"):
         jt.Poisson(0.0).cumulants(3)
-    with pytest.raises(jt.Unsupported, match="not an exponential family"):
+    with pytest.raises(jt.errors.Unsupported, match="not an exponential family"):
         jt.StudentT(4.0).cumulants(2)

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 import juncture as jt
 
-EQUAL = jt.CurvedFamily(lambda mean: jt.Gaussian(mean, mean**2), low=0.0)
+EQUAL = jt.families.CurvedFamily(lambda mean: jt.Gaussian(mean, mean**2), low=0.0)
 SAMPLES = st.lists(st.floats(-50, 50).filter(lambda x: abs(x) > 1e-3), min_size=1, max_size=12)
 
 
@@ -49,7 +49,7 @@ def test_the_score_is_the_derivative_of_the_likelihood():
 
 def test_of_two_maxima_the_higher_is_taken():
     """Both signs of the mean are allowed, and 0 is not: the likelihood has a maximum on either side."""
-    both = jt.CurvedFamily(lambda mean: jt.Gaussian(mean, mean**2))
+    both = jt.families.CurvedFamily(lambda mean: jt.Gaussian(mean, mean**2))
     for values in ([1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [5.0, -4.0, 2.0]):
         statistics = jt.Gaussian.statistics(values)
         roots = [root(values, sign) for sign in (1.0, -1.0)]
@@ -64,9 +64,9 @@ def test_weights_count_rows():
 
 
 def test_a_line_is_not_curved_and_matches_moments():
-    line = jt.CurvedFamily(jt.Poisson, low=0.0)
+    line = jt.families.CurvedFamily(jt.Poisson, low=0.0)
     assert not line.is_curved
-    assert not jt.CurvedFamily(lambda mean: jt.Gaussian(mean, 2.0)).is_curved
+    assert not jt.families.CurvedFamily(lambda mean: jt.Gaussian(mean, 2.0)).is_curved
     assert EQUAL.is_curved
     statistics = jt.Poisson.statistics([2, 0, 7])
     assert line.estimate(statistics).parameter == pytest.approx(3.0, rel=1e-9)
@@ -74,7 +74,7 @@ def test_a_line_is_not_curved_and_matches_moments():
 
 def test_on_a_segment():
     """Gamma(θ, θ), of mean 1, for θ up to 50; checked by a fine grid."""
-    unit = jt.CurvedFamily(lambda shape: jt.Gamma(shape, shape), low=0.0, high=50.0)
+    unit = jt.families.CurvedFamily(lambda shape: jt.Gamma(shape, shape), low=0.0, high=50.0)
     statistics = jt.Gamma.statistics([0.4, 1.1, 2.0, 0.7])
     found = unit.estimate(statistics)
     grid = np.linspace(0.05, 49.9, 20_000)
@@ -86,16 +86,16 @@ def test_on_a_segment():
 def test_what_is_refused():
     statistics = jt.Gaussian.statistics([1.0, 2.0])
     for call, error, text in (
-        (lambda: EQUAL.estimate(jt.Poisson.statistics([1])), jt.InvalidData, "not statistics of Gaussian"),
-        (lambda: EQUAL.estimate([1.0, 2.0]), jt.InvalidData, "estimated from"),
-        (lambda: EQUAL.estimate(jt.Gaussian.statistics([])), jt.InvalidData, "one sample"),
-        (lambda: EQUAL.member(-1.0), jt.InvalidData, "the parameter"),
-        (lambda: jt.CurvedFamily(3.0), jt.InvalidData, "the curve"),
-        (lambda: jt.CurvedFamily(jt.Poisson, 1.0, 0.0), jt.InvalidModel, "low and high"),
-        (lambda: jt.CurvedFamily(lambda x: x).member(1.0), jt.InvalidModel, "single members"),
+        (lambda: EQUAL.estimate(jt.Poisson.statistics([1])), jt.errors.InvalidData, "not statistics of Gaussian"),
+        (lambda: EQUAL.estimate([1.0, 2.0]), jt.errors.InvalidData, "estimated from"),
+        (lambda: EQUAL.estimate(jt.Gaussian.statistics([])), jt.errors.InvalidData, "one sample"),
+        (lambda: EQUAL.member(-1.0), jt.errors.InvalidData, "the parameter"),
+        (lambda: jt.families.CurvedFamily(3.0), jt.errors.InvalidData, "the curve"),
+        (lambda: jt.families.CurvedFamily(jt.Poisson, 1.0, 0.0), jt.errors.InvalidModel, "low and high"),
+        (lambda: jt.families.CurvedFamily(lambda x: x).member(1.0), jt.errors.InvalidModel, "single members"),
         (
-            lambda: jt.CurvedFamily(lambda m: jt.Gaussian(m, 1.0), 5.0, 6.0).estimate(statistics),
-            jt.InvalidData,
+            lambda: jt.families.CurvedFamily(lambda m: jt.Gaussian(m, 1.0), 5.0, 6.0).estimate(statistics),
+            jt.errors.InvalidData,
             "an end",
         ),
     ):

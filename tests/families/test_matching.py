@@ -61,5 +61,5 @@ def test_counts_that_repeat_are_summed_as_row_by_row(num_rows):
 def test_a_row_outside_is_named_among_counts_that_repeat():
     rows = np.random.default_rng(0).poisson(4.0, 3000)
     rows[1234] = -1
-    with pytest.raises(jt.InvalidData, match="row 1234"):
+    with pytest.raises(jt.errors.InvalidData, match="row 1234"):
         jt.Poisson.statistics(rows)

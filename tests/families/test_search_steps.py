@@ -12,11 +12,14 @@ from juncture.numerics.curvature import find_maximum
 def test_a_quantile_of_any_size_takes_a_hundred_evaluations(monkeypatch):
     """A thousand powers of two are not tried one by one: some thirty, then a halving for each digit."""
     calls = []
-    both = jt.BetaNegativeBinomial._cdf_and_sf
+    both = jt.families.BetaNegativeBinomial._cdf_and_sf
     monkeypatch.setattr(
-        jt.BetaNegativeBinomial, "_cdf_and_sf", lambda family, x: calls.append(x) or both(family, x), raising=True
+        jt.families.BetaNegativeBinomial,
+        "_cdf_and_sf",
+        lambda family, x: calls.append(x) or both(family, x),
+        raising=True,
     )
-    heavy = jt.BetaNegativeBinomial(2.0, 0.05, 3.0)
+    heavy = jt.families.BetaNegativeBinomial(2.0, 0.05, 3.0)
     for wanted in (0.5, 0.999, 1 - 1e-9):
         calls.clear()
         found = heavy.quantile(wanted)

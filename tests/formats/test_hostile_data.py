@@ -117,7 +117,7 @@ def test_folders_sockets_and_missing_files_say_so(name, tmp_path):
     folder = tmp_path / f"folder0{reader.suffix}"
     folder.mkdir()
     takes_folders = name.endswith("in blocks")
-    error = (jt.InvalidData, "holds no CSV and no Parquet file") if takes_folders else (IsADirectoryError, None)
+    error = (jt.errors.InvalidData, "holds no CSV and no Parquet file") if takes_folders else (IsADirectoryError, None)
     with bounded(HANG, 100), pytest.raises(error[0], match=error[1]):
         reader.read(folder)
     if name != "pattern":

@@ -15,9 +15,9 @@ DIAMOND = jt.DirectedGraph([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")], nod
 def test_what_is_no_graph_is_refused():
     """S0-083, S0-095, S1-013, S1-023, S2-113: no loops at a node, and no directed cycles, which the message shows."""
     for edges in ([("a", "a")], [("a", "b"), ("b", "a")], [("a", "b"), ("b", "c"), ("c", "a")]):
-        with pytest.raises(jt.InvalidModel, match="a"):
+        with pytest.raises(jt.errors.InvalidModel, match="a"):
             jt.DirectedGraph(edges)
-    with pytest.raises(jt.InvalidModel):
+    with pytest.raises(jt.errors.InvalidModel):
         jt.UndirectedGraph([("a", "a")])
     assert len(jt.DirectedGraph([("a", "b"), ("a", "c"), ("b", "c")]).edges) == 3
 

@@ -21,8 +21,10 @@ import pytest
 
 import juncture as jt
 from juncture.cli.main import run
+from juncture.names import FLAT, names_in
 from support.builders import rows_with_holes
 from support.loops import loop_over
+from support.public_names import public_names
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -84,13 +86,22 @@ def _in_a_folder_of_its_own(files, tmp_path, monkeypatch):
 # --- the reference -------------------------------------------------------------------------------------------------
 
 
-def test_every_public_name_is_in_the_reference():
-    texts = [page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md")]
-    documented = re.findall(r"^\.\. (?:auto\w+|data):: juncture\.((?:\w+\.)*\w+)$", "\n".join(texts), re.MULTILINE)
-    folders = ("supervised", "evaluation")
-    public = {name for folder in folders for name in getattr(jt, folder).__all__} | set(jt.__all__) - set(folders)
-    assert public - {name.rpartition(".")[2] for name in documented} == set()
-    assert len(set(documented)) == len(documented)
+def test_every_public_name_is_on_one_page_of_the_reference():
+    """A name of a namespace is on the page of the namespace; one of `jt` itself on some page."""
+    entry = re.compile(r"^\.\. (?:auto\w+|data):: juncture\.((?:\w+\.)*\w+)$", re.MULTILINE)
+    pages = [(page.stem, entry.findall(page.read_text(encoding="utf-8"))) for page in (DOCS / "reference").glob("*.md")]
+    documented = [(path, stem) for stem, paths in pages for path in paths]
+    stems = dict(documented)
+    assert len(stems) == len(documented)
+    in_both = {*names_in(FLAT)} & {*names_in("errors")}
+    public = [one for one in public_names() if one.namespace != FLAT or one.name not in in_both]
+    assert [one.path for one in public if one.path not in stems] == []
+    assert [one.path for one in public if one.namespace not in (FLAT, stems[one.path])] == []
+
+
+def test_every_page_of_the_reference_is_in_its_contents():
+    listed = re.findall(r"^(\w+)$", (DOCS / "reference" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(page.stem for page in (DOCS / "reference").glob("*.md") if page.stem != "index")
 
 
 # --- the map of the sources ----------------------------------------------------------------------------------------
@@ -158,7 +169,7 @@ def run_block(block: Block, names: dict[str, object], page: Path) -> None:
         exec(compile(code, str(page), "exec"), names)  # noqa: S102
 
 
-WITH_JAX = [jt.amortized_variational, jt.black_box_variational, jt.sample_log_density]
+WITH_JAX = [jt.neural.amortized_variational, jt.families.black_box_variational, jt.sampling.sample_log_density]
 
 
 @pytest.mark.parametrize("function", WITH_JAX, ids=lambda function: function.__name__)

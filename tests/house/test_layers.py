@@ -15,9 +15,10 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 # the children of a folder in the order in which they may import each other: each only from those before it
 ORDERS = {
     "": [
-        "errors", "base", "numerics", "runtime", "kernels", "drawing", "verbs", "variables", "data", "evidence",
-        "graphs", "families", "factors", "components", "information", "networks", "inference", "learning", "clusters",
-        "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
+        "names", "errors", "base", "numerics", "runtime", "kernels", "drawing", "verbs", "variables", "data",
+        "evidence", "graphs", "families", "factors", "components", "information", "networks", "inference", "learning",
+        "clusters", "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plots", "structure",
+        "sampling", "messages", "neural", "images", "results", "cli", "__main__",
     ],
     "base": [
         "values", "checks", "notes", "options", "methods", "intervals", "compilation", "dispatch", "kinds", "documents",
@@ -66,9 +67,6 @@ ORDERS = {
 }  # fmt: skip
 
 
-LAZY = "juncture.imported_names"  # a function of the root, which imports nothing itself
-
-
 def module_name(path: Path) -> str:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -99,7 +97,7 @@ def imported_modules(source: str) -> set[str]:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    inside = (name.removeprefix("juncture.") for name in names - {LAZY} if name.startswith("juncture."))
+    inside = (name.removeprefix("juncture.") for name in names if name.startswith("juncture."))
     return {name if name in MODULES else name.rpartition(".")[0] for name in inside}
 
 

@@ -1,389 +1,151 @@
-"""The public surface changes only on purpose."""
+"""Every public name has one place, which the table in `juncture/names.py` says."""
 
 from __future__ import annotations
 
 import ast
+import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-import juncture
+import juncture as jt
+from house.write_stubs import files, import_line, stub_path
+from juncture.base.kinds import KINDS
+from juncture.base.values import Value
+from juncture.names import FLAT, NAMES, names_in, namespaces, path_of
+from support.loops import loop_over
+from support.public_names import face_of, public_names
 
-PUBLIC_NAMES = [
-    "AIC",
-    "AnnealedEstimate",
-    "AnyConditional",
-    "ApproximationWarning",
-    "Assignment",
-    "Autoencoder",
-    "BDeu",
-    "BDs",
-    "BGe",
-    "BIC",
-    "BayesianNetwork",
-    "Beliefs",
-    "Bernoulli",
-    "Beta",
-    "BetaBinomial",
-    "BetaNegativeBinomial",
-    "Binomial",
-    "BlockAnswers",
-    "BoltzmannBeliefs",
-    "BoundedCliqueTree",
-    "CanonicalGaussian",
-    "Categorical",
-    "CategoricalEmissions",
-    "ChainBeliefs",
-    "ChainFilter",
-    "ChainForecast",
-    "ChainRun",
-    "ChiSquaredTest",
-    "ChowLiu",
-    "ClusterChoice",
-    "Clusters",
-    "CombinedSearch",
-    "ComponentChoice",
-    "Conditional",
-    "ConditionalRandomField",
-    "Constant",
-    "CurvedFamily",
-    "CutsetSampling",
-    "Dataset",
-    "Decision",
-    "DecisionNetwork",
-    "DecisionRule",
-    "DeepBeliefNetwork",
-    "DeepBeliefs",
-    "DeepBoltzmannMachine",
-    "Dendrogram",
-    "Density",
-    "Deterministic",
-    "DeterministicRelationWarning",
-    "DimensionChoice",
-    "DirectedGraph",
-    "Dirichlet",
-    "DirichletMultinomial",
-    "Discretizer",
-    "Draws",
-    "EdgePosteriors",
-    "EdgePrior",
-    "EdgeStrengths",
-    "EncodedBeliefs",
-    "EnergyModel",
-    "Enumeration",
-    "Evidence",
-    "ExactSearch",
-    "ExpectationMaximization",
-    "Exponential",
-    "Factor",
-    "FactorAnalysis",
-    "FactorBeliefs",
-    "FactorGraph",
-    "FactorStatistics",
-    "FamilyEmissions",
-    "FisherZTest",
-    "Fit",
-    "FittedDiscretizer",
-    "FormatError",
-    "GES",
-    "GSquaredTest",
-    "Gamma",
-    "Gaussian",
-    "GaussianElimination",
-    "GaussianEmissions",
-    "GaussianFactor",
-    "GenericPrior",
-    "Geometric",
-    "Gibbs",
-    "GradientAscent",
-    "GraphComparison",
-    "HeldOutScore",
-    "HelmholtzMachine",
-    "HiddenMarkovModel",
-    "HiddenMarkovPrior",
-    "HiddenMarkovStatistics",
-    "HillClimbing",
-    "Hypergeometric",
-    "ICM",
-    "IdentifierWarning",
-    "ImportanceSampling",
-    "ImpossibleEvidence",
-    "ImpossibleEvidenceWarning",
-    "Imputed",
-    "Independence",
-    "Independent",
-    "IndependentEmissions",
-    "InformationValues",
-    "InvalidData",
-    "InvalidModel",
-    "InverseGamma",
-    "InverseWishart",
-    "JunctionTree",
-    "JunctureError",
-    "K2",
-    "KalmanFilter",
-    "L1",
-    "L2",
-    "Laplace",
-    "LatentDirichletAllocation",
-    "LikelihoodWeighting",
-    "LinearGaussian",
-    "LinearGaussianStateSpace",
-    "LogLikelihood",
-    "Logistic",
-    "Lomax",
-    "LoopyBP",
-    "MMHC",
-    "MarkovChain",
-    "MarkovChainStatistics",
-    "MarkovNetwork",
-    "MaxFlow",
-    "MeanField",
-    "Metropolis",
-    "MiniBucket",
-    "MissingExtra",
-    "MixedJoint",
-    "Mixture",
-    "MixtureBeliefs",
-    "MixtureEmissions",
-    "MixturePrior",
-    "MostProbablePath",
-    "Multinomial",
-    "MultivariateGaussian",
-    "MultivariateStudentT",
-    "NegativeBinomial",
-    "NetworkStatistics",
-    "NodeAverage",
-    "NoisyMax",
-    "NoisyOr",
-    "NormalGamma",
-    "NormalInverseGamma",
-    "NormalInverseWishart",
-    "NotConvergedWarning",
-    "NotDirectedWarning",
-    "NotIdentifiedWarning",
-    "ObjectiveDecreased",
-    "PC",
-    "PageRank",
-    "PairwiseNetwork",
-    "ParallelTempering",
-    "Pareto",
-    "PartiallyDirectedGraph",
-    "ParticleBeliefs",
-    "PermutationTest",
-    "Poisson",
-    "Policy",
-    "PrecomputedLogLikelihoods",
-    "PrincipalComponents",
-    "ProbabilisticPCA",
-    "Proposal",
-    "RealMarginal",
-    "RegularizedWarning",
-    "RejectionSampling",
-    "RenormalizedWarning",
-    "RestrictedBoltzmannMachine",
-    "ScaledInverseChiSquared",
-    "Scope",
-    "SearchResult",
-    "Semiring",
-    "Sequence",
-    "StateSpace",
-    "StateSpaceBeliefs",
-    "StateSpaceForecast",
-    "Statistics",
-    "StrongJunctionTree",
-    "StructuralEM",
-    "StudentT",
-    "SwendsenWang",
-    "TextColumnWarning",
-    "TooLarge",
-    "TopicBeliefs",
-    "Trace",
-    "Trail",
-    "TransitionMatrix",
-    "TreeAugmented",
-    "TreeReweighted",
-    "UndirectedGraph",
-    "Uniform",
-    "UnknownState",
-    "UnknownVariable",
-    "UnseenParentsWarning",
-    "UnseenStatesWarning",
-    "Unsupported",
-    "UnvisitedStatesWarning",
-    "Utility",
-    "Variable",
-    "VariableElimination",
-    "VariationalAutoencoder",
-    "VonMises",
-    "Weibull",
-    "Wishart",
-    "__version__",
-    "alpha_divergence",
-    "alpha_projection",
-    "amortized_variational",
-    "annealed_importance_sampling",
-    "answer_blocks",
-    "bayes_error",
-    "black_box_variational",
-    "block_inverse",
-    "chebyshev_bound",
-    "chi_squared_divergence",
-    "chinese_restaurant",
-    "choose_components",
-    "choose_dimension",
-    "choose_num_clusters",
-    "compare_graphs",
-    "compile",
-    "conditional_entropy",
-    "cost",
-    "cross_entropy",
-    "denoising_field",
-    "do",
-    "draw",
-    "edge_information",
-    "edge_posteriors",
-    "edge_strengths",
-    "elbo",
-    "eliminate",
-    "empirical",
-    "entropy",
-    "estimate",
-    "evaluation",
-    "example",
-    "examples",
-    "expectation_propagation",
-    "expected_tables",
-    "expected_utility",
-    "factorizes",
-    "faithfulness_violations",
-    "fit",
-    "fit_concentration",
-    "flip_noise",
-    "flip_strength",
-    "from_one_hot",
-    "hierarchical_clusters",
-    "i_projection",
-    "importance_estimate",
-    "independence_test",
-    "infer",
-    "infer_posterior",
-    "initial_hidden_markov",
-    "inverse_transform",
-    "ising",
-    "ising_parameters",
-    "jeffreys",
-    "k_means",
-    "k_medoids",
-    "kl_divergence",
-    "laplace_approximation",
-    "laplace_evidence",
-    "learn_structure",
-    "left_to_right",
-    "lint",
-    "log_prob",
-    "m_projection",
-    "magnetization",
-    "marginal_polytope",
-    "markov_violations",
-    "max_entropy",
-    "max_entropy_density",
-    "max_entropy_table",
-    "max_product",
-    "minimal_form",
-    "missingness",
-    "monte_carlo",
-    "most_probable",
-    "mutual_information",
-    "next_question",
-    "one_hot",
-    "online_filter",
-    "optimal_policy",
-    "optimal_test",
-    "page_rank",
-    "particle_filter",
-    "perplexity",
-    "pinsker_bound",
-    "plate",
-    "plot",
-    "plot_autocorrelation",
-    "plot_clusters",
-    "plot_dendrogram",
-    "plot_density",
-    "plot_loadings",
-    "plot_rank",
-    "plot_scree",
-    "plot_topics",
-    "plot_trace",
-    "posterior",
-    "potts",
-    "principal_components",
-    "quadrature_posterior",
-    "random_walk",
-    "read",
-    "read_evidence",
-    "read_result",
-    "redundancy",
-    "rejection_sample",
-    "sample",
-    "sample_log_density",
-    "samples_needed",
-    "schur_complement",
-    "search_structure",
-    "segment",
-    "self_information",
-    "semiring_messages",
-    "sensitivity",
-    "set_compilation",
-    "set_num_threads",
-    "slice_sample",
-    "standard_error",
-    "standard_errors",
-    "start_chains",
-    "statistics",
-    "statistics_from_json",
-    "structure_score",
-    "sum_product",
-    "supervised",
-    "to_bayesian_network",
-    "total_correlation",
-    "total_variation",
-    "transition_matrix",
-    "value_of_information",
-    "woodbury_inverse",
-    "write",
-    "write_evidence",
-    "write_result",
-]
+MOST_FLAT = 165
+RESERVED = {"causal"}  # namespaces that are to come
 
 
-def test_the_sorted_list_of_public_names_is_pinned():
-    assert sorted(juncture.__all__) == PUBLIC_NAMES
+def test_few_names_are_flat():
+    assert len(dir(jt)) <= MOST_FLAT
+    assert not RESERVED & {*dir(jt), *namespaces()}
 
 
-def test_every_public_name_can_be_had():
-    for name in juncture.__all__:
-        assert getattr(juncture, name) is not None
+@loop_over("namespace", {"every namespace": list(NAMES)})
+def test_a_face_shows_its_names_and_nothing_else(namespace):
+    face = face_of(namespace)
+    known = {*names_in(namespace), *(namespaces() if namespace == FLAT else [])}
+    assert dir(face) == sorted(known)
+    assert set(face.__all__) == known
+    assert all(name in face.__doc__ for name in known)
 
 
-def test_type_checkers_see_the_same_names():
-    stub = Path(juncture.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
-    stubs = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
-    namespaces = dict.fromkeys(juncture._NAMESPACES, "juncture")
-    assert stubs == {name: f"juncture.{home}" for name, home in juncture._MODULES.items()} | namespaces
+def test_no_name_is_listed_twice_in_a_namespace():
+    for groups in NAMES.values():
+        names = " ".join(text for modules in groups.values() for text in modules.values()).split()
+        assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("name", juncture._NAMESPACES)
-def test_type_checkers_see_the_same_names_of_a_namespace(name):
-    namespace = getattr(juncture, name)
-    stub = Path(namespace.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
-    stubs = {alias.name: node.module for node in imports for alias in node.names}
-    assert stubs == {name: f"juncture.{home}" for name, home in namespace._MODULES.items()}
-    assert all(getattr(namespace, one) is not None for one in namespace.__all__)
+@loop_over("public", {"every name": public_names()})
+def test_a_name_is_defined_where_the_table_says(public):
+    """A class or function knows its module, and has no other name; data, such as a type, is in the module."""
+    home = names_in(public.namespace)[public.name]
+    assert vars(sys.modules[f"juncture.{home}"])[public.name] is public.thing
+    if inspect.isclass(public.thing) or inspect.isfunction(public.thing):
+        assert (public.thing.__module__, public.thing.__name__) == (f"juncture.{home}", public.name)
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    assert not hasattr(juncture, "Bayesian")
-    assert not hasattr(juncture.supervised, "Bayesian")
+def test_no_name_stands_for_two_things():
+    """But for the classes of scikit-learn; the errors that `jt` holds are those of `jt.errors`."""
+    found: dict[str, tuple[str, object]] = {}
+    for public in public_names():
+        if public.namespace != "estimators":
+            namespace, thing = found.setdefault(public.name, (public.namespace, public.thing))
+            assert thing is public.thing
+            assert namespace == public.namespace or {namespace, public.namespace} == {FLAT, "errors"}
+    assert not {*found} & {*namespaces()}
+
+
+def test_a_class_of_scikit_learn_bears_the_name_of_the_kind_that_it_wraps():
+    """Or a name of its own."""
+    others = {public.name: public for public in public_names() if public.namespace != "estimators"}
+    same = [others[name] for name in names_in("estimators") if name in others]
+    assert [public.path for public in same if public.name not in KINDS and not issubclass(public.thing, Value)] == []
+    assert {public.namespace for public in same} <= {FLAT, "supervised"}
+
+
+def test_no_submodule_hides_a_name():
+    """Importing `juncture.clusters.x` sets `x` in `juncture.clusters`."""
+    for namespace in namespaces():
+        folder = Path(jt.__file__).parent / namespace
+        modules = {path.stem for path in folder.iterdir()} if folder.is_dir() else set()
+        assert not modules & {*names_in(namespace)}
+
+
+@loop_over("path", {"every file": list(files())})
+def test_the_files_that_follow_from_the_table_are_current(path):
+    assert path.read_text(encoding="utf-8") == files()[path], "make stubs writes it anew"
+
+
+def test_type_checkers_see_every_name():
+    for namespace in namespaces():
+        if namespace != "errors":
+            tree = ast.parse(stub_path(namespace).read_text(encoding="utf-8"))
+            found = {alias.asname: node.module for node in tree.body for alias in node.names}
+            assert found == {name: f"juncture.{home}" for name, home in names_in(namespace).items()}
+    assert "\n    a as a,\n" in import_line("juncture." + "x" * 120, "a")
+
+
+@pytest.mark.parametrize(
+    ("face", "name", "meant"),
+    [
+        ("", "entropy", "jt.information.entropy"),
+        ("", "entropyy", "jt.information.entropy"),
+        ("", "infr", "jt.infer"),
+        ("", "informations", "jt.information"),
+        ("", "plot_density", "jt.plots.density"),
+        ("", "structure_score", "jt.structure.score"),
+        ("", "FactorAnalisis", "jt.FactorAnalysis"),
+        ("families", "Gausian", "jt.Gaussian"),
+        ("information", "enropy", "jt.information.entropy"),
+        ("results", "trace", "jt.plots.trace"),
+        ("results", "Trac", "jt.results.Trace"),
+        ("errors", "InvalidDate", "jt.errors.InvalidData"),
+        ("estimators", "NaiveBays", "jt.estimators.NaiveBayes"),
+    ],
+)
+def test_a_misspelt_or_moved_name_gets_help(face, name, meant):
+    module = path_of("", face).replace("jt", "juncture").rstrip(".")
+    with pytest.raises(AttributeError) as refused:
+        getattr(face_of(face), name)
+    assert str(refused.value) == f"module {module!r} has no attribute {name!r}: did you mean {meant}?"
+    assert not hasattr(face_of(face), name)
+    with pytest.raises(ImportError) as refused:
+        exec(f"from {module} import {name}")  # noqa: S102
+    assert str(refused.value) == f"cannot import name {name!r} from {module!r}: did you mean {meant}?"
+
+
+def test_a_name_like_no_other_is_refused_plainly():
+    for name in ("qqqqqq", "__informations__"):
+        with pytest.raises(AttributeError) as refused:
+            getattr(jt, name)
+        assert str(refused.value) == f"module 'juncture' has no attribute {name!r}"
+
+
+def test_python_adds_no_hint_of_its_own():
+    code = "import juncture as jt; jt.entropyy"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stderr.strip().endswith("has no attribute 'entropyy': did you mean jt.information.entropy?")
+
+
+def test_a_face_reads_well_in_help():
+    text = jt.information.__doc__
+    assert text.startswith("Information theory: entropies, divergences")
+    assert "\n\nDivergences:\n    kl_divergence, redundancy, " in text
+    assert "\n\nNamespaces:\n    clusters, errors, " in jt.__doc__
+
+
+def test_estimators_name_their_extra_where_scikit_learn_is_missing():
+    code = (
+        "import sys; sys.modules['sklearn'] = None; import juncture as jt\n"
+        "assert 'NaiveBayes' in dir(jt.estimators)\n"
+        "try:\n    jt.estimators.NaiveBayes\nexcept jt.errors.MissingExtra as error:\n    print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'juncture[sklearn]'" in run.stdout

@@ -9,23 +9,17 @@ import re
 from pathlib import Path
 from typing import Any
 
-import juncture as jt
 from support.loops import loop_over
+from support.public_names import public_names
 
 ROOT = Path(__file__).parents[2]
 LISTED = re.compile(r"\.\. autoclass:: (\S+)\n {3}:members: (.+(?:\n {6}\S.*)*)")
 
-FUNCTIONS = {name: thing for name in jt.__all__ if inspect.isroutine(thing := getattr(jt, name))}
-FUNCTIONS |= {
-    f"{folder}.{name}": thing
-    for folder in ("supervised", "evaluation")
-    for name in getattr(jt, folder).__all__
-    if inspect.isroutine(thing := getattr(getattr(jt, folder), name))
-}
+FUNCTIONS = {public.path: public.thing for public in public_names() if inspect.isroutine(public.thing)}
 
 
 def test_there_are_functions():
-    assert {"infer", "fit", "read", "draw"} <= set(FUNCTIONS)
+    assert {"infer", "fit", "read", "draw", "information.entropy", "plots.density"} <= set(FUNCTIONS)
 
 
 @loop_over("name", {"every function": FUNCTIONS})

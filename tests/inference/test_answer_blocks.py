@@ -34,7 +34,9 @@ def test_beliefs_of_a_source_are_those_of_its_rows():
 
 def test_impossible_rows_are_told_with_their_numbers():
     rows = [{"tub": "no", "either": "no"}] * 9 + [{"tub": "yes", "either": "no"}]
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 10 rows have probability zero, the first is row 9"):
+    with pytest.warns(
+        jt.errors.ImpossibleEvidenceWarning, match="1 of 10 rows have probability zero, the first is row 9"
+    ):
         beliefs = jt.infer(ASIA, as_source(rows, block_rows=4))
     assert beliefs.impossible == (9,)
     with pytest.raises(jt.ImpossibleEvidence, match="row 9 has probability zero: tub=yes, either=no cannot occur"):
@@ -80,7 +82,7 @@ def test_a_model_that_is_too_large_goes_to_an_approximation_with_all_rows():
 @pytest.mark.parametrize("verb", [jt.infer, jt.most_probable, jt.log_prob])
 def test_blocks_are_answered_in_order(verb):
     options = {} if verb is jt.log_prob else {"targets": ["lung"]}
-    parts = list(jt.answer_blocks(verb, ASIA, SOURCE, **options))
+    parts = list(jt.results.answer_blocks(verb, ASIA, SOURCE, **options))
     assert [len(part.rows) for part in parts] == [7] * 8 + [4]
     for part, start in zip(parts, range(0, 60, 7), strict=True):
         rows = ROWS.take(range(start, min(start + 7, 60)))
@@ -97,12 +99,12 @@ def test_blocks_are_answered_in_order(verb):
 def test_models_of_numbers_and_sequences_answer_in_blocks_too():
     two = jt.Mixture([0.5, 0.5], jt.Gaussian([0.0, 5.0], 1.0))
     numbers = np.random.default_rng(0).normal(size=10)
-    parts = list(jt.answer_blocks(jt.infer, two, as_source({"x": numbers}, block_rows=4)))
+    parts = list(jt.results.answer_blocks(jt.infer, two, as_source({"x": numbers}, block_rows=4)))
     found = np.concatenate([part.answers["component"].values for part in parts])
     np.testing.assert_allclose(found, jt.infer(two, numbers)["component"].values, rtol=1e-12)
     chain = jt.MarkovChain([[0.9, 0.1], [0.5, 0.5]], [0.5, 0.5])
     table = {"key": [1, 1, 1, 2, 2, 3], "x": [0, 1, 0, 1, 1, 0]}
-    parts = list(jt.answer_blocks(jt.log_prob, chain, as_source(table, block_rows=2), group="key"))
+    parts = list(jt.results.answer_blocks(jt.log_prob, chain, as_source(table, block_rows=2), group="key"))
     assert [part.rows.keys for part in parts] == [(1,), (2,), (3,)]
     assert np.concatenate([part.answers for part in parts]) == pytest.approx(
         jt.log_prob(chain, [[0, 1, 0], [1, 1], [0]])
@@ -110,11 +112,11 @@ def test_models_of_numbers_and_sequences_answer_in_blocks_too():
 
 
 def test_wrong_questions_are_refused():
-    with pytest.raises(jt.InvalidData, match="`group` and `states` are for models of sequences"):
-        jt.answer_blocks(jt.infer, ASIA, SOURCE, group="smoke")
+    with pytest.raises(jt.errors.InvalidData, match="`group` and `states` are for models of sequences"):
+        jt.results.answer_blocks(jt.infer, ASIA, SOURCE, group="smoke")
     with pytest.raises(jt.UnknownVariable, match="'more' is not one of the variables"):
-        jt.answer_blocks(jt.infer, ASIA, as_source({"smoke": ["yes"], "more": [1]}))
-    assert len(list(jt.answer_blocks(jt.infer, ASIA, {"smoke": ["yes"], "more": [1]}, extra="ignore"))) == 1
+        jt.results.answer_blocks(jt.infer, ASIA, as_source({"smoke": ["yes"], "more": [1]}))
+    assert len(list(jt.results.answer_blocks(jt.infer, ASIA, {"smoke": ["yes"], "more": [1]}, extra="ignore"))) == 1
 
 
 def test_beliefs_about_the_rows_of_a_source_are_compared(tmp_path):

@@ -38,7 +38,9 @@ def test_the_answer_is_labelled_and_the_bounds_hold(budget):
     for seed in range(3):
         grid, evidence = make_grid(seed), [{"x0_0": 1}, None][seed % 2]
         known = jt.infer(grid, evidence)
-        with pytest.warns(jt.ApproximationWarning, match=r"an approximation by .* lies between .* refuses instead"):
+        with pytest.warns(
+            jt.errors.ApproximationWarning, match=r"an approximation by .* lies between .* refuses instead"
+        ):
             found = jt.infer(grid, evidence, memory_limit=LIMIT, budget=budget)
         assert not found.exact
         assert found.method in {"loopy", "bounded-clique-tree"}  # which of them depends on the time
@@ -49,7 +51,7 @@ def test_the_answer_is_labelled_and_the_bounds_hold(budget):
 
 def test_the_engine_that_ran_repeats_the_answer():
     grid = make_grid(7)
-    with pytest.warns(jt.ApproximationWarning):
+    with pytest.warns(jt.errors.ApproximationWarning):
         found = jt.infer(grid, memory_limit=LIMIT, budget=1.5)
     engine = found.diagnostics.engine
     assert isinstance(engine, Bracketed)
@@ -111,7 +113,7 @@ def test_a_longer_budget_is_a_longer_part_of_the_same_order_and_no_bound_loosens
         trees.clear()
         with monkeypatch.context() as patch:
             patch.setattr(time, "monotonic", CountedClock())
-            with pytest.warns(jt.ApproximationWarning):
+            with pytest.warns(jt.errors.ApproximationWarning):
                 found = approximate(model, replace(query, budget=budget), jt.TooLarge("too large"))
         lower, upper = found.diagnostics.lower, found.diagnostics.upper
         brackets.append((-np.inf if lower is None else lower, upper))
@@ -145,7 +147,7 @@ def test_a_run_has_the_engine_that_repeats_it_and_its_seconds(monkeypatch):
 def test_planning_counts_as_time():
     """What is planned is kept: the same question after it was planned is answered exactly."""
     model = dense_model()
-    with pytest.warns(jt.ApproximationWarning, match="planning exact inference"):
+    with pytest.warns(jt.errors.ApproximationWarning, match="planning exact inference"):
         found = jt.infer(model, budget=0.001)
     assert not found.exact
     with pytest.raises(jt.TooLarge, match="planning exact inference"):
@@ -172,13 +174,13 @@ def test_messages_that_contradict_each_other_give_no_estimate(monkeypatch):
     assert jt.infer(model).log_evidence == pytest.approx(0.0, abs=1e-12)
     monkeypatch.setattr(loopy, "WORK_IN_TIME", 1)
     query = Query(as_findings(None, model.variables), model.variables.names)
-    with pytest.warns(jt.ApproximationWarning, match=r"contradict each other, so that there is no estimate"):
+    with pytest.warns(jt.errors.ApproximationWarning, match=r"contradict each other, so that there is no estimate"):
         found = approximate(model, replace(query, budget=0.0), jt.TooLarge("too large"))
     assert (found.log_evidence, found.diagnostics.steps) == (None, 1)
     assert found.diagnostics.upper >= 0.0
     assert "no estimate of the log evidence" in repr(found)
     rows = Query(as_findings([{}, {"x0": 0}, {}], model.variables), model.variables.names)
-    with pytest.warns(jt.ApproximationWarning, match=r"no estimate of log p\(evidence\) of \d rows?"):
+    with pytest.warns(jt.errors.ApproximationWarning, match=r"no estimate of log p\(evidence\) of \d rows?"):
         many = approximate(model, replace(rows, budget=0.0), jt.TooLarge("too large"))
     assert np.isnan(many.log_evidence[[0, 2]]).all()
 
@@ -216,7 +218,7 @@ def test_exact_refuses_instead():
 def test_rows_have_bounds_of_their_own():
     grid, rows = make_grid(1), [{"x0_0": 1}, {"x1_1": -1, "x2_2": 1}, {}]
     known = jt.infer(grid, rows)
-    with pytest.warns(jt.ApproximationWarning):
+    with pytest.warns(jt.errors.ApproximationWarning):
         found = jt.infer(grid, rows, memory_limit=LIMIT)
     assert (found.diagnostics.lower <= known.log_evidence + 1e-9).all()
     assert (found.diagnostics.upper >= known.log_evidence - 1e-9).all()
@@ -224,7 +226,9 @@ def test_rows_have_bounds_of_their_own():
 
 def test_large_models_of_pairs_have_bounds_by_mean_field_and_trees():
     grid = jt.ising((50, 50), coupling=0.1, field=0.0)
-    with pytest.warns(jt.ApproximationWarning, match=r"approximation by 'loopy'; log p\(evidence\) lies between"):
+    with pytest.warns(
+        jt.errors.ApproximationWarning, match=r"approximation by 'loopy'; log p\(evidence\) lies between"
+    ):
         found = jt.infer(grid)
     assert (found.exact, found.converged) == (False, True)
     assert found.diagnostics.lower < found.log_evidence < found.diagnostics.upper
@@ -242,7 +246,7 @@ def test_no_estimate_exceeds_what_the_tables_allow():
     scopes = [[cells[i], cells[j]] for i, j in sorted(pairs)]
     model = jt.MarkovNetwork([jt.Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)])
     query = Query(as_findings(None, model.variables), model.variables.names)
-    with pytest.warns(jt.ApproximationWarning):
+    with pytest.warns(jt.errors.ApproximationWarning):
         found = approximate(model, query, jt.TooLarge("too large"))
     assert found.diagnostics.lower <= found.log_evidence <= found.diagnostics.upper <= 2100 * np.log(2)
 
@@ -287,7 +291,7 @@ def test_other_models_have_the_best_of_several_searches_below_a_bound(budget):
     rng = np.random.default_rng(5)
     grid = jt.potts((8, 8), num_states=3, coupling=rng.normal(size=112), field=rng.normal(size=(8, 8, 3)))
     known = jt.most_probable(grid)
-    with pytest.warns(jt.ApproximationWarning, match=r"best that max-product and icm found.* none exceeds"):
+    with pytest.warns(jt.errors.ApproximationWarning, match=r"best that max-product and icm found.* none exceeds"):
         found = jt.most_probable(grid, memory_limit=LIMIT, budget=budget)
     assert not found.exact
     assert found.log_joint <= known.log_joint + 1e-9 <= found.bound + 2e-9
@@ -301,10 +305,10 @@ def test_large_models_have_a_bound_of_all_assignments(monkeypatch):
     monkeypatch.setattr(approximation, "MOST_NODES", 10)
     rng = np.random.default_rng(5)
     grid = jt.potts((8, 8), num_states=3, coupling=rng.normal(size=112), field=rng.normal(size=(8, 8, 3)))
-    with pytest.warns(jt.ApproximationWarning):
+    with pytest.warns(jt.errors.ApproximationWarning):
         found = jt.most_probable(grid, memory_limit=2 * LIMIT)
     assert [engine.name for engine in found.diagnostics.engine.bounding] == ["tree-reweighted"]
-    with pytest.warns(jt.ApproximationWarning):  # the messages do not fit
+    with pytest.warns(jt.errors.ApproximationWarning):  # the messages do not fit
         crude = jt.most_probable(grid, memory_limit=LIMIT)
     assert (crude.diagnostics.engine.bounding, crude.bound >= found.bound) == ((), True)
     assert found.log_joint <= jt.most_probable(grid).log_joint + 1e-9 <= found.bound + 2e-9

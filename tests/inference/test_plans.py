@@ -72,7 +72,7 @@ def numbers_of(plan, model, row, questions):
     findings = as_findings(row, model.variables)
     try:
         answers = plan.run(model, Query(findings, questions=questions, rng=np.random.default_rng(1)))
-    except jt.Unsupported as refusal:
+    except jt.errors.Unsupported as refusal:
         return str(refusal)
     if questions != BELIEFS:
         return [part.tobytes() for part in answers.best(model.variables.names, 1)]

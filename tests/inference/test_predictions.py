@@ -49,7 +49,7 @@ def test_a_number_has_a_mean_and_an_interval():
 
 def test_rows_that_are_impossible_are_empty():
     table = pa.table({"tub": ["yes", "no"], "either": ["no", "no"]})
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         found = predict(table, ["lung"])
     assert found["lung"].to_pylist() == [None, "no"]
     assert found["P(lung=yes)"].to_pylist() == [None, 0.0]
@@ -57,11 +57,11 @@ def test_rows_that_are_impossible_are_empty():
 
 def test_a_cell_that_is_no_state_is_refused_where_it_is_or_taken_as_missing():
     table = pa.table({"key": range(9), "smoke": ["yes"] * 8 + ["oui"]})
-    with pytest.raises(jt.UnknownState, match="no state 'oui' in row 1 of partition 2 of the local partitions"):
+    with pytest.raises(jt.errors.UnknownState, match="no state 'oui' in row 1 of partition 2 of the local partitions"):
         predict(table, ["lung"])
-    with pytest.raises(jt.InvalidData, match="unseen must be"):
+    with pytest.raises(jt.errors.InvalidData, match="unseen must be"):
         predict(table, ["lung"], unseen="drop")
-    with pytest.warns(jt.UnseenStatesWarning):
+    with pytest.warns(jt.errors.UnseenStatesWarning):
         found = predict(table, ["lung"], unseen="missing")["P(lung=yes)"].to_pylist()
     assert found[-1] == pytest.approx(jt.infer(ASIA)["lung"]["yes"])
     assert found[0] == pytest.approx(jt.infer(ASIA, {"smoke": "yes"})["lung"]["yes"])
@@ -83,5 +83,5 @@ def test_a_cell_that_is_no_state_is_refused_where_it_is_or_taken_as_missing():
 def test_what_cannot_be_predicted_is_refused_at_once(model, frame, targets, sentence):
     with pytest.raises(jt.JunctureError, match=sentence):
         add_predictions(model, frame, targets)
-    with pytest.raises(jt.Unsupported, match="no method 'fast'"):
+    with pytest.raises(jt.errors.Unsupported, match="no method 'fast'"):
         add_predictions(ASIA, cut(ROWS), ["lung"], method="fast")

@@ -128,7 +128,7 @@ def test_a_plan_serves_other_numbers():
         beliefs = plan.run(model, {"xray": "yes"})
         assert beliefs["lung"].values == pytest.approx(expected["lung"].values, abs=1e-14)
         assert beliefs.log_evidence == pytest.approx(expected.log_evidence)
-    with pytest.raises(jt.InvalidModel, match="another structure"):
+    with pytest.raises(jt.errors.InvalidModel, match="another structure"):
         plan.run(jt.example("cancer"), {})
 
 
@@ -239,7 +239,7 @@ def test_rows_hold_only_the_targets():
 
 def test_rows_that_are_all_impossible():
     rows = [{"lung": "yes", "either": "no"}] * 2
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         best = jt.most_probable(jt.example("asia"), rows)
     assert np.isnan(best.log_prob).all()
     assert best.impossible == (0, 1)
@@ -248,7 +248,7 @@ def test_rows_that_are_all_impossible():
 def test_a_plan_says_what_it_does_not_touch():
     asia = jt.example("asia")
     plan = jt.compile(asia, observed=["xray"], targets=["lung"])
-    with pytest.raises(jt.InvalidData, match="'dysp' is not part of this plan"):
+    with pytest.raises(jt.errors.InvalidData, match="'dysp' is not part of this plan"):
         plan.run(asia, {"dysp": "yes"})
 
 

@@ -60,7 +60,9 @@ def test_a_product_of_more_entries_than_python_writes_out():
     "ask", [jt.infer, jt.most_probable, lambda model, **options: jt.sample(model, 3, given={}, **options)]
 )
 def test_what_is_no_engine(ask, method):
-    with pytest.raises(jt.Unsupported, match=r"method is the name of an engine or an engine itself; got .*'auto'"):
+    with pytest.raises(
+        jt.errors.Unsupported, match=r"method is the name of an engine or an engine itself; got .*'auto'"
+    ):
         ask(ASIA, method=method)
 
 

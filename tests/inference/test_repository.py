@@ -22,7 +22,7 @@ LARGE = [
 
 def read(folder, name):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.RenormalizedWarning)
+        warnings.simplefilter("ignore", jt.errors.RenormalizedWarning)
         return jt.read(folder / f"{name}.bif.gz")
 
 

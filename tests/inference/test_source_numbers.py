@@ -67,10 +67,10 @@ def test_messages_on_trees_are_exact():
     """S4-229, S0-235: two passes give every marginal and Z; with maxima instead of sums, the best assignment."""
     field = chain([2, 3, 2, 4, 3])
     table = table_of(field)
-    messages = jt.sum_product(field.to_factor_graph())
+    messages = jt.messages.sum_product(field.to_factor_graph())
     assert messages.log_evidence == pytest.approx(math.log(table.sum()))
     assert messages.belief("x2").values == pytest.approx(table.sum(axis=(0, 1, 3, 4)) / table.sum())
-    best = jt.max_product(field.to_factor_graph())
+    best = jt.messages.max_product(field.to_factor_graph())
     assert math.exp(best.log_joint) == pytest.approx(table.max())
 
 

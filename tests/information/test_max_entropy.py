@@ -22,9 +22,9 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.information.density import Density
 from juncture.information.divergences import kl_divergence
 from juncture.information.entropies import entropy, mutual_information
-from juncture.information.max_entropy import max_entropy
-from juncture.information.max_entropy_density import max_entropy_density
-from juncture.information.max_entropy_table import max_entropy_table
+from juncture.information.maximum_entropy import max_entropy
+from juncture.information.maximum_entropy_density import max_entropy_density
+from juncture.information.maximum_entropy_table import max_entropy_table
 from juncture.variables import Variable
 
 DIE = range(1, 7)

@@ -10,8 +10,8 @@ from scipy.special import softmax
 
 from juncture.errors import InvalidData
 from juncture.information.bounds import chebyshev_bound, samples_needed
-from juncture.information.max_entropy import max_entropy
-from juncture.information.max_entropy_density import max_entropy_density
+from juncture.information.maximum_entropy import max_entropy
+from juncture.information.maximum_entropy_density import max_entropy_density
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 

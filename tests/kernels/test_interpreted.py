@@ -139,13 +139,13 @@ def test_first_answers_do_not_import_numba():
 
 @pytest.mark.parametrize("mode", ["sometimes", 1, True])
 def test_another_mode_is_refused(mode):
-    with pytest.raises(jt.InvalidData, match="the compilation is one of auto, always, never; got"):
+    with pytest.raises(jt.errors.InvalidData, match="the compilation is one of auto, always, never; got"):
         jt.set_compilation(mode)
 
 
 def test_the_setting_of_the_environment_is_checked(monkeypatch):
     monkeypatch.setenv(compilation.COMPILATION_SETTING, "fast")
-    with pytest.raises(jt.InvalidData, match="JUNCTURE_COMPILATION is one of auto, always, never; got 'fast'"):
+    with pytest.raises(jt.errors.InvalidData, match="JUNCTURE_COMPILATION is one of auto, always, never; got 'fast'"):
         compilation.compilation()
 
 

@@ -22,8 +22,8 @@ from juncture.runtime.workers import Remote, map_runs, on_workers
 from support.model_kinds import KINDS
 
 pytestmark = [  # of fits that are short on purpose
-    pytest.mark.filterwarnings("ignore::juncture.NotConvergedWarning"),
-    pytest.mark.filterwarnings("ignore::juncture.RegularizedWarning"),
+    pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning"),
+    pytest.mark.filterwarnings("ignore::juncture.errors.RegularizedWarning"),
 ]
 
 
@@ -87,8 +87,8 @@ def test_functions_that_are_no_verbs_choose_once(chosen):
     for number, call in enumerate(
         (
             lambda: jt.learn_structure(rows),
-            lambda: jt.structure_score(jt.DirectedGraph.parse("a -> b; b -> c"), rows),
-            lambda: jt.edge_strengths(rows, samples=2, rng=0),
+            lambda: jt.structure.score(jt.DirectedGraph.parse("a -> b; b -> c"), rows),
+            lambda: jt.structure.strengths(rows, samples=2, rng=0),
             lambda: jt.cost(asia),
             lambda: jt.compile(asia),
             lambda: jt.sensitivity(asia, {"xray": "yes"}, target=("lung", "yes")),

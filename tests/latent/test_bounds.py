@@ -46,7 +46,7 @@ def test_the_three_forms_of_a_mixture_agree(seed):
     assert found.log_evidence == pytest.approx(jt.log_prob(model, rows), rel=1e-12)
     assert (found.values <= found.log_evidence + 1e-12).all()
     posterior = jt.infer(model, rows)["component"].values
-    divergence = [jt.kl_divergence(mine, theirs) for mine, theirs in zip(q, posterior, strict=True)]
+    divergence = [jt.information.kl_divergence(mine, theirs) for mine, theirs in zip(q, posterior, strict=True)]
     assert found.gap == pytest.approx(divergence, rel=1e-9, abs=1e-12)
     exact = jt.elbo(model, jt.infer(model, rows), rows)
     assert exact.gap == pytest.approx(np.zeros(len(rows)), abs=1e-12)

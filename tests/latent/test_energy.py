@@ -23,7 +23,7 @@ def pair_gradient(x, theta):
     return np.stack([x[:, 0] * x[:, 1] / np.cosh(theta[0]) ** 2, np.exp(theta[1]) * x[:, 0]], axis=1)
 
 
-SPINS = jt.Scope([jt.Variable("a", [-1, 1]), jt.Variable("b", [-1, 1])])
+SPINS = jt.results.Scope([jt.Variable("a", [-1, 1]), jt.Variable("b", [-1, 1])])
 
 
 @pytest.mark.parametrize("degrees", [0.5, 1.0, 3.0, 40.0])
@@ -40,7 +40,7 @@ def test_an_exponential_family_is_an_energy_model(family):
     """S4-075: the energy is -η·u(x), here with u = (x, x²); Z is that of the family, log p the same."""
     natural = np.array([family.mean, -0.5]) / family.variance
     powers = lambda x: np.stack([x, x**2], axis=1)  # noqa: E731
-    model = jt.EnergyModel(lambda x, theta: -powers(x) @ theta, lambda x, theta: -powers(x), natural)
+    model = jt.neural.EnergyModel(lambda x, theta: -powers(x) @ theta, lambda x, theta: -powers(x), natural)
     x = np.array([-1.0, 0.0, 0.3, 2.5])
     assert model.log_prob(x) == pytest.approx(family.log_prob(x), abs=1e-8)
     assert -model.phases([0.0]).negative == pytest.approx([family.mean, family.mean**2 + family.variance], rel=1e-8)
@@ -48,9 +48,9 @@ def test_an_exponential_family_is_an_energy_model(family):
 
 def test_experts_that_do_not_normalise_are_refused():
     """S4-076: α must be above ½."""
-    with pytest.raises(jt.InvalidModel, match=r"integral|normalised"):
+    with pytest.raises(jt.errors.InvalidModel, match=r"integral|normalised"):
         jt.log_prob(student_t_energy([0.4], [1.0]), [0.0])
-    with pytest.raises(jt.InvalidModel, match="positive"):
+    with pytest.raises(jt.errors.InvalidModel, match="positive"):
         student_t_energy([-1.0], [1.0])
 
 
@@ -58,7 +58,7 @@ def test_experts_that_do_not_normalise_are_refused():
 def test_the_phases_are_the_gradient_of_the_likelihood(first, second):
     """S4-077: negative - positive phase equals finite differences, on a finite domain by enumeration."""
     data = np.array([*itertools.product([-1, 1], repeat=2), (1, -1), (1, 1)])
-    model = jt.EnergyModel(pair_energy, pair_gradient, np.array([first, second]), SPINS)
+    model = jt.neural.EnergyModel(pair_energy, pair_gradient, np.array([first, second]), SPINS)
     assert np.exp(model.log_prob(data[:4])).sum() == pytest.approx(1.0, abs=1e-12)
     positive, negative = model.phases(data)
     for at in range(2):
@@ -80,7 +80,7 @@ def test_the_phases_on_the_line():
 def test_learning_ends_where_the_phases_cancel():
     """S4-077: at the maximum both phases are equal; a saturated pair of spins gets the shares of the data."""
     data = np.array([[1, 1]] * 3 + [[1, -1]] * 5 + [[-1, 1]] * 6 + [[-1, -1]] * 6)
-    fitted = jt.fit(jt.EnergyModel(pair_energy, pair_gradient, np.zeros(2), SPINS), data)
+    fitted = jt.fit(jt.neural.EnergyModel(pair_energy, pair_gradient, np.zeros(2), SPINS), data)
     assert fitted.trace.converged
     assert fitted.statistics.positive == pytest.approx(fitted.statistics.negative, abs=1e-6)
     assert list(fitted.trace.values) == sorted(fitted.trace.values)
@@ -99,10 +99,10 @@ def test_learning_an_expert_is_learning_student_t():
 
 
 def test_what_is_refused():
-    model = jt.EnergyModel(pair_energy, pair_gradient, np.zeros(2), SPINS)
-    with pytest.raises(jt.InvalidData, match="a row has 2 numbers; got 1"):
+    model = jt.neural.EnergyModel(pair_energy, pair_gradient, np.zeros(2), SPINS)
+    with pytest.raises(jt.errors.InvalidData, match="a row has 2 numbers; got 1"):
         model.log_prob([[1.0]])
-    with pytest.raises(jt.InvalidData, match="hole"):
+    with pytest.raises(jt.errors.InvalidData, match="hole"):
         model.log_prob([[1.0, np.nan]])
     with pytest.raises(jt.InvalidModel, match=r"energy must give an array of the shape \(4,\)"):
         _ = jt.EnergyModel(lambda x, theta: x, pair_gradient, np.zeros(2), SPINS).log_partition

@@ -20,7 +20,9 @@ TWO = jt.Mixture([0.5, 0.5], jt.MultivariateGaussian([[0.0] * 3, [1.0] * 3], np.
 SHORT = jt.ExpectationMaximization(1e9, 1)
 MACHINE = jt.RestrictedBoltzmannMachine(RNG.normal(size=(3, 1)), np.zeros(3), np.zeros(1))
 TOPICS = jt.LatentDirichletAllocation(RNG.dirichlet(np.ones(3), 2), 0.5)
-ENERGY = jt.EnergyModel(lambda x, theta: x @ theta, lambda x, theta: x, [0.1] * 3, [jt.Variable(n, 2) for n in "abc"])
+ENERGY = jt.neural.EnergyModel(
+    lambda x, theta: x @ theta, lambda x, theta: x, [0.1] * 3, [jt.Variable(n, 2) for n in "abc"]
+)
 
 CALLS = {
     "Mixture": (lambda rows, **own: jt.fit(TWO, rows, method=SHORT, **own), NUMBERS),
@@ -33,10 +35,10 @@ CALLS = {
     "RestrictedBoltzmannMachine": (lambda rows, **own: jt.fit(MACHINE, rows, **own), BITS),
     "LatentDirichletAllocation": (lambda rows, **own: jt.fit(TOPICS, rows, **own), COUNTS),
     "EnergyModel": (lambda rows, **own: jt.fit(ENERGY, rows, **own), BITS),
-    "principal_components": (lambda rows, **own: jt.principal_components(rows, 1, **own), NUMBERS),
-    "choose_dimension": (jt.choose_dimension, NUMBERS),
-    "k_means": (lambda rows, **own: jt.k_means(rows, 2, restarts=0, **own), NUMBERS),
-    "hierarchical_clusters": (jt.hierarchical_clusters, NUMBERS),
+    "principal_components": (lambda rows, **own: jt.clusters.principal_components(rows, 1, **own), NUMBERS),
+    "choose_dimension": (jt.clusters.choose_dimension, NUMBERS),
+    "k_means": (lambda rows, **own: jt.clusters.k_means(rows, 2, restarts=0, **own), NUMBERS),
+    "hierarchical_clusters": (jt.clusters.hierarchical_clusters, NUMBERS),
 }
 
 
@@ -72,5 +74,5 @@ def test_the_table_is_true(kind):
 def test_clusters_name_what_takes_holes(kind):
     rows = NUMBERS.copy()
     rows[2, 1] = np.nan
-    with pytest.raises(jt.InvalidData, match="clusters take complete rows; row 2 has a hole: fit a Mixture"):
+    with pytest.raises(jt.errors.InvalidData, match="clusters take complete rows; row 2 has a hole: fit a Mixture"):
         CALLS[kind][0](rows)

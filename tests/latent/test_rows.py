@@ -45,19 +45,19 @@ def test_a_row_without_any_value_has_probability_one(model):
 @models
 @pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, jt.Dataset])
 def test_text_is_refused_by_the_name_of_its_column(model, table):
-    with pytest.raises(jt.InvalidData, match="cells of a row are numbers; the column 'kind' holds"):
+    with pytest.raises(jt.errors.InvalidData, match="cells of a row are numbers; the column 'kind' holds"):
         jt.log_prob(model, table({"height": [0.5, 1.0], "kind": ["a", "b"]}))
-    with pytest.raises(jt.InvalidData, match="a row has 2 numbers; there are 3 columns"):
+    with pytest.raises(jt.errors.InvalidData, match="a row has 2 numbers; there are 3 columns"):
         jt.log_prob(model, table({"a": [0.5], "b": [1.0], "c": [2.0]}))
 
 
 @models
 def test_infinite_numbers_are_refused(model):
-    with pytest.raises(jt.InvalidData, match="must be finite, or NaN where it is missing; row 1 has inf"):
+    with pytest.raises(jt.errors.InvalidData, match="must be finite, or NaN where it is missing; row 1 has inf"):
         jt.infer(model, [[0.0, 1.0], [np.inf, 1.0]])
-    with pytest.raises(jt.InvalidData, match="the row has -inf"):
+    with pytest.raises(jt.errors.InvalidData, match="the row has -inf"):
         jt.infer(model, [-np.inf, 1.0])
-    with pytest.raises(jt.InvalidData, match=r"a row has 2 numbers; got an array of the shape \(3,\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"a row has 2 numbers; got an array of the shape \(3,\)"):
         jt.infer(model, [0.0, 1.0, 2.0])
 
 
@@ -69,5 +69,5 @@ def test_a_block_of_a_source_may_be_missing():
     found = jt.fit(model, lambda: iter(frames), method=short, prior="weak").model
     wanted = jt.fit(model, lambda: iter([frames[0], frames[2]]), method=short, prior="weak").model
     assert found == wanted
-    with pytest.raises(jt.InvalidData, match="nothing was observed"):
+    with pytest.raises(jt.errors.InvalidData, match="nothing was observed"):
         jt.fit(model, lambda: iter([frames[1]]))

@@ -29,11 +29,11 @@ def table_of(rows: np.ndarray) -> pa.Table:
     return pa.table({f"x{index}": pa.array(column, from_pandas=True) for index, column in enumerate(rows.T)})
 
 
-def learn(model, data, threads: int | None = None, **options) -> jt.Fit:
+def learn(model, data, threads: int | None = None, **options) -> jt.results.Fit:
     jt.set_num_threads(threads)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", jt.NotConvergedWarning)
+            warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
             return jt.fit(model, data, method=EM, **options)
     finally:
         jt.set_num_threads(None)
@@ -70,7 +70,7 @@ def test_answers_for_the_rows_of_a_source_are_those_of_rows_in_memory(model):
 def test_cells_that_are_no_numbers_are_refused_with_their_row():
     table = pa.table({"x": ["1", "2", "three", "4"]})
     numbers = jt.Mixture([0.5, 0.5], jt.Gaussian([0.0, 1.0], 1.0))
-    with pytest.raises(jt.InvalidData, match=r"'x' is real-valued; 'three' in row 2 .*is not a number"):
+    with pytest.raises(jt.errors.InvalidData, match=r"'x' is real-valued; 'three' in row 2 .*is not a number"):
         jt.fit(numbers, as_source(lambda: iter([table]), block_rows=2))
     rates = jt.Mixture([0.5, 0.5], jt.Poisson([1.0, 2.0]))
     with pytest.raises(jt.ImpossibleEvidence, match=r"row 3 of frame 0 holds -1.0, which no component"):

@@ -19,7 +19,7 @@ def test_learning_a_structure_warns_once(method):
     rows = {"patient": NAMES, "Smoker": ROWS["Smoker"], "Cancer": ROWS["Cancer"]}
     if method == "structural-em":
         rows["Cancer"] = [None, *rows["Cancer"][1:]]
-    with pytest.warns(jt.IdentifierWarning, match=SAID) as said:
+    with pytest.warns(jt.errors.IdentifierWarning, match=SAID) as said:
         jt.learn_structure(rows, method)
     assert len(said) == 1
     assert "leave it out, as rows.drop(columns=['patient']) of pandas does" in str(said[0].message)
@@ -28,11 +28,11 @@ def test_learning_a_structure_warns_once(method):
 def test_fitting_a_graph_warns_once_and_names_how_many():
     rows = {"patient": NAMES, "Smoker": ROWS["Smoker"], "visit": NAMES}
     with pytest.warns(
-        jt.IdentifierWarning, match=r"learned from it \(1 other columns look like identifiers too\)"
+        jt.errors.IdentifierWarning, match=r"learned from it \(1 other columns look like identifiers too\)"
     ) as said:
         jt.fit(jt.DirectedGraph.parse("Smoker -> patient; visit"), rows, prior=1)
     assert len(said) == 1
-    with pytest.warns(jt.IdentifierWarning):
+    with pytest.warns(jt.errors.IdentifierWarning):
         jt.fit(jt.DirectedGraph.parse("Smoker; patient"), rows)
 
 

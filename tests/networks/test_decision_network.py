@@ -60,13 +60,13 @@ def test_decisions_come_in_the_order_in_which_they_are_taken():
     ],
 )
 def test_what_breaks_a_rule_is_refused_in_a_sentence(build, words):
-    with pytest.raises(jt.InvalidModel, match=words):
+    with pytest.raises(jt.errors.InvalidModel, match=words):
         build()
 
 
 def test_a_cycle_is_refused():
     chance = jt.Conditional(ILL, [TREAT], [[0.9, 0.1], [0.5, 0.5]])
-    with pytest.raises(jt.InvalidModel, match="cycle"):
+    with pytest.raises(jt.errors.InvalidModel, match="cycle"):
         jt.DecisionNetwork([chance, jt.Decision(TREAT, [ILL]), LOSSES])
 
 

@@ -41,7 +41,7 @@ def test_doing_is_not_seeing():
 def test_do_on_real_variables():
     h = jt.Variable("h")
     parts = [jt.Conditional(A, [], [0.5, 0.5]), jt.LinearGaussian(h, [A], [[], []], [0.0, 1.0], [1.0, 1.0])]
-    assert jt.do(jt.BayesianNetwork(parts), {"h": 2.5})["h"] == jt.Constant(h, 2.5)
+    assert jt.do(jt.BayesianNetwork(parts), {"h": 2.5})["h"] == jt.results.Constant(h, 2.5)
 
 
 def test_do_unties_what_it_sets():

@@ -61,5 +61,5 @@ def test_every_division_among_factors_has_the_same_form():
 
 def test_a_zero_is_refused():
     a = jt.Variable("a", 2)
-    with pytest.raises(jt.InvalidModel, match="has a zero"):
+    with pytest.raises(jt.errors.InvalidModel, match="has a zero"):
         jt.MarkovNetwork([jt.Factor([a], [1, 0])]).minimal_form()

@@ -101,7 +101,7 @@ def test_regularised_newton_where_the_hessian_is_singular():
 
 def test_a_direction_must_point_downhill():
     """S0-042."""
-    with pytest.raises(jt.InvalidData, match="must point downhill"):
+    with pytest.raises(jt.errors.InvalidData, match="must point downhill"):
         descend(lambda x: x @ x, lambda x: 2 * x, [1.0, 1.0], direction=lambda x: x)
     course = descend(lambda x: x @ x, lambda x: 2 * x, [1.0, 2.0], direction=lambda x: -x)
     assert course.converged
@@ -132,10 +132,10 @@ def test_stochastic_steps_find_the_mean():
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(ask, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         ask()
 
 
 def test_a_start_without_a_finite_value_is_refused():
-    with pytest.raises(jt.InvalidData, match="nan at the start"):
+    with pytest.raises(jt.errors.InvalidData, match="nan at the start"):
         descend(lambda w: np.nan, lambda w: 2 * w, [3.0, 4.0])

@@ -80,12 +80,12 @@ def test_the_setting_goes_before_the_environment_and_that_before_the_machine(gro
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, "2"])
 def test_no_number_of_threads(groups, monkeypatch, number):
-    with pytest.raises(jt.InvalidData, match="the number of threads must be a whole number of at least 1"):
+    with pytest.raises(jt.errors.InvalidData, match="the number of threads must be a whole number of at least 1"):
         jt.set_num_threads(number)
     assert parallel.num_threads() == 8
     if number != "2":
         monkeypatch.setenv("JUNCTURE_NUM_THREADS", str(number))
-        with pytest.raises(jt.InvalidData, match="JUNCTURE_NUM_THREADS is a whole number of threads"):
+        with pytest.raises(jt.errors.InvalidData, match="JUNCTURE_NUM_THREADS is a whole number of threads"):
             parallel.num_threads()
 
 

@@ -72,10 +72,10 @@ def test_restarts_of_em_give_the_same_model(workers):
 
 def test_bootstrap_samples_and_chains_give_the_same_numbers(workers):
     gibbs = jt.Gibbs(draws=3000, chains=3)
-    strengths = jt.edge_strengths(ROWS, samples=4)
+    strengths = jt.structure.strengths(ROWS, samples=4)
     beliefs = jt.infer(ASIA, {"xray": "yes"}, method=gibbs, rng=1)["lung"].values
     with on_workers(workers):
-        assert jt.edge_strengths(ROWS, samples=4) == strengths
+        assert jt.structure.strengths(ROWS, samples=4) == strengths
         assert workers.num_runs == 4
         assert np.array_equal(jt.infer(ASIA, {"xray": "yes"}, method=gibbs, rng=1)["lung"].values, beliefs)
     assert workers.num_runs > 4
@@ -85,16 +85,16 @@ def test_bootstrap_samples_and_chains_give_the_same_numbers(workers):
 
 def refuse(part):
     if part == 2:
-        raise jt.InvalidData("the second part is wrong")
+        raise jt.errors.InvalidData("the second part is wrong")
     if part == 3:
-        raise jt.InvalidData("the third part is wrong")
-    warn_user(f"part {part}", jt.RegularizedWarning)
+        raise jt.errors.InvalidData("the third part is wrong")
+    warn_user(f"part {part}", jt.errors.RegularizedWarning)
     return part
 
 
 def test_errors_and_warnings_come_back_in_the_order_of_the_parts(workers):
-    with on_workers(workers), pytest.warns(jt.RegularizedWarning, match="part 1") as caught:  # noqa: SIM117
-        with pytest.raises(jt.InvalidData, match="the second part"):
+    with on_workers(workers), pytest.warns(jt.errors.RegularizedWarning, match="part 1") as caught:  # noqa: SIM117
+        with pytest.raises(jt.errors.InvalidData, match="the second part"):
             list(map_runs(refuse, [1, 2, 3]))
     assert len(caught) == 1
 
@@ -103,9 +103,12 @@ def test_workers_of_other_versions_and_things_that_are_no_workers_are_refused(wo
     here = Versions.of_this_process()
     versions = iter([here, here._replace(numpy="1.0"), here._replace(numpy="1.0")])
     monkeypatch.setattr(Versions, "of_this_process", lambda: next(versions))
-    with on_workers(workers), pytest.raises(jt.Unsupported, match=r"the workers have numpy 1\.0 and this process"):
+    with (
+        on_workers(workers),
+        pytest.raises(jt.errors.Unsupported, match=r"the workers have numpy 1\.0 and this process"),
+    ):
         list(map_runs(abs, [1, 2]))
-    with pytest.raises(jt.InvalidData, match="workers are a Dask client or an executor"), on_workers(3):
+    with pytest.raises(jt.errors.InvalidData, match="workers are a Dask client or an executor"), on_workers(3):
         pass
 
 
@@ -113,5 +116,5 @@ def test_workers_of_other_versions_and_things_that_are_no_workers_are_refused(wo
 def test_processes_are_workers():
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool, on_workers(pool):
-        found = jt.edge_strengths(ROWS, samples=4)
-    assert found == jt.edge_strengths(ROWS, samples=4)
+        found = jt.structure.strengths(ROWS, samples=4)
+    assert found == jt.structure.strengths(ROWS, samples=4)

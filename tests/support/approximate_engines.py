@@ -73,7 +73,7 @@ ENGINES = {
     "likelihood-weighting": ApproximateEngine(jt.LikelihoodWeighting(draws=2000), takes=is_directed, draws=True),
     "importance": ApproximateEngine(jt.ImportanceSampling(draws=2000), draws=True),
     "importance adaptive": ApproximateEngine(jt.ImportanceSampling(draws=1000, proposal="adaptive"), draws=True),
-    "cutset": ApproximateEngine(jt.CutsetSampling(draws=500, width=1), is_exact_if_small=True, draws=True),
+    "cutset": ApproximateEngine(jt.sampling.CutsetSampling(draws=500, width=1), is_exact_if_small=True, draws=True),
     "rejection": ApproximateEngine(jt.RejectionSampling(draws=300, max_tries=30_000), takes=is_directed, draws=True),
     "gibbs": ApproximateEngine(Gibbs(draws=100, chains=2, warmup=20), draws=True),
     "gibbs random scan": ApproximateEngine(Gibbs(draws=400, chains=2, warmup=40, scan="random"), draws=True),
@@ -84,7 +84,9 @@ ENGINES = {
         takes=lambda model: isinstance(model, jt.PairwiseNetwork),
         draws=True,
     ),
-    "parallel-tempering": ApproximateEngine(jt.ParallelTempering(draws=20, chains=2, warmup=5, replicas=2), draws=True),
+    "parallel-tempering": ApproximateEngine(
+        jt.sampling.ParallelTempering(draws=20, chains=2, warmup=5, replicas=2), draws=True
+    ),
     "icm": ApproximateEngine(jt.ICM(), takes=has_tables),
 }
 

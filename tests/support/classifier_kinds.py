@@ -24,7 +24,9 @@ def generative_classifiers():
 
 def documents():
     """Classifiers with each kind of emissions that classifiers brought along."""
-    student = StudentEmissions(jt.MultivariateStudentT(5.0, [[0.0, 1.0], [2.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]))
+    student = StudentEmissions(
+        jt.families.MultivariateStudentT(5.0, [[0.0, 1.0], [2.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]])
+    )
     densities = [repeated_emissions()[0], MultinomialCounts([[0.5, 0.5], [0.25, 0.75]])]
     densities += [DirichletCounts([[0.5, 2.0], [3.0, 1.0]]), BernoulliEmissions([[0.5], [0.25]]), student]
     return [*generative_classifiers(), *(GenerativeClassifier([0.25, 0.75], each, [True, "b"]) for each in densities)]

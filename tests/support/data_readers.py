@@ -136,7 +136,7 @@ MEMBERS = [
 
 
 def use_network_statistics(found: Any, path: Path) -> None:
-    assert jt.NetworkStatistics.from_json(found.to_json()) == found
+    assert jt.results.NetworkStatistics.from_json(found.to_json()) == found
     assert (found + found).weight == found.scaled(2.0).weight
     for model in (NETWORK, NOISY):
         try:
@@ -146,7 +146,7 @@ def use_network_statistics(found: Any, path: Path) -> None:
 
 
 def use_family_statistics(found: Any, path: Path) -> None:
-    assert jt.statistics_from_json(found.to_json()) == found
+    assert jt.families.statistics_from_json(found.to_json()) == found
     assert ((found + found).weight == found.scaled(2.0).weight).all()
     try:
         found.family.estimate(found)
@@ -155,7 +155,7 @@ def use_family_statistics(found: Any, path: Path) -> None:
 
 
 def use_discretizer(found: Any, path: Path) -> None:
-    assert jt.FittedDiscretizer.from_json(found.to_json()) == found
+    assert jt.results.FittedDiscretizer.from_json(found.to_json()) == found
     found.transform({name: [0.0, None] for name in found.cuts})
 
 
@@ -245,7 +245,7 @@ READERS = {
         "learning.networks.statistics",
         ".json",
         [found.to_json().encode() for found in NETWORK_STATISTICS],
-        lambda path: jt.NetworkStatistics.from_json(text_in(path)),
+        lambda path: jt.results.NetworkStatistics.from_json(text_in(path)),
         use_network_statistics,
         is_text=True,
     ),
@@ -253,7 +253,7 @@ READERS = {
         "families.statistics_document",
         ".json",
         [member.statistics(member.sample(5, rng=0)).to_json().encode() for member in MEMBERS],
-        lambda path: jt.statistics_from_json(text_in(path)),
+        lambda path: jt.families.statistics_from_json(text_in(path)),
         use_family_statistics,
         is_text=True,
     ),
@@ -264,7 +264,7 @@ READERS = {
             b'{"cuts": {"age": [29.5], "size": []}, "whole": ["x"]}',
             '{"cuts": {"ä b": [-1e300, 0, 5e-324, 1.5, 2]}}'.encode(),
         ],
-        lambda path: jt.FittedDiscretizer.from_json(text_in(path)),
+        lambda path: jt.results.FittedDiscretizer.from_json(text_in(path)),
         use_discretizer,
         is_text=True,
     ),
@@ -288,7 +288,7 @@ READERS = {
 def check_reader(reader: Reader, path: Path) -> JunctureError | None:
     """The refusal of a file; or None, after what was read has proved usable. Anything else is a fault."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.TextColumnWarning)  # whose texts are what the mutation made of them
+        warnings.simplefilter("ignore", jt.errors.TextColumnWarning)  # whose texts are what the mutation made of them
         try:
             found = reader.read(path)
         except reader.refusals as error:

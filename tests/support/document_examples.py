@@ -158,17 +158,19 @@ def boltzmann_machines() -> list[Any]:
 
 
 def deep_models() -> list[Any]:
-    kinds = (jt.DeepBeliefNetwork, jt.DeepBoltzmannMachine)
+    kinds = (jt.neural.DeepBeliefNetwork, jt.neural.DeepBoltzmannMachine)
     return [kind.random([3, 2, 2], scale=1.0, rng=seed) for seed, kind in enumerate(kinds)]
 
 
 def autoencoders() -> list[Any]:
-    kinds = (jt.VariationalAutoencoder.random(3, 2, kind, hidden=[2], rng=0) for kind in ("gaussian", "bernoulli"))
-    return [jt.Autoencoder.random(3, 1, hidden=[4, 2], rng=0), jt.Autoencoder.random(1, 1, rng=1), *kinds]
+    kinds = (
+        jt.neural.VariationalAutoencoder.random(3, 2, kind, hidden=[2], rng=0) for kind in ("gaussian", "bernoulli")
+    )
+    return [jt.neural.Autoencoder.random(3, 1, hidden=[4, 2], rng=0), jt.neural.Autoencoder.random(1, 1, rng=1), *kinds]
 
 
 def helmholtz_machines() -> list[Any]:
-    return [jt.HelmholtzMachine.random(3, 2, scale=1.0, rng=0)]
+    return [jt.neural.HelmholtzMachine.random(3, 2, scale=1.0, rng=0)]
 
 
 def topic_models() -> list[Any]:

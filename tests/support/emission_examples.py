@@ -61,7 +61,7 @@ EMISSIONS: dict[str, Callable[[Rng, int], Any]] = {
     "gamma": lambda rng, number: jt.Gamma(rng.gamma(8.0, 0.5, number), rng.gamma(8.0, 0.2, number)),
     "laplace": lambda rng, number: jt.Laplace(3 * rng.normal(size=number), rng.gamma(4.0, 0.25, number)),
     "beta": lambda rng, number: jt.Beta(rng.gamma(8.0, 0.5, number), rng.gamma(8.0, 0.5, number)),
-    "angles": lambda rng, number: jt.VonMises(rng.uniform(-3, 3, number), rng.gamma(4.0, 0.5, number)),
+    "angles": lambda rng, number: jt.families.VonMises(rng.uniform(-3, 3, number), rng.gamma(4.0, 0.5, number)),
     "columns of zeros and ones": lambda rng, number: BernoulliEmissions(rng.uniform(0.1, 0.9, (number, 3))),
     "mixture": mixtures,
     "columns of different families": columns,

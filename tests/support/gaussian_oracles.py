@@ -38,7 +38,7 @@ def joint_of(model: jt.BayesianNetwork) -> tuple[tuple[str, ...], Row, list[Row]
     for place, name in enumerate(names):
         part: Any = model[name]
         weights = [Fraction(0)] * place
-        if isinstance(part, jt.Constant):
+        if isinstance(part, jt.results.Constant):
             constant, variance = Fraction(float(part.value)), Fraction(0)
         else:
             constant, variance = Fraction(float(part.intercept)), Fraction(float(part.variance))

@@ -94,7 +94,7 @@ class Oracle:
         mean, covariance = fractions(np.zeros(size)), fractions(np.zeros((size, size)))
         for at, name in enumerate(self.real):
             part = self.model[name]
-            if isinstance(part, jt.Constant):
+            if isinstance(part, jt.results.Constant):
                 mean[at] = Fraction(float(part.value))
                 continue
             index = tuple(codes[parent.name] for parent in part.parents if not parent.is_real)

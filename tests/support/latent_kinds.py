@@ -32,23 +32,25 @@ def topic_models():
 
 
 def principal_components():
-    return [jt.principal_components(rows, 1, center=center) for rows in (ROWS, OTHERS) for center in (True, False)]
+    return [
+        jt.clusters.principal_components(rows, 1, center=center) for rows in (ROWS, OTHERS) for center in (True, False)
+    ]
 
 
 def dimension_choices():
-    return [jt.choose_dimension(rows) for rows in (ROWS, OTHERS)]
+    return [jt.clusters.choose_dimension(rows) for rows in (ROWS, OTHERS)]
 
 
 def clusters():
-    return [jt.k_means(rows, 2, start=rows[:2]) for rows in (ROWS, OTHERS)]
+    return [jt.clusters.k_means(rows, 2, start=rows[:2]) for rows in (ROWS, OTHERS)]
 
 
 def cluster_choices():
-    return [jt.choose_num_clusters(rows, 2, penalty=1.0, restarts=0) for rows in (ROWS, OTHERS)]
+    return [jt.clusters.choose_num_clusters(rows, 2, penalty=1.0, restarts=0) for rows in (ROWS, OTHERS)]
 
 
 def dendrograms():
-    return [jt.hierarchical_clusters(rows) for rows in (ROWS, OTHERS)]
+    return [jt.clusters.hierarchical_clusters(rows) for rows in (ROWS, OTHERS)]
 
 
 def boltzmann_machines():
@@ -57,23 +59,23 @@ def boltzmann_machines():
 
 
 def deep_belief_networks():
-    return [jt.DeepBeliefNetwork.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
+    return [jt.neural.DeepBeliefNetwork.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
 
 
 def deep_boltzmann_machines():
-    return [jt.DeepBoltzmannMachine.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
+    return [jt.neural.DeepBoltzmannMachine.random([2, 2, 1], scale=1.0, rng=seed) for seed in (0, 1)]
 
 
 def autoencoders():
-    return [jt.Autoencoder.random(2, 1, rng=seed) for seed in (0, 1)]
+    return [jt.neural.Autoencoder.random(2, 1, rng=seed) for seed in (0, 1)]
 
 
 def variational_autoencoders():
-    return [jt.VariationalAutoencoder.random(2, 1, rng=seed) for seed in (0, 1)]
+    return [jt.neural.VariationalAutoencoder.random(2, 1, rng=seed) for seed in (0, 1)]
 
 
 def helmholtz_machines():
-    return [jt.HelmholtzMachine.random(2, 1, rng=seed) for seed in (0, 1)]
+    return [jt.neural.HelmholtzMachine.random(2, 1, rng=seed) for seed in (0, 1)]
 
 
 KINDS = [

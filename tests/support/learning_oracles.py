@@ -79,8 +79,8 @@ def expected_by_enumeration(model: jt.BayesianNetwork, rows: jt.Dataset) -> tupl
 def quiet(function, *arguments, **options):
     """The answer, without warnings of what was never seen or of steps that ran out."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.UnseenParentsWarning)
-        warnings.simplefilter("ignore", jt.NotConvergedWarning)
+        warnings.simplefilter("ignore", jt.errors.UnseenParentsWarning)
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
         return function(*arguments, **options)
 
 

@@ -117,7 +117,7 @@ KINDS = [
     Named("Mixture.log_prob", fit_model(two_gaussians(), rng=0), ask_log_prob),
     Named(
         "choose_components",
-        lambda rows: jt.choose_components(two_gaussians(), rows, [1]).model,
+        lambda rows: jt.clusters.choose_components(two_gaussians(), rows, [1]).model,
         ask_log_prob,
     ),
     Named(
@@ -128,10 +128,10 @@ KINDS = [
     Named("ProbabilisticPCA", fit_model(jt.ProbabilisticPCA.standard(3, 1)), ask_log_prob),
     Named(
         "PrincipalComponents",
-        lambda rows: jt.principal_components(rows, 2),
+        lambda rows: jt.clusters.principal_components(rows, 2),
         lambda m, rows: [m.project(rows), m.reconstruct(rows)],
     ),
-    Named("Clusters", lambda rows: jt.k_means(rows, 2, restarts=0), lambda m, rows: [m.predict(rows)]),
+    Named("Clusters", lambda rows: jt.clusters.k_means(rows, 2, restarts=0), lambda m, rows: [m.predict(rows)]),
     Named(
         "RestrictedBoltzmannMachine",
         fit_model(jt.RestrictedBoltzmannMachine.random(3, 2, rng=0), **SHORT),
@@ -139,19 +139,24 @@ KINDS = [
         "binary",
     ),
     Named(
-        "DeepBeliefNetwork", fit_model(jt.DeepBeliefNetwork.random([3, 2, 2], rng=0), **SHORT), ask_log_prob, "binary"
-    ),
-    Named(
-        "DeepBoltzmannMachine",
-        fit_model(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), **SHORT),
+        "DeepBeliefNetwork",
+        fit_model(jt.neural.DeepBeliefNetwork.random([3, 2, 2], rng=0), **SHORT),
         ask_log_prob,
         "binary",
     ),
-    Named("Autoencoder", name_columns(jt.Autoencoder.random(3, 1, rng=0)), lambda m, rows: [m.encode(rows)]),
+    Named(
+        "DeepBoltzmannMachine",
+        fit_model(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), **SHORT),
+        ask_log_prob,
+        "binary",
+    ),
+    Named("Autoencoder", name_columns(jt.neural.Autoencoder.random(3, 1, rng=0)), lambda m, rows: [m.encode(rows)]),
     Named(
         "VariationalAutoencoder",
-        name_columns(jt.VariationalAutoencoder.random(3, 1, rng=0)),
+        name_columns(jt.neural.VariationalAutoencoder.random(3, 1, rng=0)),
         lambda m, rows: [m.encode(rows).mean],
     ),
-    Named("HelmholtzMachine", fit_model(jt.HelmholtzMachine.random(3, 2, rng=0), **SHORT), ask_log_prob, "binary"),
+    Named(
+        "HelmholtzMachine", fit_model(jt.neural.HelmholtzMachine.random(3, 2, rng=0), **SHORT), ask_log_prob, "binary"
+    ),
 ]

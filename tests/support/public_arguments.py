@@ -42,6 +42,7 @@ from support.public_examples import (
     X,
     Y,
 )  # fmt: skip
+from support.public_names import public_things
 
 MARGINALS = jt.infer(NET, {"a": "y"})
 REAL = jt.BayesianNetwork(
@@ -88,45 +89,51 @@ def add(*instances: Any) -> None:
 
 
 add(
-    DRAWS, WALK, jt.particle_filter(WALK, [0.5, 1.0], particles=9, repeats=2, rng=0),
-    jt.edge_posteriors(ROWS, draws=40, rng=0), jt.start_chains(NET, rng=0), jt.transition_matrix(NET),
-    jt.annealed_importance_sampling(NET, particles=3, temperatures=2, rng=0),
-    NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
+    DRAWS, WALK, jt.sampling.particle_filter(WALK, [0.5, 1.0], particles=9, repeats=2, rng=0),
+    jt.structure.posteriors(ROWS, draws=40, rng=0),
+    jt.sampling.start_chains(NET, rng=0), jt.sampling.transition_matrix(NET),
+    jt.sampling.annealed_importance_sampling(NET, particles=3, temperatures=2, rng=0),
+    NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.results.Scope([A, B]),
     jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),
-    jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1), jt.k_means([[0.0], [1.0], [9.0]], 2),
-    jt.choose_num_clusters([[0.0], [1.0], [9.0]], 2), jt.hierarchical_clusters([[0.0], [1.0], [9.0]]),
-    jt.choose_dimension([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]),
+    jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1),
+    jt.clusters.k_means([[0.0], [1.0], [9.0]], 2),
+    jt.clusters.choose_num_clusters([[0.0], [1.0], [9.0]], 2), jt.clusters.hierarchical_clusters([[0.0], [1.0], [9.0]]),
+    jt.clusters.choose_dimension([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]),
     jt.FactorAnalysis.standard(2, 1), jt.ProbabilisticPCA.standard(2, 1),
     jt.LatentDirichletAllocation.standard(2, 2), jt.infer(jt.LatentDirichletAllocation.standard(2, 2), [1, 0]),
-    jt.left_to_right(jt.LatentDirichletAllocation.standard(2, 2), [1, 0], num_particles=2),
+    jt.sampling.left_to_right(jt.LatentDirichletAllocation.standard(2, 2), [1, 0], num_particles=2),
     jt.infer(jt.FactorAnalysis.standard(2, 1), [0.5, 1.0]),
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
-    jt.GaussianElimination(), jt.ICM(), jt.MaxFlow(),
-    jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.StrongJunctionTree(),
-    jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
+    jt.messages.GaussianElimination(), jt.ICM(), jt.messages.MaxFlow(),
+    jt.families.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]),
+    jt.Enumeration(), jt.messages.StrongJunctionTree(),
+    jt.Gaussian([0.0, 1.0], 1.0), jt.structure.BIC(), jt.structure.AIC(), jt.structure.LogLikelihood(),
     jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
-    jt.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
-    jt.VariationalAutoencoder.random(2, 1, rng=0), jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [0.5, 1.0]),
-    jt.Autoencoder.random(2, 1, rng=0), jt.HelmholtzMachine.random(2, 1, rng=0),
-    jt.DeepBeliefNetwork.random([3, 2, 2], rng=0), jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0),
-    jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
+    jt.clusters.choose_components(MIXTURE, [1.0, 2.0, 20.0, 22.0], [1]), jt.infer(MIXTURE, [1.0, np.nan]).impute(),
+    jt.neural.VariationalAutoencoder.random(2, 1, rng=0),
+    jt.infer(jt.neural.VariationalAutoencoder.random(2, 1, rng=0), [0.5, 1.0]),
+    jt.neural.Autoencoder.random(2, 1, rng=0), jt.neural.HelmholtzMachine.random(2, 1, rng=0),
+    jt.neural.DeepBeliefNetwork.random([3, 2, 2], rng=0), jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0),
+    jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
-    jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH), *jt.answer_blocks(jt.infer, NET, ROWS),
+    jt.results.Trace((1.0,), True, "done"), jt.structure.compare(GRAPH, GRAPH),
+    *jt.results.answer_blocks(jt.infer, NET, ROWS),
 )  # fmt: skip
 add(*decision_kinds.INSTANCES)
 add(
-    jt.infer(jt.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
-    jt.infer(jt.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
+    jt.infer(jt.neural.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
+    jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
 )
 for build in (*regression_kinds.KINDS, *linear_kinds.KINDS, *tree_kinds.KINDS):
     add(*{type(value): value for value in build()}.values())
+PUBLIC = {public.thing for public in public_things() if isinstance(public.thing, type)}
 for build in value_kinds.KINDS:
     first = build()[0]
-    if type(first).__name__ not in INSTANCES and type(first).__name__ in (*jt.__all__, *jt.supervised.__all__):
+    if type(first).__name__ not in INSTANCES and type(first) in PUBLIC:
         add(first)
 
 
@@ -158,7 +165,7 @@ def of_owner(owner: Any) -> dict[str, Any]:
     if type(owner) is getattr(estimators, type(owner).__name__, None):
         rows = dict(zip(("X", "y"), training_rows(type(owner).__name__), strict=False))
         return {**rows, "model": getattr(owner, "model_", NET)}
-    if isinstance(owner, jt.Factor | jt.AnyConditional):
+    if isinstance(owner, jt.Factor | jt.results.AnyConditional):
         scope = owner.scope if isinstance(owner, jt.Factor) else (*owner.parents, owner.child)
         states = tuple(variable.labels[0] for variable in scope if not variable.is_real)
         return {"other": owner, "states": states}
@@ -172,12 +179,12 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     (jt.MarkovChain, jt.HiddenMarkovModel, jt.LinearGaussianStateSpace): {"data": STEPS},
     (jt.MarkovNetwork, jt.FactorGraph, jt.PairwiseNetwork): {"indices": 0},
     jt.Variable: {"state": "y"},
-    jt.Scope: {"names": ["a"]},
+    jt.results.Scope: {"names": ["a"]},
     jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},
     jt.UndirectedGraph: {"oracle": PATH, "order": ["a", "b", "c"]},
-    jt.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
-    jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
-    (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
+    jt.results.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
+    jt.families.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
+    (jt.information.Density, jt.families.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
     **tree_kinds.OWN,
 }
 
@@ -186,9 +193,9 @@ def of_family(member: Family) -> dict[str, Any]:
     """What methods of a family take: draws, its own statistics and parameters, and what must be known of it."""
     draws = member.sample(4, rng=0)
     made = {"x": draws, "other": member, "point": draws, "index": 0, "values": [0.5], "order": 2}
-    with suppress(jt.Unsupported):
+    with suppress(jt.errors.Unsupported):
         made["statistics"] = member.statistics(draws)
-    with suppress(jt.Unsupported):
+    with suppress(jt.errors.Unsupported):
         made |= {"natural": member.natural_parameters, "mean": member.mean_parameters}
     needed = {**member.required, **getattr(member, "fixed", {})}
     return made | {"known": {name: member._given[name] for name in needed if name in member._given}}

@@ -11,12 +11,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-import juncture as jt
 from juncture import estimators
 from juncture.families.family import Family
 from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds
 from support.public_arguments import INSTANCES, example_argument, training_rows
 from support.public_examples import CALLS
+from support.public_names import public_things
 
 # What only the library makes and hands on: a method that takes such a thing is not called by users.
 MADE_INSIDE = {
@@ -138,7 +138,7 @@ class Call(NamedTuple):
 def public_calls() -> list[Call]:
     """All of them, in a fixed order."""
     found = []
-    for name, thing in named_things():
+    for _, name, thing in public_things():
         if inspect.isclass(thing) and not issubclass(thing, BaseException):
             found += calls_of_class(thing)
         elif inspect.isfunction(thing) and name not in OF_EXTRAS:
@@ -146,12 +146,6 @@ def public_calls() -> list[Call]:
     for name in estimators.__all__:
         found += calls_of_class(getattr(estimators, name))
     return found
-
-
-def named_things() -> list[tuple[str, Any]]:
-    """The public names and what they stand for: those of `jt`, then those of `jt.supervised` and `jt.evaluation`."""
-    folders = (jt, jt.supervised, jt.evaluation)
-    return [(name, getattr(folder, name)) for folder in folders for name in sorted(folder.__all__)]
 
 
 def calls_of_class(kind: type) -> Iterator[Call]:

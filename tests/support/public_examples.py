@@ -44,8 +44,8 @@ X, Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 1]] * 3), np.array([0, 1, 1
 STEPS = [0, 1, 1, 0, 1, 1]
 BELL = value_kinds.bell
 GAUSSIAN, WIDER = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
-DRAWS = jt.Draws({"a": [[0, 1, 1, 0, 1], [1, 1, 0, 0, 0]]}, [A])
-WALK = jt.StateSpace(
+DRAWS = jt.sampling.Draws({"a": [[0, 1, 1, 0, 1], [1, 1, 0, 0, 0]]}, [A])
+WALK = jt.sampling.ParticleModel(
     initial=lambda n, rng: np.zeros(n),
     transition=lambda states, time, rng: states + rng.normal(size=len(states)),
     log_observation=lambda y, states, time: -(states**2),
@@ -53,7 +53,7 @@ WALK = jt.StateSpace(
 )
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
-jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
+jt.results.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
@@ -153,8 +153,8 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         ],
         "alpha_projection": [{"p": GAUSSIAN, "family": jt.Laplace, "alpha": 0.5}],
         "plot": [{"value": GAUSSIAN}],
-        "compare_graphs": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
-        "edge_strengths": [{"data": ROWS, "samples": 2}],
+        "compare": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
+        "strengths": [{"data": ROWS, "samples": 2}],
         "elbo": [{"model": NET, "q": {"a": [0.5, 0.5], "b": [0.5, 0.5]}}],
         "marginal_polytope": [{"model": FIELD}],
         "monte_carlo": [{"function": np.cos, "sampler": GAUSSIAN, "n": 10}],
@@ -163,7 +163,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "rejection_sample": [{"log_density": lambda x: -x * x, "proposal": WIDER, "log_bound": 5.0, "n": 3}],
         "slice_sample": [{"log_density": lambda x: -x * x, "start": 0.0, "n": 3, "warmup": 2}],
         "infer_posterior": [
-            {"model": NET, "posterior": jt.posterior(GRAPH, COUNTS), "evidence": {"a": "y"}, "draws": 3},
+            {"model": NET, "posterior": jt.families.posterior(GRAPH, COUNTS), "evidence": {"a": "y"}, "draws": 3},
         ],
         "expectation_propagation": [{"prior": GAUSSIAN, "log_likelihood": lambda u, i: -u * u, "design": [1.0, 2.0]}],
         "ConditionalRandomField.sequences": [{"data": [[1.0, 0.0], [0.0, 1.0]]}],
@@ -180,9 +180,8 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "posterior": [{"structure": GRAPH, "statistics": COUNTS}],
         "quadrature_posterior": [{"prior": jt.Beta(2.0, 2.0), "likelihood": jt.Bernoulli, "data": [1, 0, 1]}],
         "sensitivity": [{"model": NET, "evidence": {"b": "y"}, "target": ("a", "y")}],
-        "standard_errors": [{"model": NET, "data": {"a": ["n", None, "y", "y"], "b": ["n", "y", "y", "n"]}}],
         "initial_hidden_markov": [{"data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0], "states": 2}],
-        "structure_score": [{"graph": GRAPH, "data": ROWS}],
+        "score": [{"graph": GRAPH, "data": ROWS}],
         "to_bayesian_network": [{"model": FIELD}, {"model": EMPTY}],
         "sum_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],
         "max_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],
@@ -353,10 +352,10 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "PrincipalComponents.project": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
-        "plot_scree": [{"components": jt.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
-        "plot_topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
-        "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
-        "plot_dendrogram": [{"tree": jt.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
+        "scree": [{"components": jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+        "topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
+        "loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
+        "dendrogram": [{"tree": jt.clusters.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
         "RestrictedBoltzmannMachine.gibbs": [{"v": X}],
         "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],
@@ -398,13 +397,13 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "empirical": [{"data": [1.0, 2.0, 2.0]}],
         "example": [{"name": "asia"}],
         "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
-        "plot_clusters": [
+        "mixture": [
             {"beliefs": jt.infer(jt.Mixture([1.0], jt.MultivariateGaussian([[0.0, 0.0]], np.eye(2))), np.eye(2))}
         ],
-        "plot_density": [{"family": GAUSSIAN}],
-        "plot_trace": [{"draws": DRAWS, "names": ["a"]}],
-        "plot_rank": [{"draws": DRAWS, "bins": 4}],
-        "plot_autocorrelation": [{"draws": DRAWS, "max_lag": 3}],
+        "density": [{"family": GAUSSIAN}],
+        "trace": [{"draws": DRAWS, "names": ["a"]}],
+        "rank": [{"draws": DRAWS, "bins": 4}],
+        "autocorrelation": [{"draws": DRAWS, "max_lag": 3}],
         "Draws": [{"values": {"a": [[0, 1]]}, "variables": [A], "log_weights": [[0.0, -1.0]]}],
         "Draws.quantities": [{"names": ["a"]}],
         "Draws.summary": [{"names": ["a"]}],
@@ -417,10 +416,10 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "transition_matrix": [{"model": NET, "evidence": {"a": "y"}, "method": "gibbs"}],
         "random_walk": [{"log_density": BELL, "start": 0.5, "draws": 3, "chains": 2, "warmup": 2, "scale": 0.5}],
         "ChainRun.extend": [{"draws": 3, "budget": 5.0}],
-        "StateSpace": [{name: getattr(WALK, name) for name in ("initial", "transition", "log_observation")}],
+        "ParticleModel": [{name: getattr(WALK, name) for name in ("initial", "transition", "log_observation")}],
         "Proposal": [{"initial": WALK.initial, "transition": WALK.transition}],
         "particle_filter": [{"space": WALK, "observations": [0.5, 1.0], "particles": 9, "repeats": 2, "rng": 0}],
-        "edge_posteriors": [{"data": ROWS, "draws": 5, "warmup": 5, "rng": 0, "prior": "graphs"}],
+        "posteriors": [{"data": ROWS, "draws": 5, "warmup": 5, "rng": 0, "prior": "graphs"}],
         "EdgePosteriors.__getitem__": [{"edge": ("a", "b")}],
         "ParticleBeliefs.filtered": [{"function": np.square}],
         "ParticleBeliefs.smoothed": [{"function": np.square}],

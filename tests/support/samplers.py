@@ -69,9 +69,9 @@ SAMPLERS: dict[str, Sampler] = {
     "wolff": Sampler(jt.SwendsenWang(draws=800, warmup=200, clusters="single"), is_chain=True, models=SPINS),
     "gibbs chromatic": Sampler(jt.Gibbs(draws=500, warmup=100, scan="chromatic"), is_chain=True),
     "gibbs trees": Sampler(jt.Gibbs(draws=500, warmup=100, blocks="trees"), is_chain=True, models=("grid", "spins")),
-    "cutset": Sampler(jt.CutsetSampling(draws=400, width=1), models=("grid", "asia", "spins")),
+    "cutset": Sampler(jt.sampling.CutsetSampling(draws=400, width=1), models=("grid", "asia", "spins")),
     "parallel-tempering": Sampler(
-        jt.ParallelTempering(draws=400, warmup=100, replicas=3),
+        jt.sampling.ParallelTempering(draws=400, warmup=100, replicas=3),
         is_chain=True,
         models=("grid", "spins"),
         has_plain_state=False,

@@ -134,11 +134,11 @@ def gaussian_factors():
 
 def real_marginals():
     return [
-        jt.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 1.0]),
-        jt.RealMarginal("y", [0.25, 0.75], [0.0, 4.0], [1.0, 1.0]),
-        jt.RealMarginal("x", [0.75, 0.25], [0.0, 4.0], [1.0, 1.0]),
-        jt.RealMarginal("x", [0.25, 0.75], [0.0, 5.0], [1.0, 1.0]),
-        jt.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 2.0]),
+        jt.results.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 1.0]),
+        jt.results.RealMarginal("y", [0.25, 0.75], [0.0, 4.0], [1.0, 1.0]),
+        jt.results.RealMarginal("x", [0.75, 0.25], [0.0, 4.0], [1.0, 1.0]),
+        jt.results.RealMarginal("x", [0.25, 0.75], [0.0, 5.0], [1.0, 1.0]),
+        jt.results.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 2.0]),
     ]
 
 
@@ -167,40 +167,40 @@ def decision_networks():
 
 def decision_rules():
     return [
-        jt.DecisionRule(two(), [two("y")], [0, 1], [[0.25, 0], [0, 1]]),
-        jt.DecisionRule(two(), [two("y")], [0, 0], [[0.25, 0], [0, 1]]),
-        jt.DecisionRule(two(), [two("y")], [0, 1], [[JUST_ABOVE, 0], [0, 1]]),
-        jt.DecisionRule(two(), [two("z")], [0, 1], [[0.25, 0], [0, 1]]),
+        jt.results.DecisionRule(two(), [two("y")], [0, 1], [[0.25, 0], [0, 1]]),
+        jt.results.DecisionRule(two(), [two("y")], [0, 0], [[0.25, 0], [0, 1]]),
+        jt.results.DecisionRule(two(), [two("y")], [0, 1], [[JUST_ABOVE, 0], [0, 1]]),
+        jt.results.DecisionRule(two(), [two("z")], [0, 1], [[0.25, 0], [0, 1]]),
     ]
 
 
 def policies():
     one, other, *_ = decision_rules()
     return [
-        jt.Policy([one], 0.25, method="strong-elimination"),
-        jt.Policy([other], 0.25, method="strong-elimination"),
-        jt.Policy([one], JUST_ABOVE, method="strong-elimination"),
-        jt.Policy([one], 0.25, exact=False, method="strong-elimination"),
-        jt.Policy([one], 0.25, method="single-policy-updating"),
-        jt.Policy([one], 0.25, -0.5, method="strong-elimination"),
+        jt.results.Policy([one], 0.25, method="strong-elimination"),
+        jt.results.Policy([other], 0.25, method="strong-elimination"),
+        jt.results.Policy([one], JUST_ABOVE, method="strong-elimination"),
+        jt.results.Policy([one], 0.25, exact=False, method="strong-elimination"),
+        jt.results.Policy([one], 0.25, method="single-policy-updating"),
+        jt.results.Policy([one], 0.25, -0.5, method="strong-elimination"),
     ]
 
 
 def information_values():
     return [
-        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
-        jt.InformationValues(("y",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
-        jt.InformationValues(("x",), "utility", {"y": 0.25, "z": 0.5}, {}, exact=True),
-        jt.InformationValues(("x",), "bits", {"y": JUST_ABOVE, "z": 0.5}, {}, exact=True),
-        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {"y": 0.25}, exact=True),
-        jt.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=False),
+        jt.results.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.results.InformationValues(("y",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.results.InformationValues(("x",), "utility", {"y": 0.25, "z": 0.5}, {}, exact=True),
+        jt.results.InformationValues(("x",), "bits", {"y": JUST_ABOVE, "z": 0.5}, {}, exact=True),
+        jt.results.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {"y": 0.25}, exact=True),
+        jt.results.InformationValues(("x",), "bits", {"y": 0.25, "z": 0.5}, {}, exact=False),
     ]
 
 
 def constants():
     x = jt.Variable("x")
     vector = jt.Variable("x", dimension=2)
-    return [jt.Constant(x, 0.25), jt.Constant(x, JUST_ABOVE), jt.Constant(vector, [1, 2])]
+    return [jt.results.Constant(x, 0.25), jt.results.Constant(x, JUST_ABOVE), jt.results.Constant(vector, [1, 2])]
 
 
 def bayesian_networks():
@@ -339,20 +339,20 @@ def independents():
 
 def canonical_gaussians():
     return [
-        jt.CanonicalGaussian([2.0], [[2.0]]),
-        jt.CanonicalGaussian([2.0], [[3.0]]),
-        jt.CanonicalGaussian([2.0], [[2.0]], log_scale=0.0),
-        jt.CanonicalGaussian([2.0, 0.0], [[2.0, 0.0], [0.0, 1.0]]),
+        jt.families.CanonicalGaussian([2.0], [[2.0]]),
+        jt.families.CanonicalGaussian([2.0], [[3.0]]),
+        jt.families.CanonicalGaussian([2.0], [[2.0]], log_scale=0.0),
+        jt.families.CanonicalGaussian([2.0, 0.0], [[2.0, 0.0], [0.0, 1.0]]),
     ]
 
 
 def generic_priors():
     return [
-        jt.GenericPrior(jt.Bernoulli, [1.0], 2.0),
-        jt.GenericPrior(jt.Poisson, [1.0], 2.0),
-        jt.GenericPrior(jt.Bernoulli, [1.0], 3.0),
-        jt.GenericPrior(jt.Binomial, [1.0], 2.0, trials=4),
-        jt.GenericPrior(jt.Binomial, [1.0], 2.0, trials=5),
+        jt.families.GenericPrior(jt.Bernoulli, [1.0], 2.0),
+        jt.families.GenericPrior(jt.Poisson, [1.0], 2.0),
+        jt.families.GenericPrior(jt.Bernoulli, [1.0], 3.0),
+        jt.families.GenericPrior(jt.Binomial, [1.0], 2.0, trials=4),
+        jt.families.GenericPrior(jt.Binomial, [1.0], 2.0, trials=5),
     ]
 
 
@@ -361,7 +361,12 @@ def bell(x):
 
 
 def densities():
-    return [jt.Density(bell), jt.Density(bell, low=0.0), jt.Density(bell, 0.0, 1.0), jt.Density(bell, cuts=[0.25])]
+    return [
+        jt.information.Density(bell),
+        jt.information.Density(bell, low=0.0),
+        jt.information.Density(bell, 0.0, 1.0),
+        jt.information.Density(bell, cuts=[0.25]),
+    ]
 
 
 def through_equal_moments(mean):
@@ -370,9 +375,9 @@ def through_equal_moments(mean):
 
 def curved_families():
     return [
-        jt.CurvedFamily(through_equal_moments, low=0.0),
-        jt.CurvedFamily(through_equal_moments, low=0.0, high=9.0),
-        jt.CurvedFamily(jt.Poisson, low=0.0),
+        jt.families.CurvedFamily(through_equal_moments, low=0.0),
+        jt.families.CurvedFamily(through_equal_moments, low=0.0, high=9.0),
+        jt.families.CurvedFamily(jt.Poisson, low=0.0),
     ]
 
 
@@ -429,38 +434,40 @@ def of_family(name):
 def edge_strengths():
     rows = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 1, 1] * 5}
     return [
-        jt.edge_strengths(rows, samples=4, rng=0),
-        jt.edge_strengths(rows, samples=4, rng=0, required=[("a", "b")]),
-        jt.edge_strengths({**rows, "c": [0] * 20}, samples=4, rng=0),
+        jt.structure.strengths(rows, samples=4, rng=0),
+        jt.structure.strengths(rows, samples=4, rng=0, required=[("a", "b")]),
+        jt.structure.strengths({**rows, "c": [0] * 20}, samples=4, rng=0),
     ]
 
 
 def search_results():
     graph = jt.DirectedGraph([("a", "b")])
     return [
-        jt.SearchResult(graph, "ges"),
-        jt.SearchResult(graph, "ges", {"ges": -1.0}),
-        jt.SearchResult(graph, "hill-climbing"),
-        jt.SearchResult(jt.DirectedGraph([("b", "a")]), "ges"),
+        jt.structure.SearchResult(graph, "ges"),
+        jt.structure.SearchResult(graph, "ges", {"ges": -1.0}),
+        jt.structure.SearchResult(graph, "hill-climbing"),
+        jt.structure.SearchResult(jt.DirectedGraph([("b", "a")]), "ges"),
     ]
 
 
 def draws():
     codes = [[0, 1, 1, 0], [1, 1, 0, 1]]
     return [
-        jt.Draws({"x": codes}),
-        jt.Draws({"y": codes}),
-        jt.Draws({"x": codes}, [two()]),
-        jt.Draws({"x": codes}, [two(states=("no", "yes"))]),
-        jt.Draws({"x": codes[::-1]}, [two()]),
-        jt.Draws({"x": codes}, [two()], log_weights=[[0.0] * 4, [0.5] * 4]),
+        jt.sampling.Draws({"x": codes}),
+        jt.sampling.Draws({"y": codes}),
+        jt.sampling.Draws({"x": codes}, [two()]),
+        jt.sampling.Draws({"x": codes}, [two(states=("no", "yes"))]),
+        jt.sampling.Draws({"x": codes[::-1]}, [two()]),
+        jt.sampling.Draws({"x": codes}, [two()], log_weights=[[0.0] * 4, [0.5] * 4]),
     ]
 
 
 def edge_posteriors():
     rows = {"x": [0, 1, 1, 0, 1], "y": [0, 1, 1, 0, 0]}
     return [
-        jt.edge_posteriors(rows, draws=4, rng=seed, prior=prior) for seed in (1, 2) for prior in ("orders", "graphs")
+        jt.structure.posteriors(rows, draws=4, rng=seed, prior=prior)
+        for seed in (1, 2)
+        for prior in ("orders", "graphs")
     ]
 
 
@@ -475,7 +482,7 @@ def transition_matrices():
 
 
 def imputed_rows():
-    return jt.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
+    return jt.results.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.results.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
 
 
 OWN = [

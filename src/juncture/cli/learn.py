@@ -30,7 +30,7 @@ from juncture.learning.structure.data import Cases, names_of
 from juncture.learning.structure.independence import TESTS
 from juncture.learning.structure.learn import SEARCHES, resolve_method
 from juncture.learning.structure.scores.scores import SCORES
-from juncture.learning.structure.strength import EdgeStrengths, edge_strengths
+from juncture.learning.structure.strength import EdgeStrengths, strengths
 from juncture.variables import Variable
 
 Out = Annotated[
@@ -328,7 +328,7 @@ def options_of(method: str) -> set[str]:
 
 def find_strengths(data: Cases, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
     with show_progress(f"learning from {samples:,} bootstrap samples", "share") as progress:
-        return edge_strengths(data, method, samples=samples, rng=seed, progress=progress, **options)
+        return strengths(data, method, samples=samples, rng=seed, progress=progress, **options)
 
 
 def list_strengths(graph: DirectedGraph, shares: EdgeStrengths) -> list[dict[str, Any]]:

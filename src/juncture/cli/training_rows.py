@@ -23,7 +23,7 @@ from juncture.data.sources.entries import as_source
 from juncture.errors import InvalidData, TextColumnWarning, Unsupported, hint
 from juncture.learning.fit import Fit
 from juncture.learning.structure.data import Cases, read_cases, total_weight
-from juncture.learning.structure.learn import search_structure
+from juncture.learning.structure.learn import search
 from juncture.learning.structure.searches.combined import SearchResult
 from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
 from juncture.learning.structure.streamed.streamed_rows import StreamedRows
@@ -48,11 +48,11 @@ class Training(NamedTuple):
         """The graph; past memory, where the search is interrupted, that of its last run by estimates."""
         if not isinstance(self.rows, StreamedRows):
             with show_progress(f"learning from {self.num_rows:,} rows", "score") as progress:
-                return search_structure(self.rows, method, rng=seed, progress=progress, **options)
+                return search(self.rows, method, rng=seed, progress=progress, **options)
         try:
             with self._show("counting") as bar:
                 self.rows.copy = self.rows.copy if bar is None else WatchedPasses(self.rows.copy, bar)
-                return search_structure(self.rows, method, rng=seed, **options)
+                return search(self.rows, method, rng=seed, **options)
         except KeyboardInterrupt:
             if self.rows.estimate is None:
                 raise

@@ -1,1 +1,5 @@
-"""Clusters without a model of their rows: K-means, K-medoids, and hierarchies of clusters."""
+"""Clusters: K-means, K-medoids and hierarchies; how many components; principal components; `jt.clusters`."""
+
+from juncture.names import face
+
+face(__name__)

@@ -98,7 +98,7 @@ def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "eu
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.hierarchical_clusters([[0.0], [10.0], [1.0], [12.0]]).cut(2).tolist()
+    >>> jt.clusters.hierarchical_clusters([[0.0], [10.0], [1.0], [12.0]]).cut(2).tolist()
     [0, 1, 0, 1]
     """
     from scipy.cluster.hierarchy import linkage as link

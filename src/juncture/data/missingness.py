@@ -112,7 +112,7 @@ def missingness(data: Any) -> Missingness:
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.missingness({"a": [0, None, 1], "b": [1, None, None]})
+    >>> jt.evaluation.missingness({"a": [0, None, 1], "b": [1, None, None]})
     Missingness(3 rows, 1 complete, 3 patterns: b 66.7%, a 33.3%)
     """
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None

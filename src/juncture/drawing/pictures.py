@@ -7,41 +7,41 @@ from typing import Any
 from juncture.base.dispatch import lazy_dispatch
 from juncture.errors import Unsupported
 
-# class → the modules of `plotting/` that register how it is drawn
+# class → the modules of `plots/` that register how it is drawn
 PICTURES: dict[str, tuple[str, ...]] = {
-    "Family": ("juncture.plotting.density",),
-    "Density": ("juncture.plotting.density",),
-    "MixtureBeliefs": ("juncture.plotting.latent",),
-    "Draws": ("juncture.plotting.draws",),
-    "PrincipalComponents": ("juncture.plotting.latent",),
-    "LinearFactors": ("juncture.plotting.latent",),
-    "Dendrogram": ("juncture.plotting.latent",),
-    "CrossValidation": ("juncture.plotting.evaluation",),
-    "ScoreBands": ("juncture.plotting.evaluation",),
-    "ConfusionMatrix": ("juncture.plotting.evaluation",),
-    "ScoreCurve": ("juncture.plotting.evaluation",),
-    "Calibration": ("juncture.plotting.evaluation",),
-    "Hyperplane": ("juncture.plotting.supervised",),
-    "MaximumMargin": ("juncture.plotting.supervised",),
-    "InformationValues": ("juncture.plotting.evaluation",),
-    "DecisionRegions": ("juncture.plotting.evaluation",),
-    "LinearRegression": ("juncture.plotting.supervised",),
-    "GaussianWeights": ("juncture.plotting.supervised",),
-    "GeneralizedLinearModel": ("juncture.plotting.supervised",),
-    "LogisticRegression": ("juncture.plotting.supervised",),
-    "LaplaceLogistic": ("juncture.plotting.supervised",),
-    "LogisticFit": ("juncture.plotting.supervised",),
-    "LinearFit": ("juncture.plotting.supervised",),
-    "GeneralizedLinearFit": ("juncture.plotting.supervised",),
-    "EvidenceFit": ("juncture.plotting.supervised",),
-    "RidgePath": ("juncture.plotting.supervised",),
-    "Descent": ("juncture.plotting.supervised",),
-    "FriedmanTest": ("juncture.plotting.evaluation",),
-    "LearnerComparison": ("juncture.plotting.evaluation",),
-    "BayesianComparison": ("juncture.plotting.evaluation",),
+    "Family": ("juncture.plots.densities",),
+    "Density": ("juncture.plots.densities",),
+    "MixtureBeliefs": ("juncture.plots.latent",),
+    "Draws": ("juncture.plots.draws",),
+    "PrincipalComponents": ("juncture.plots.latent",),
+    "LinearFactors": ("juncture.plots.latent",),
+    "Dendrogram": ("juncture.plots.latent",),
+    "CrossValidation": ("juncture.plots.evaluation",),
+    "ScoreBands": ("juncture.plots.evaluation",),
+    "ConfusionMatrix": ("juncture.plots.evaluation",),
+    "ScoreCurve": ("juncture.plots.evaluation",),
+    "Calibration": ("juncture.plots.evaluation",),
+    "Hyperplane": ("juncture.plots.supervised",),
+    "MaximumMargin": ("juncture.plots.supervised",),
+    "InformationValues": ("juncture.plots.evaluation",),
+    "DecisionRegions": ("juncture.plots.evaluation",),
+    "LinearRegression": ("juncture.plots.supervised",),
+    "GaussianWeights": ("juncture.plots.supervised",),
+    "GeneralizedLinearModel": ("juncture.plots.supervised",),
+    "LogisticRegression": ("juncture.plots.supervised",),
+    "LaplaceLogistic": ("juncture.plots.supervised",),
+    "LogisticFit": ("juncture.plots.supervised",),
+    "LinearFit": ("juncture.plots.supervised",),
+    "GeneralizedLinearFit": ("juncture.plots.supervised",),
+    "EvidenceFit": ("juncture.plots.supervised",),
+    "RidgePath": ("juncture.plots.supervised",),
+    "Descent": ("juncture.plots.supervised",),
+    "FriedmanTest": ("juncture.plots.evaluation",),
+    "LearnerComparison": ("juncture.plots.evaluation",),
+    "BayesianComparison": ("juncture.plots.evaluation",),
     "TableComparison": ("juncture.cli.comparison.pictures",),
     "ColumnImportance": ("juncture.cli.comparison.pictures",),
-    "ModelComparison": ("juncture.plotting.evaluation",),
+    "ModelComparison": ("juncture.plots.evaluation",),
 }
 
 
@@ -57,7 +57,7 @@ def plot(value: Any, **options: Any) -> Any:
         `jt.evaluation` or `jt.supervised` that has a picture. Networks and trees are drawn by `jt.draw`.
     **options
         `ax`, the axes to draw in, by default those of a new figure; and the options of the function that draws the
-        class, such as `plot_density` or `plot_trace`.
+        class, such as `density` or `trace` of `jt.plots`.
 
     Returns
     -------

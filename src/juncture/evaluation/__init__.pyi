@@ -1,149 +1,85 @@
-"""Measures, protocols, comparisons of learners, model choice and learning theory; `jt.evaluation`."""
-
-from juncture.evaluation.learners.bayesian import BayesianComparison, bayesian_correlated_t, bayesian_signed_rank
-from juncture.evaluation.learners.compare import LearnerComparison, LearnerPair, compare_learners
-from juncture.evaluation.learners.paired_tests import (
-    TestResult,
-    corrected_t_test,
-    five_by_two_test,
-    mcnemar_test,
-    paired_t_test,
-)
-from juncture.evaluation.learners.rank_tests import FriedmanTest, friedman_test, wilcoxon_test
-from juncture.evaluation.learning_theory.bounds import (
-    capacity,
-    estimation_error_bound,
-    hoeffding_bound,
-    hoeffding_deviation,
-    hoeffding_samples,
-    margin_error_bound,
-    margin_vc_bound,
-    sample_complexity,
-    threshold_sample_complexity,
-    uniform_convergence_bound,
-    vc_sample_complexity,
-)
-from juncture.evaluation.learning_theory.hypotheses import (
-    Discs,
-    Hyperplanes,
-    Intervals,
-    Rectangles,
-    SignedIntervals,
-    Sines,
-    Singletons,
-    Thresholds,
-    shatters,
-    sine_frequency,
-    vc_dimension,
-)
-from juncture.evaluation.learning_theory.risk import (
-    RiskDecomposition,
-    StructuralRisk,
-    ThresholdFit,
-    decompose_risk,
-    fit_threshold,
-    pac_frequency,
-    risk,
-    structural_risk,
-)
-from juncture.evaluation.measures.calibration import Calibration, calibration
-from juncture.evaluation.measures.classification import (
-    ConfusionMatrix,
-    ScoreCurve,
-    confusion_matrix,
-    precision_recall_curve,
-    roc_curve,
-)
-from juncture.evaluation.measures.scores import crps, log_score, pearson_correlation, root_mean_squared_error
-from juncture.evaluation.models.bayes_factors import BayesFactor, bayes_factor, description_length, model_posterior
-from juncture.evaluation.models.compare import ModelComparison, ModelScore, compare_models
-from juncture.evaluation.models.facts import Candidate
-from juncture.evaluation.models.facts_of_families import HierarchicalPrior
-from juncture.evaluation.models.predictive import PredictiveScore, psis_loo, waic
-from juncture.evaluation.network_report import NetworkReport, VariableReport, evaluate_network
-from juncture.evaluation.protocols.bootstrap import BootstrapError, bootstrap_error
-from juncture.evaluation.protocols.cross_validation import CrossValidation, cross_validate
-from juncture.evaluation.protocols.folds import hold_out, make_folds
-from juncture.evaluation.protocols.learning_curves import ScoreBands, learning_curve, validation_curve
-
-__all__ = [
-    "BayesFactor",
-    "BayesianComparison",
-    "BootstrapError",
-    "Calibration",
-    "Candidate",
-    "ConfusionMatrix",
-    "CrossValidation",
-    "Discs",
-    "FriedmanTest",
-    "HierarchicalPrior",
-    "Hyperplanes",
-    "Intervals",
-    "LearnerComparison",
-    "LearnerPair",
-    "ModelComparison",
-    "ModelScore",
-    "NetworkReport",
-    "PredictiveScore",
-    "Rectangles",
-    "RiskDecomposition",
-    "ScoreBands",
-    "ScoreCurve",
-    "SignedIntervals",
-    "Sines",
-    "Singletons",
-    "StructuralRisk",
-    "TestResult",
-    "ThresholdFit",
-    "Thresholds",
-    "VariableReport",
-    "bayes_factor",
-    "bayesian_correlated_t",
-    "bayesian_signed_rank",
-    "bootstrap_error",
-    "calibration",
-    "capacity",
-    "compare_learners",
-    "compare_models",
-    "confusion_matrix",
-    "corrected_t_test",
-    "cross_validate",
-    "crps",
-    "decompose_risk",
-    "description_length",
-    "estimation_error_bound",
-    "evaluate_network",
-    "fit_threshold",
-    "five_by_two_test",
-    "friedman_test",
-    "hoeffding_bound",
-    "hoeffding_deviation",
-    "hoeffding_samples",
-    "hold_out",
-    "learning_curve",
-    "log_score",
-    "make_folds",
-    "margin_error_bound",
-    "margin_vc_bound",
-    "mcnemar_test",
-    "model_posterior",
-    "pac_frequency",
-    "paired_t_test",
-    "pearson_correlation",
-    "precision_recall_curve",
-    "psis_loo",
-    "risk",
-    "roc_curve",
-    "root_mean_squared_error",
-    "sample_complexity",
-    "shatters",
-    "sine_frequency",
-    "structural_risk",
-    "threshold_sample_complexity",
-    "uniform_convergence_bound",
-    "validation_curve",
-    "vc_dimension",
-    "vc_sample_complexity",
-    "waic",
-    "wilcoxon_test",
-]
+from juncture.data.missingness import missingness as missingness
+from juncture.evaluation.decisions.optimal_test import bayes_error as bayes_error
+from juncture.evaluation.decisions.optimal_test import optimal_test as optimal_test
+from juncture.evaluation.learners.bayesian import BayesianComparison as BayesianComparison
+from juncture.evaluation.learners.bayesian import bayesian_correlated_t as bayesian_correlated_t
+from juncture.evaluation.learners.bayesian import bayesian_signed_rank as bayesian_signed_rank
+from juncture.evaluation.learners.compare import LearnerComparison as LearnerComparison
+from juncture.evaluation.learners.compare import LearnerPair as LearnerPair
+from juncture.evaluation.learners.compare import compare_learners as compare_learners
+from juncture.evaluation.learners.paired_tests import TestResult as TestResult
+from juncture.evaluation.learners.paired_tests import corrected_t_test as corrected_t_test
+from juncture.evaluation.learners.paired_tests import five_by_two_test as five_by_two_test
+from juncture.evaluation.learners.paired_tests import mcnemar_test as mcnemar_test
+from juncture.evaluation.learners.paired_tests import paired_t_test as paired_t_test
+from juncture.evaluation.learners.rank_tests import FriedmanTest as FriedmanTest
+from juncture.evaluation.learners.rank_tests import friedman_test as friedman_test
+from juncture.evaluation.learners.rank_tests import wilcoxon_test as wilcoxon_test
+from juncture.evaluation.learning_theory.bounds import capacity as capacity
+from juncture.evaluation.learning_theory.bounds import estimation_error_bound as estimation_error_bound
+from juncture.evaluation.learning_theory.bounds import hoeffding_bound as hoeffding_bound
+from juncture.evaluation.learning_theory.bounds import hoeffding_deviation as hoeffding_deviation
+from juncture.evaluation.learning_theory.bounds import hoeffding_samples as hoeffding_samples
+from juncture.evaluation.learning_theory.bounds import margin_error_bound as margin_error_bound
+from juncture.evaluation.learning_theory.bounds import margin_vc_bound as margin_vc_bound
+from juncture.evaluation.learning_theory.bounds import sample_complexity as sample_complexity
+from juncture.evaluation.learning_theory.bounds import threshold_sample_complexity as threshold_sample_complexity
+from juncture.evaluation.learning_theory.bounds import uniform_convergence_bound as uniform_convergence_bound
+from juncture.evaluation.learning_theory.bounds import vc_sample_complexity as vc_sample_complexity
+from juncture.evaluation.learning_theory.hypotheses import Discs as Discs
+from juncture.evaluation.learning_theory.hypotheses import Hyperplanes as Hyperplanes
+from juncture.evaluation.learning_theory.hypotheses import Intervals as Intervals
+from juncture.evaluation.learning_theory.hypotheses import Rectangles as Rectangles
+from juncture.evaluation.learning_theory.hypotheses import SignedIntervals as SignedIntervals
+from juncture.evaluation.learning_theory.hypotheses import Sines as Sines
+from juncture.evaluation.learning_theory.hypotheses import Singletons as Singletons
+from juncture.evaluation.learning_theory.hypotheses import Thresholds as Thresholds
+from juncture.evaluation.learning_theory.hypotheses import shatters as shatters
+from juncture.evaluation.learning_theory.hypotheses import sine_frequency as sine_frequency
+from juncture.evaluation.learning_theory.hypotheses import vc_dimension as vc_dimension
+from juncture.evaluation.learning_theory.risk import RiskDecomposition as RiskDecomposition
+from juncture.evaluation.learning_theory.risk import StructuralRisk as StructuralRisk
+from juncture.evaluation.learning_theory.risk import ThresholdFit as ThresholdFit
+from juncture.evaluation.learning_theory.risk import decompose_risk as decompose_risk
+from juncture.evaluation.learning_theory.risk import fit_threshold as fit_threshold
+from juncture.evaluation.learning_theory.risk import pac_frequency as pac_frequency
+from juncture.evaluation.learning_theory.risk import risk as risk
+from juncture.evaluation.learning_theory.risk import structural_risk as structural_risk
+from juncture.evaluation.measures.calibration import Calibration as Calibration
+from juncture.evaluation.measures.calibration import calibration as calibration
+from juncture.evaluation.measures.classification import ConfusionMatrix as ConfusionMatrix
+from juncture.evaluation.measures.classification import ScoreCurve as ScoreCurve
+from juncture.evaluation.measures.classification import confusion_matrix as confusion_matrix
+from juncture.evaluation.measures.classification import precision_recall_curve as precision_recall_curve
+from juncture.evaluation.measures.classification import roc_curve as roc_curve
+from juncture.evaluation.measures.scores import crps as crps
+from juncture.evaluation.measures.scores import log_score as log_score
+from juncture.evaluation.measures.scores import pearson_correlation as pearson_correlation
+from juncture.evaluation.measures.scores import root_mean_squared_error as root_mean_squared_error
+from juncture.evaluation.models.bayes_factors import BayesFactor as BayesFactor
+from juncture.evaluation.models.bayes_factors import bayes_factor as bayes_factor
+from juncture.evaluation.models.bayes_factors import description_length as description_length
+from juncture.evaluation.models.bayes_factors import model_posterior as model_posterior
+from juncture.evaluation.models.compare import ModelComparison as ModelComparison
+from juncture.evaluation.models.compare import ModelScore as ModelScore
+from juncture.evaluation.models.compare import compare_models as compare_models
+from juncture.evaluation.models.facts import Candidate as Candidate
+from juncture.evaluation.models.facts_of_families import HierarchicalPrior as HierarchicalPrior
+from juncture.evaluation.models.predictive import PredictiveScore as PredictiveScore
+from juncture.evaluation.models.predictive import psis_loo as psis_loo
+from juncture.evaluation.models.predictive import waic as waic
+from juncture.evaluation.network_report import NetworkReport as NetworkReport
+from juncture.evaluation.network_report import VariableReport as VariableReport
+from juncture.evaluation.network_report import evaluate_network as evaluate_network
+from juncture.evaluation.protocols.bootstrap import BootstrapError as BootstrapError
+from juncture.evaluation.protocols.bootstrap import bootstrap_error as bootstrap_error
+from juncture.evaluation.protocols.cross_validation import CrossValidation as CrossValidation
+from juncture.evaluation.protocols.cross_validation import cross_validate as cross_validate
+from juncture.evaluation.protocols.folds import hold_out as hold_out
+from juncture.evaluation.protocols.folds import make_folds as make_folds
+from juncture.evaluation.protocols.learning_curves import ScoreBands as ScoreBands
+from juncture.evaluation.protocols.learning_curves import learning_curve as learning_curve
+from juncture.evaluation.protocols.learning_curves import validation_curve as validation_curve
+from juncture.inference.decisions.optimal_policy import expected_utility as expected_utility
+from juncture.inference.decisions.value_of_information import next_question as next_question
+from juncture.networks.lint import lint as lint

@@ -41,7 +41,7 @@ def statistics_from_json(text: str) -> Statistics:
     --------
     >>> import juncture as jt
     >>> counts = jt.Poisson.statistics([2, 0, 3])
-    >>> jt.statistics_from_json(counts.to_json()) == counts
+    >>> jt.families.statistics_from_json(counts.to_json()) == counts
     True
     """
     document = parse_strictly(text, "statistics")

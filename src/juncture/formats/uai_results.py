@@ -51,8 +51,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     >>> from tempfile import TemporaryDirectory
     >>> from juncture.formats.uai_results import Result
     >>> with TemporaryDirectory() as folder:
-    ...     jt.write_result(Result("PR", (-1.5,)), f"{folder}/asia.PR")
-    ...     jt.read_result(f"{folder}/asia.PR")
+    ...     jt.results.write_result(Result("PR", (-1.5,)), f"{folder}/asia.PR")
+    ...     jt.results.read_result(f"{folder}/asia.PR")
     Result(task='PR', solutions=(-1.5,))
     """
     try:
@@ -78,7 +78,7 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     >>> from tempfile import TemporaryDirectory
     >>> from juncture.formats.uai_results import Result
     >>> with TemporaryDirectory() as folder:
-    ...     jt.write_result(Result("PR", (-1.5,)), Path(folder, "asia.PR"))
+    ...     jt.results.write_result(Result("PR", (-1.5,)), Path(folder, "asia.PR"))
     ...     Path(folder, "asia.PR").read_text().split()
     ['PR', '-1.5']
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import combinations, islice
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from juncture.base.options import as_generator
 from juncture.errors import InvalidModel, TooLarge
@@ -17,7 +17,9 @@ from juncture.graphs.independence import Independence, IndependenceGraph, as_ora
 from juncture.graphs.separation import Moves, undirected_moves
 from juncture.graphs.trails import Passage, plain_passage
 from juncture.graphs.traversal import Steps, components
-from juncture.graphs.treewidth import TreewidthBounds, bound_treewidth, treewidth
+
+if TYPE_CHECKING:
+    from juncture.graphs.treewidth import TreewidthBounds
 
 MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
 
@@ -201,10 +203,14 @@ class UndirectedGraph(IndependenceGraph):
 
     def treewidth(self) -> int:
         """The smallest width of any junction tree; raises an error where finding it would take too long."""
+        from juncture.graphs.treewidth import treewidth
+
         return treewidth(self._neighbor_positions)
 
     def treewidth_bounds(self, *, rng: Any = None) -> TreewidthBounds:
         """Quick bounds on the treewidth: `lower` by minors, `upper` by heuristic orders."""
+        from juncture.graphs.treewidth import bound_treewidth
+
         return bound_treewidth(self._neighbor_positions, None if rng is None else as_generator(rng))
 
     def _key(self) -> Hashable:

@@ -130,7 +130,7 @@ def denoising_field(image: Any, coupling: float = 1.0, strength: float = 2.1, bi
     >>> import juncture as jt
     >>> noisy = np.ones((5, 5), dtype=int)
     >>> noisy[2, 2] = -1
-    >>> field = jt.denoising_field(noisy)
+    >>> field = jt.images.denoising_field(noisy)
     >>> round(field.energy(noisy), 1), round(-jt.most_probable(field, method="icm").log_joint, 1)
     (-84.5, -88.3)
     """
@@ -221,7 +221,7 @@ def segment(
     --------
     >>> import juncture as jt
     >>> image = np.where(np.arange(64).reshape(8, 8) % 8 < 4, 0.0, 3.0) + np.random.default_rng(0).normal(size=(8, 8))
-    >>> found = jt.segment(image, 2, coupling=1.0)
+    >>> found = jt.images.segment(image, 2, coupling=1.0)
     >>> found.labels[0].tolist(), found
     ([0, 0, 0, 0, 1, 1, 1, 1], Segmentation(8 × 8 pixels, 2 classes, converged))
     """

@@ -58,7 +58,7 @@ def standard_error(variance: Any, num_samples: int) -> Real:
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.standard_error(4.0, 100)
+    >>> jt.information.standard_error(4.0, 100)
     0.2
     """
     check_number(num_samples, "the number of samples", least=1)

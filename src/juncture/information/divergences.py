@@ -69,7 +69,7 @@ def redundancy(p: Any, q: Any, base: float = 2.0) -> Real:
     Examples
     --------
     >>> import juncture as jt
-    >>> round(jt.redundancy([0.5, 0.5], [0.25, 0.75]), 6)
+    >>> round(jt.information.redundancy([0.5, 0.5], [0.25, 0.75]), 6)
     0.207519
     """
     return kl_divergence(p, q, base)
@@ -119,7 +119,7 @@ def pinsker_bound(p: Any, q: Any) -> Real:
     --------
     >>> import juncture as jt
     >>> p, q = [0.5, 0.5], [0.25, 0.75]
-    >>> jt.total_variation(p, q), round(jt.pinsker_bound(p, q), 4)
+    >>> jt.information.total_variation(p, q), round(jt.information.pinsker_bound(p, q), 4)
     (0.25, 0.2682)
     """
     return plain(np.minimum(np.sqrt(np.asarray(kl_divergence(p, q)) / 2), 1.0))
@@ -170,7 +170,7 @@ def alpha_divergence(p: Any, q: Any, alpha: float, *, normalized: tuple[bool, bo
     --------
     >>> import juncture as jt
     >>> p, q = [0.5, 0.5], [0.25, 0.75]
-    >>> round(jt.alpha_divergence(p, q, 1.0), 4), round(jt.kl_divergence(p, q), 4)
+    >>> round(jt.information.alpha_divergence(p, q, 1.0), 4), round(jt.information.kl_divergence(p, q), 4)
     (0.1438, 0.1438)
     """
     alpha = check_number(alpha, "alpha", finite=True)

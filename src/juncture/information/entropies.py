@@ -109,7 +109,7 @@ def perplexity(p: Any) -> Real:
     Examples
     --------
     >>> import juncture as jt
-    >>> round(jt.perplexity([0.25, 0.25, 0.25, 0.25]), 9)
+    >>> round(jt.information.perplexity([0.25, 0.25, 0.25, 0.25]), 9)
     4.0
     """
     return plain(np.exp(entropy(p)))
@@ -133,7 +133,7 @@ def cross_entropy(p: Any, q: Any, base: float | None = None) -> Real:
     Examples
     --------
     >>> import juncture as jt
-    >>> round(jt.cross_entropy([0.5, 0.5], [0.25, 0.75], base=2), 6)
+    >>> round(jt.information.cross_entropy([0.5, 0.5], [0.25, 0.75], base=2), 6)
     1.207519
     """
     return in_base(_cross_entropy(p, q), base)
@@ -180,7 +180,7 @@ def conditional_entropy(joint: Factor, of: Names, given: Names, base: float | No
     --------
     >>> import juncture as jt
     >>> joint = jt.infer(jt.example("asia")).joint("smoke", "lung")
-    >>> round(jt.conditional_entropy(joint, "lung", given="smoke", base=2), 4)
+    >>> round(jt.information.conditional_entropy(joint, "lung", given="smoke", base=2), 4)
     0.2749
     """
     _table(joint)
@@ -211,7 +211,7 @@ def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), bas
     --------
     >>> import juncture as jt
     >>> joint = jt.infer(jt.example("asia")).joint("smoke", "lung")
-    >>> round(jt.mutual_information(joint, "smoke", "lung", base=2), 4)
+    >>> round(jt.information.mutual_information(joint, "smoke", "lung", base=2), 4)
     0.0324
     """
     _table(joint)
@@ -242,7 +242,7 @@ def total_correlation(joint: Factor, of: Names | None = None, base: float | None
     --------
     >>> import juncture as jt
     >>> joint = jt.infer(jt.example("asia")).joint("smoke", "lung", "bronc")
-    >>> round(jt.total_correlation(joint, base=2), 4)
+    >>> round(jt.information.total_correlation(joint, base=2), 4)
     0.099
     """
     names = tuple(_table(joint).scope.names) if of is None else as_names(of)

@@ -105,8 +105,8 @@ def i_projection(p: Any, family: type[Family], **known: Any) -> list[Projection]
     Examples
     --------
     >>> import juncture as jt
-    >>> bumps = jt.Density.mixture([0.5, 0.5], [jt.Gaussian(-3.0, 1.0), jt.Gaussian(3.0, 1.0)])
-    >>> sorted(round(one.member.mean, 2) for one in jt.i_projection(bumps, jt.Gaussian)[:2])
+    >>> bumps = jt.information.Density.mixture([0.5, 0.5], [jt.Gaussian(-3.0, 1.0), jt.Gaussian(3.0, 1.0)])
+    >>> sorted(round(one.member.mean, 2) for one in jt.information.i_projection(bumps, jt.Gaussian)[:2])
     [-2.98, 2.98]
     """
     return alpha_projection(p, family, 0.0, **known)
@@ -136,7 +136,7 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     Examples
     --------
     >>> import juncture as jt
-    >>> best = jt.alpha_projection(jt.empirical([1, 2, 2, 3]), jt.Poisson, 1.0)[0]
+    >>> best = jt.information.alpha_projection(jt.information.empirical([1, 2, 2, 3]), jt.Poisson, 1.0)[0]
     >>> round(best.member.rate, 6)
     2.0
     """

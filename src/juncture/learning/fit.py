@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from juncture.drawing.courses import Course
 
 M = TypeVar("M")
+ERRORS = "compute standard errors"  # what a fit that has standard errors keeps: a function without arguments
 
 
 class Fit(Value, Generic[M]):
@@ -52,6 +53,29 @@ class Fit(Value, Generic[M]):
         copy = object.__new__(type(self))
         copy._set(**{**{name: self.__dict__[name] for name in self._fields}, "model": model})
         return copy
+
+    @property
+    def standard_errors(self) -> dict[str, np.ndarray]:
+        """The standard errors of the learned tables of a network: for each child an array in the shape of its table.
+
+        They come from the inverse of the observed information, by the delta method. One is infinite where the data say
+        nothing of an entry: for parents' states that were never seen, for entries on the boundary, and for entries that
+        the data do not identify, which a `NotIdentifiedWarning` names. Where rows have holes, the fit keeps the rows
+        for this as long as it lives; pickles and copies do not have them.
+
+        >>> import juncture as jt
+        >>> fitted = jt.fit(jt.DirectedGraph([], nodes=["a"]), {"a": [0] * 50 + [1] * 50})
+        >>> fitted.standard_errors["a"]  # √(0.5 · 0.5 / 100)
+        array([0.05, 0.05])
+        """
+        if ERRORS not in self.derived:
+            raise Unsupported(
+                "this fit has no standard errors: they are for the tables of a network that was fitted without a prior,"
+                " and pickles and copies of a fit do not have them"
+            )
+        if "standard errors" not in self.derived:
+            self.derived["standard errors"] = self.derived[ERRORS]()
+        return dict(self.derived["standard errors"])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"

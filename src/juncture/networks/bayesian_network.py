@@ -69,7 +69,9 @@ class BayesianNetwork(Value):
             if not isinstance(part, AnyConditional):
                 raise InvalidModel(f"a Bayesian network is made of conditionals; got {part!r}")
             if not isinstance(part.parents, Scope):
-                raise InvalidModel(f"the parents of {part.child.name!r} must be a jt.Scope; write jt.Scope([…])")
+                raise InvalidModel(
+                    f"the parents of {part.child.name!r} must be a jt.results.Scope; write jt.results.Scope([…])"
+                )
         built = [(label, [parts[index].child.name for index in members]) for label, members in indices]
         boxes = tuple((label, tuple(members)) for label, members in [*check_plates(plates), *built])
         self._set(conditionals=tuple(parts), tied=check_groups(tied), plates=boxes, elimination_order=())

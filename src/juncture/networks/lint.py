@@ -33,7 +33,7 @@ def lint(model: BayesianNetwork) -> list[str]:
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.lint(jt.example("sprinkler"))
+    >>> jt.evaluation.lint(jt.example("sprinkler"))
     ['wet_grass has 1 zero entry']
     """
     if not isinstance(model, BayesianNetwork):

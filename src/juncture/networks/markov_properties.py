@@ -49,7 +49,7 @@ def markov_violations(
     >>> import juncture as jt
     >>> x, y = jt.Variable("x", 2), jt.Variable("y", 2)
     >>> joint = jt.Factor([x, y], [[0.4, 0.1], [0.1, 0.4]])
-    >>> jt.markov_violations(joint, jt.DirectedGraph([], nodes=["x", "y"]))
+    >>> jt.graphs.markov_violations(joint, jt.DirectedGraph([], nodes=["x", "y"]))
     (Independence('x ⫫ y'),)
     """
     check_table_and_graph(joint, graph, tolerance)
@@ -84,9 +84,9 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
     >>> import juncture as jt
     >>> x, y = jt.Variable("x", 2), jt.Variable("y", 2)
     >>> joint = jt.Factor([x, y], [[0.4, 0.1], [0.1, 0.4]])
-    >>> jt.factorizes(joint, jt.DirectedGraph([], nodes=["x", "y"]))
+    >>> jt.graphs.factorizes(joint, jt.DirectedGraph([], nodes=["x", "y"]))
     False
-    >>> jt.factorizes(joint, jt.DirectedGraph([("x", "y")]))
+    >>> jt.graphs.factorizes(joint, jt.DirectedGraph([("x", "y")]))
     True
     """
     check_table_and_graph(joint, graph, tolerance)
@@ -175,7 +175,7 @@ def faithfulness_violations(
     >>> x, y = jt.Variable("x", 2), jt.Variable("y", 2)
     >>> rows = [[0.5, 0.5], [0.5, 0.5]]  # y does not depend on x
     >>> model = jt.BayesianNetwork([jt.Conditional(x, [], [0.3, 0.7]), jt.Conditional(y, [x], rows)])
-    >>> jt.faithfulness_violations(model)
+    >>> jt.graphs.faithfulness_violations(model)
     (Independence('x ⫫ y'),)
     """
     if not isinstance(model, BayesianNetwork | MarkovNetwork):

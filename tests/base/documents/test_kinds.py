@@ -98,8 +98,8 @@ def _(model: jt.supervised.GenerativeClassifier):
     return [np.ones((3, *model.densities.event_shape))]
 
 
-@some_data.register(jt.Autoencoder)
-@some_data.register(jt.VariationalAutoencoder)
+@some_data.register(jt.neural.Autoencoder)
+@some_data.register(jt.neural.VariationalAutoencoder)
 def _(model):
     return [np.eye(2, model.num_columns)]
 
@@ -167,12 +167,12 @@ def _(model, data):
 
 
 @answers.register
-def _(model: jt.Autoencoder, data):
+def _(model: jt.neural.Autoencoder, data):
     return model.decode(model.encode(data))
 
 
 @answers.register
-def _(model: jt.VariationalAutoencoder, data):
+def _(model: jt.neural.VariationalAutoencoder, data):
     return model.log_ratios(data, 3, rng=0)
 
 
@@ -181,7 +181,7 @@ def outcome(model, data):
     try:
         with np.errstate(all="ignore"):  # the largest doubles are among the parameters
             return np.asarray(answers(model, data)).tobytes()
-    except (jt.InvalidModel, jt.InvalidData) as error:
+    except (jt.errors.InvalidModel, jt.errors.InvalidData) as error:
         return str(error)
 
 

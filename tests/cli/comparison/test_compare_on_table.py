@@ -216,7 +216,7 @@ def test_what_is_left_out_is_named():
         "empty": [None] * number,
         "y": [None, *["a", "b"] * (number // 2)][:number],
     }
-    with pytest.warns(jt.TextColumnWarning):
+    with pytest.warns(jt.errors.TextColumnWarning):
         data, notes = read_rows(rows, "y")
     task = read_task(data, "y", None, notes)
     assert task.names == ("salary",)
@@ -233,7 +233,7 @@ def test_columns_of_dates_are_left_out_like_texts_of_dates(days):
     data, notes = read_rows(rows, "y")
     assert tuple(data.columns) == ("size", "y")
     assert notes == ["the column 'day' holds dates; it is left out"]
-    with pytest.raises(jt.InvalidData, match="'day' holds dates or times"):
+    with pytest.raises(jt.errors.InvalidData, match="'day' holds dates or times"):
         read_rows(rows, "day")
 
 

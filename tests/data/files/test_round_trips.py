@@ -111,7 +111,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::juncture.TextColumnWarning")  # which NA gives
+@pytest.mark.filterwarnings("ignore::juncture.errors.TextColumnWarning")  # which NA gives
 @pytest.mark.parametrize(("cells", "labels", "kind"), CELLS)
 def test_csv_cells_become_what_they_look_like(cells, labels, kind):
     data = read_csv(io.StringIO("x,y\n" + "".join(f"{cell},\n" for cell in cells)), [Variable("y", 2)], extra="ignore")

@@ -185,7 +185,7 @@ def test_a_source_reads_only_the_columns_that_are_asked_for(tmp_path):
     assert source.names == ("a", "when", "b")
     assert source.num_rows == 2
     assert source.only(["b", "a"]).variables == (jt.Variable("b"), jt.Variable("a", ["x", "y"]))
-    with pytest.raises(jt.InvalidData, match=r"column 'when' holds dates or times.*r\.parquet"):
+    with pytest.raises(jt.errors.InvalidData, match=r"column 'when' holds dates or times.*r\.parquet"):
         _ = source.variables
 
 

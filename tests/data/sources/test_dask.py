@@ -109,7 +109,9 @@ def test_every_verb_takes_a_frame_on_a_cluster(client):
 def test_an_error_on_a_worker_is_one_sentence_here(client):
     frame = dd.from_pandas(asia_rows(), npartitions=3)
     wrong = frame.assign(asia=frame["asia"].replace("yes", "perhaps"))
-    with pytest.raises(jt.UnknownState, match=r"no state 'perhaps' in row \d+ of partition \d of the Dask frame"):
+    with pytest.raises(
+        jt.errors.UnknownState, match=r"no state 'perhaps' in row \d+ of partition \d of the Dask frame"
+    ):
         jt.statistics(ASIA, wrong, weights="w")
     mixed = pd.DataFrame({"a": pd.Series([1, "x", 2.5], dtype=object)})
     with dask.config.set({"dataframe.convert-string": False}), pytest.raises(jt.FormatError) as found:

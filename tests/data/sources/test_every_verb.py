@@ -19,7 +19,9 @@ from juncture.data.sources.groups import groups_rows
 from juncture.evidence import as_findings
 from support.row_sources import SOURCES
 
-pytestmark = pytest.mark.filterwarnings("ignore::juncture.NotConvergedWarning")  # few draws and few steps will do
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::juncture.errors.NotConvergedWarning"
+)  # few draws and few steps will do
 KINDS = pytest.mark.parametrize("kind", list(SOURCES))
 ASIA = jt.example("asia")
 KEPT = ["dysp", "smoke", "xray"]  # not in the order of the columns
@@ -51,7 +53,7 @@ Verb = Callable[[Any], Any]
 
 def block_answers(verb: Callable[..., Any], read: Callable[[Any], np.ndarray], **options: Any) -> Verb:
     def answer(rows: Any) -> np.ndarray:
-        return np.concatenate([read(part.answers) for part in jt.answer_blocks(verb, ASIA, rows, **options)])
+        return np.concatenate([read(part.answers) for part in jt.results.answer_blocks(verb, ASIA, rows, **options)])
 
     return answer
 
@@ -91,10 +93,10 @@ LEARNING_VERBS: dict[str, Verb] = {  # which take rows of the columns that are k
     "fit declared": lambda rows: jt.fit(GRAPH, rows, prior=1.0, variables=[ASIA.variable(name) for name in KEPT]).model,
     "fit markov": lambda rows: jt.fit(MARKOV, rows).model,
     "learn_structure": jt.learn_structure,
-    "structure_score": lambda rows: jt.structure_score(GRAPH, rows),
-    "independence_test": lambda rows: jt.independence_test(rows, "smoke", "dysp"),
-    "edge_strengths": lambda rows: jt.edge_strengths(rows, samples=1).names,  # a source draws from distinct rows
-    "edge_posteriors": lambda rows: jt.edge_posteriors(rows, draws=4, chains=2, warmup=0, rng=0).probabilities,
+    "structure_score": lambda rows: jt.structure.score(GRAPH, rows),
+    "independence_test": lambda rows: jt.structure.independence_test(rows, "smoke", "dysp"),
+    "edge_strengths": lambda rows: jt.structure.strengths(rows, samples=1).names,  # a source draws from distinct rows
+    "edge_posteriors": lambda rows: jt.structure.posteriors(rows, draws=4, chains=2, warmup=0, rng=0).probabilities,
 }
 
 
@@ -124,7 +126,7 @@ def check_verbs(make: Callable[[], Any], whole: jt.Dataset, verbs: dict[str, Ver
         wanted = answer_once(name, verb, whole)
         try:
             found = as_bits(verb(make() if is_once else source))
-        except jt.InvalidData as error:
+        except jt.errors.InvalidData as error:
             if not is_once or "more than one pass is needed" not in str(error):
                 raise
             continue
@@ -222,7 +224,9 @@ SEQUENCE_VERBS: dict[str, Verb] = {
     "chain log_prob": lambda rows: jt.log_prob(CHAIN, rows, **GROUPED),
     "chain most_probable": lambda rows: [repr(one) for one in jt.most_probable(CHAIN, rows, **GROUPED)],
     "chain answer_blocks": lambda rows: [
-        value for part in jt.answer_blocks(jt.log_prob, CHAIN, rows, **GROUPED) for value in part.answers.tolist()
+        value
+        for part in jt.results.answer_blocks(jt.log_prob, CHAIN, rows, **GROUPED)
+        for value in part.answers.tolist()
     ],
 }
 
@@ -247,9 +251,9 @@ def test_a_column_that_is_not_there_cannot_be_kept(kind, tmp_path):
     for rows in (source, source.only(KEPT), jt.Dataset(ROWS).only(KEPT)):
         with pytest.raises(jt.UnknownVariable, match="has no variable 'xry'; did you mean 'xray'"):
             rows.only(["smoke", "xry"])
-        with pytest.raises(jt.InvalidData, match="each column is kept once; 'smoke' is named twice"):
+        with pytest.raises(jt.errors.InvalidData, match="each column is kept once; 'smoke' is named twice"):
             rows.only(["smoke", "xray", "smoke"])
-        with pytest.raises(jt.InvalidData, match="names must be a list"):
+        with pytest.raises(jt.errors.InvalidData, match="names must be a list"):
             rows.only("smoke")
     with pytest.raises(jt.UnknownVariable, match="has no variable 'lung'"):
         source.only(KEPT).only(["lung"])

@@ -70,7 +70,7 @@ def test_a_hole_is_refused_with_the_number_of_its_rows_and_learned_by_em(engine,
     cells[5] = cells[17] = None
     table = ROWS.set_column(ROWS.column_names.index("tub"), "tub", pa.array(cells))
     with pytest.raises(
-        jt.InvalidData,
+        jt.errors.InvalidData,
         match=r"'tub' is missing in at least \d rows? of the (DuckDB relation|Ibis table|Polars lazy frame)",
     ):
         jt.statistics(ASIA, make(engine, table, tmp_path))
@@ -87,7 +87,7 @@ def test_a_label_that_is_no_state_is_refused_with_the_number_of_its_rows(engine,
     table = pa.table({"size": ["mid", "huge", "huge", "low"]})
     source = make(engine, table, tmp_path, [jt.Variable("size", ["low", "mid"])])
     with pytest.raises(
-        jt.UnknownState,
+        jt.errors.UnknownState,
         match=r"'size' has no state 'huge' in at least 2 rows of the (DuckDB relation|Ibis table|Polars lazy frame)",
     ):
         jt.statistics(jt.DirectedGraph(nodes=["size"]), source)
@@ -101,7 +101,7 @@ def test_a_label_that_is_no_state_is_refused_with_the_number_of_its_rows(engine,
 def test_weights_that_a_sum_would_hide_are_refused(engine, tmp_path, weights, why):
     table = pa.table({"a": ["x", "x", "x"], "w": pa.array(weights)})
     source = make(engine, table, tmp_path, [jt.Variable("a", ["x", "y"])], "w")
-    with pytest.raises(jt.InvalidData, match=f"(weights must be finite and at least 0; .*|'w' is ).*({why})"):
+    with pytest.raises(jt.errors.InvalidData, match=f"(weights must be finite and at least 0; .*|'w' is ).*({why})"):
         jt.statistics(jt.DirectedGraph(nodes=["a"]), source)
 
 
@@ -137,7 +137,7 @@ def test_groups_are_the_distinct_rows(cells):
     table = pa.table({name: pa.array(list(next(columns)), kind) for name, kind in kinds.items()})
     try:
         whole = jt.Dataset(table)
-    except jt.InvalidData:
+    except jt.errors.InvalidData:
         return  # a column without a value
     for engine in (engine for engine in ENGINES if SOURCES[engine].is_here):
         with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +169,7 @@ def test_a_table_that_changes_between_queries_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(LazyQuery, "_group", growing)
     monkeypatch.setattr(group_scopes, "__defaults__", (2,))
-    with pytest.raises(jt.InvalidData, match="has changed between queries, from 8 to 16"):
+    with pytest.raises(jt.errors.InvalidData, match="has changed between queries, from 8 to 16"):
         jt.statistics(jt.DirectedGraph(nodes=["a", "b"]), source)
 
 
@@ -194,7 +194,7 @@ def test_frames_of_narwhals_over_other_engines_are_refused():
             return object()
 
     with pytest.raises(
-        jt.Unsupported, match="read for Polars, DuckDB, Ibis, Dask and Spark, and this one holds an obj"
+        jt.errors.Unsupported, match="read for Polars, DuckDB, Ibis, Dask and Spark, and this one holds an obj"
     ):
         as_source(Other())
 
@@ -202,7 +202,7 @@ def test_frames_of_narwhals_over_other_engines_are_refused():
 @given(st.lists(st.lists(st.integers(0, 7), min_size=1, max_size=4, unique=True), max_size=12), st.integers(1, 200))
 def test_scopes_are_grouped_once_each_and_within_the_bound(numbers, most):
     variables = [jt.Variable(f"v{number}", number + 2) for number in range(8)]
-    scopes = [jt.Scope(variables[number] for number in part) for part in numbers]
+    scopes = [jt.results.Scope(variables[number] for number in part) for part in numbers]
     groups = group_scopes(scopes, most)
     assert sorted(position for group in groups for position in group.positions) == list(range(len(scopes)))
     for group in groups:
@@ -212,6 +212,6 @@ def test_scopes_are_grouped_once_each_and_within_the_bound(numbers, most):
 
 
 def test_scopes_that_no_query_counts_are_in_no_group():
-    wide = jt.Scope(jt.Variable(f"v{number}", 2) for number in range(21))
+    wide = jt.results.Scope(jt.Variable(f"v{number}", 2) for number in range(21))
     assert wide.size > MOST_GROUPS
-    assert group_scopes([wide, jt.Scope([jt.Variable("x")])]) == []
+    assert group_scopes([wide, jt.results.Scope([jt.Variable("x")])]) == []

@@ -144,7 +144,7 @@ if verb == "log_prob":
 elif verb == "infer":
     jt.infer(model, source.only(source.names[1:]), targets=["y"])
 else:
-    warnings.simplefilter("ignore", jt.NotConvergedWarning)
+    warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
     jt.fit(model, source, 1.0, method=jt.ExpectationMaximization(max_steps=1))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

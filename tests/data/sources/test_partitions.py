@@ -80,24 +80,24 @@ def test_an_order_is_declared_where_all_partitions_declare_the_same():
 def test_an_error_of_a_worker_is_that_of_the_first_partition():
     table = pa.table({"a": ["x", "y", "x", "z", "x", "u"]})
     source = as_source(LocalPartitions(cut(table, 3), order=[2, 1, 0]), [jt.Variable("a", ["x", "y"])])
-    with pytest.raises(jt.UnknownState, match=r"no state 'z' in row 1 of partition 1 of the local partitions"):
+    with pytest.raises(jt.errors.UnknownState, match=r"no state 'z' in row 1 of partition 1 of the local partitions"):
         collect(source)
     holes = pa.table({"a": ["x", "y", "x", None, "x", "y"]})
-    with pytest.raises(jt.InvalidData, match="'a' is missing in row 1 of partition 1"):
+    with pytest.raises(jt.errors.InvalidData, match="'a' is missing in row 1 of partition 1"):
         jt.statistics(jt.DirectedGraph(nodes=["a"]), LocalPartitions(cut(holes, 3)))
-    with pytest.raises(jt.InvalidData, match="column 'a' has no observed value"):
+    with pytest.raises(jt.errors.InvalidData, match="column 'a' has no observed value"):
         _ = as_source(LocalPartitions([table.slice(0, 0)])).variables
 
 
 def warn_of_rows(block):
     if len(block.rows) < 4:
-        warn_user(f"the block has {len(block.rows)} rows", jt.RegularizedWarning)
+        warn_user(f"the block has {len(block.rows)} rows", jt.errors.RegularizedWarning)
     return len(block.rows)
 
 
 def test_warnings_of_workers_are_given_here():
     source = as_source(LocalPartitions(cut(ROWS.slice(0, 10), 2)), block_rows=2)
-    with pytest.warns(jt.RegularizedWarning) as caught:
+    with pytest.warns(jt.errors.RegularizedWarning) as caught:
         assert list(map_blocks(warn_of_rows, source)) == [2, 2, 1, 2, 2, 1]
     assert {warning.filename for warning in caught} == {__file__}
     assert [str(warning.message) for warning in caught] == ["the block has 2 rows", "the block has 1 rows"] * 2
@@ -110,7 +110,7 @@ def test_workers_with_other_versions_are_refused(monkeypatch):
     for name, text in (("juncture", "0.0.1"), ("numpy", "1.0.0"), ("python", "3.1")):
         versions = iter([here, here._replace(**{name: text}), here])
         sentence = f"the workers have {name} {text} and this process has {name} {getattr(here, name)}: install"
-        with pytest.raises(jt.Unsupported, match=sentence):
+        with pytest.raises(jt.errors.Unsupported, match=sentence):
             collect(source)
 
 
@@ -188,7 +188,7 @@ def test_markov_networks_are_counted_on_the_partitions():
     partitions = LocalPartitions(cut(ROWS, 4))
     assert jt.statistics(model, partitions) == whole
     assert max(partitions.bytes_sent) < 4 * 6000
-    with pytest.raises(jt.InvalidData, match="is missing in row 4 of partition 0"):
+    with pytest.raises(jt.errors.InvalidData, match="is missing in row 4 of partition 0"):
         jt.statistics(model, LocalPartitions(cut(table, 2)))
 
 

@@ -35,7 +35,7 @@ def test_a_relation_has_one_pass_at_a_time():
     source = as_source(connect().sql("select * from arrow_rows"), block_rows=2)
     blocks = source.blocks()
     next(blocks)
-    with pytest.raises(jt.InvalidData, match=r"open result.*connection\.cursor\(\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"open result.*connection\.cursor\(\)"):
         next(source.blocks())
     del blocks
     assert len(list(source.blocks())) == 3
@@ -45,14 +45,14 @@ def test_a_relation_has_one_pass_at_a_time():
 
 def test_a_query_that_fails_is_one_sentence():
     relation = connect().sql("select a, (10 / (b - 2))::int as b, a::int as c from arrow_rows")
-    with pytest.raises(jt.InvalidData, match="DuckDB cannot run the relation: Conversion Error") as found:
+    with pytest.raises(jt.errors.InvalidData, match="DuckDB cannot run the relation: Conversion Error") as found:
         collect(as_source(relation))
     assert "\n" not in str(found.value)
     lazy = pl.LazyFrame({"a": ["x", "y"]}).with_columns(b=pl.col("a").cast(pl.Int64))
-    with pytest.raises(jt.InvalidData, match="Polars cannot collect the lazy frame") as found:
+    with pytest.raises(jt.errors.InvalidData, match="Polars cannot collect the lazy frame") as found:
         collect(as_source(lazy))
     assert "\n" not in str(found.value)
-    with pytest.raises(jt.InvalidData, match="Polars cannot collect the lazy frame"):
+    with pytest.raises(jt.errors.InvalidData, match="Polars cannot collect the lazy frame"):
         as_source(lazy.select("none"))
 
 
@@ -77,11 +77,11 @@ def test_types_that_declare_an_order_keep_it():
 
 def test_a_record_batch_reader_is_read_once():
     reader = TABLE.to_reader()
-    with pytest.raises(jt.InvalidData, match=r"can be read once.*declare `variables`"):
+    with pytest.raises(jt.errors.InvalidData, match=r"can be read once.*declare `variables`"):
         as_source(reader)
     source = as_source(reader, jt.Dataset(TABLE).variables)
     assert len(collect(source)) == 5
-    with pytest.raises(jt.InvalidData, match="record-batch reader was read already"):
+    with pytest.raises(jt.errors.InvalidData, match="record-batch reader was read already"):
         collect(source)
 
 
@@ -90,7 +90,7 @@ def test_files_of_a_dataset_that_changed_are_refused(tmp_path):
     source = as_source(pyarrow.dataset.dataset(path))
     assert len(collect(source)) == 5
     write(path, pa.concat_tables([TABLE, TABLE]))
-    with pytest.raises(jt.InvalidData, match=r"r\.parquet has changed"):
+    with pytest.raises(jt.errors.InvalidData, match=r"r\.parquet has changed"):
         collect(source)
 
 
@@ -117,13 +117,13 @@ def test_the_keys_of_a_partitioned_folder_are_columns(tmp_path):
 
 
 def test_folders_that_are_no_table_are_refused(tmp_path):
-    with pytest.raises(jt.InvalidData, match="holds no CSV and no Parquet file"):
+    with pytest.raises(jt.errors.InvalidData, match="holds no CSV and no Parquet file"):
         as_source(tmp_path)
     write(tmp_path / "a=1" / "0.parquet")
-    with pytest.raises(jt.InvalidData, match="has a column 'a', which is also a key of its folder"):
+    with pytest.raises(jt.errors.InvalidData, match="has a column 'a', which is also a key of its folder"):
         as_source(tmp_path)
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(jt.InvalidData, match=r"notes\.txt is neither"):
+    with pytest.raises(jt.errors.InvalidData, match=r"notes\.txt is neither"):
         as_source(tmp_path)
 
 

@@ -50,7 +50,7 @@ def test_an_empty_file_is_refused(tmp_path):
 def test_a_file_without_rows_has_no_states_but_takes_declared_ones(tmp_path, kind):
     path = tmp_path / f"r.{kind}"
     pq.write_table(pa.table({"a": pa.array([], pa.string())}), path) if kind == "parquet" else path.write_text("a\n")
-    refused(jt.InvalidData, "column 'a' has no observed value", lambda: as_source(path).variables)
+    refused(jt.errors.InvalidData, "column 'a' has no observed value", lambda: as_source(path).variables)
     blocks = list(as_source(path, [jt.Variable("a", 2)]).blocks())
     assert [len(block.rows) for block in blocks] == [0]
 
@@ -59,13 +59,15 @@ def test_a_file_without_rows_has_no_states_but_takes_declared_ones(tmp_path, kin
 def test_files_with_other_columns_are_refused_before_any_row_is_read(tmp_path, kind):
     write(tmp_path / f"0.{kind}", a=["x"], b=["y"])
     write(tmp_path / f"1.{kind}", a=["x"], c=["y"])
-    refused(jt.InvalidData, rf"1\.{kind} lacks 'b', which .*0\.{kind} has", lambda: as_source(f"{tmp_path}/*.{kind}"))
+    refused(
+        jt.errors.InvalidData, rf"1\.{kind} lacks 'b', which .*0\.{kind} has", lambda: as_source(f"{tmp_path}/*.{kind}")
+    )
 
 
 def test_files_of_two_kinds_and_patterns_without_files_are_refused(tmp_path):
     files = [write(tmp_path / "0.csv", a=["x"]), write(tmp_path / "0.parquet", a=["x"])]
-    refused(jt.InvalidData, "must be of one kind", lambda: as_source(files))
-    refused(jt.InvalidData, "no file matches", lambda: as_source(f"{tmp_path}/*.txt"))
+    refused(jt.errors.InvalidData, "must be of one kind", lambda: as_source(files))
+    refused(jt.errors.InvalidData, "no file matches", lambda: as_source(f"{tmp_path}/*.txt"))
     with pytest.raises(FileNotFoundError):
         as_source(tmp_path / "none.csv")
 
@@ -76,7 +78,9 @@ def test_a_column_that_changes_from_floats_to_text_is_refused(tmp_path):
     for order in ("01", "10"):
         paths = [tmp_path / f"{number}.parquet" for number in order]
         refused(
-            jt.InvalidData, rf"'a' holds floats and, in .*{order[1]}\.parquet", lambda p=paths: as_source(p).variables
+            jt.errors.InvalidData,
+            rf"'a' holds floats and, in .*{order[1]}\.parquet",
+            lambda p=paths: as_source(p).variables,
         )
     states = [jt.Variable("a", ["0.5", "1.5", "x", "y"])]
     both = as_source([tmp_path / "0.parquet", tmp_path / "1.parquet"], states)
@@ -96,9 +100,9 @@ def test_vectors_of_other_lengths_are_refused(tmp_path):
     write(tmp_path / "0.parquet", a=[[1.0, 2.0]])
     write(tmp_path / "1.parquet", a=[[1.0, 2.0, 3.0]])
     paths = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
-    refused(jt.InvalidData, r"'a' holds vectors of length 3 in .*1\.parquet", lambda: as_source(paths).variables)
+    refused(jt.errors.InvalidData, r"'a' holds vectors of length 3 in .*1\.parquet", lambda: as_source(paths).variables)
     vector = [jt.Variable("a", dimension=2)]
-    refused(jt.InvalidData, r"vector of length 2.*1\.parquet", lambda: collect(as_source(paths, vector)))
+    refused(jt.errors.InvalidData, r"vector of length 2.*1\.parquet", lambda: collect(as_source(paths, vector)))
 
 
 def test_files_of_vectors_of_which_some_have_only_holes_are_read_whole(tmp_path):
@@ -110,17 +114,17 @@ def test_files_of_vectors_of_which_some_have_only_holes_are_read_whole(tmp_path)
         whole = jt.Dataset([paths[number] for number in order])
         assert whole.variables == (jt.Variable("a", dimension=2),)
         assert whole == collect(as_source([paths[number] for number in order]))
-    refused(jt.InvalidData, "column 'a' holds vectors of 2 numbers in one file", lambda: jt.Dataset(paths))
+    refused(jt.errors.InvalidData, "column 'a' holds vectors of 2 numbers in one file", lambda: jt.Dataset(paths))
 
 
 def test_a_label_that_is_no_state_names_file_row_group_row_and_column(tmp_path):
     write(tmp_path / "r.parquet", a=["x", "y", "x", "y", "z", "x"])
     source = as_source(tmp_path / "r.parquet", [jt.Variable("a", ["x", "y"])], block_rows=2)
     text = r"variable 'a' has no state 'z' in row 4 of .*r\.parquet \(row group 1\)"
-    refused(jt.UnknownState, text, lambda: list(source.blocks()))
+    refused(jt.errors.UnknownState, text, lambda: list(source.blocks()))
     write(tmp_path / "r.csv", a=["x", "y", "x", "y", "z", "x"])
     source = as_source(tmp_path / "r.csv", [jt.Variable("a", ["x", "y"])], block_rows=2)
-    refused(jt.UnknownState, r"'a' has no state 'z' in line 6 of .*r\.csv", lambda: list(source.blocks()))
+    refused(jt.errors.UnknownState, r"'a' has no state 'z' in line 6 of .*r\.csv", lambda: list(source.blocks()))
 
 
 @KINDS
@@ -129,7 +133,7 @@ def test_a_file_that_changed_between_two_passes_is_refused(tmp_path, kind):
     source = as_source(path)
     assert len(source.variables) == 1
     write(path, a=["x", "zzzzz", "y"])
-    refused(jt.InvalidData, rf"r\.{kind} has changed since this source was made", lambda: list(source.blocks()))
+    refused(jt.errors.InvalidData, rf"r\.{kind} has changed since this source was made", lambda: list(source.blocks()))
 
 
 @KINDS
@@ -141,42 +145,48 @@ def test_a_file_that_changed_in_secret_is_refused_at_the_first_new_label(tmp_pat
     write(path, a=["x", "z"])
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    text = refused(jt.UnknownState, r"'a' has no state 'z' in (row 1|line 3)", lambda: list(source.blocks()))
+    text = refused(jt.errors.UnknownState, r"'a' has no state 'z' in (row 1|line 3)", lambda: list(source.blocks()))
     assert "the same rows at each pass" in text
 
 
 def test_a_function_that_gives_other_rows_later_is_refused():
     frames = iter([[{"a": ["x"]}], [{"a": ["x"]}], [{"a": ["y"]}], []])
     source = as_source(lambda: next(frames))
-    refused(jt.UnknownState, r"no state 'y' in row 0 of frame 0.*same rows at each pass", lambda: list(source.blocks()))
-    refused(jt.InvalidData, "gave no frame in this pass", lambda: list(source.blocks()))
+    refused(
+        jt.errors.UnknownState,
+        r"no state 'y' in row 0 of frame 0.*same rows at each pass",
+        lambda: list(source.blocks()),
+    )
+    refused(jt.errors.InvalidData, "gave no frame in this pass", lambda: list(source.blocks()))
 
 
 def test_an_iterator_is_read_once():
     frames = ({"a": ["x", "y"]} for _ in range(2))
-    refused(jt.InvalidData, "can be read once.*declare `variables`, or give a function", lambda: as_source(frames))
+    refused(
+        jt.errors.InvalidData, "can be read once.*declare `variables`, or give a function", lambda: as_source(frames)
+    )
     source = as_source(({"a": ["x", "y"]} for _ in range(2)), [jt.Variable("a", ["x", "y"])])
     assert source.names == ("a",)
     assert len(collect(source)) == 4
-    refused(jt.InvalidData, "read already.*give a function that returns a new iterator", lambda: collect(source))
+    refused(jt.errors.InvalidData, "read already.*give a function that returns a new iterator", lambda: collect(source))
 
 
 def test_what_gives_no_frames_is_refused(tmp_path):
     states = [jt.Variable("a", ["x", "y"])]
-    refused(jt.InvalidData, "there is no frame", lambda: as_source(iter([]), states))
-    refused(jt.InvalidData, "there is no frame", lambda: as_source(lambda: iter(())))
-    refused(jt.InvalidData, "item 0 is 'rows.csv'", lambda: as_source(iter(["rows.csv"]), states))
-    refused(jt.InvalidData, "returned a DataFrame", lambda: as_source(lambda: pd.DataFrame({"a": ["x"]})))
-    refused(jt.InvalidData, "returned an int", lambda: as_source(lambda: 3))
+    refused(jt.errors.InvalidData, "there is no frame", lambda: as_source(iter([]), states))
+    refused(jt.errors.InvalidData, "there is no frame", lambda: as_source(lambda: iter(())))
+    refused(jt.errors.InvalidData, "item 0 is 'rows.csv'", lambda: as_source(iter(["rows.csv"]), states))
+    refused(jt.errors.InvalidData, "returned a DataFrame", lambda: as_source(lambda: pd.DataFrame({"a": ["x"]})))
+    refused(jt.errors.InvalidData, "returned an int", lambda: as_source(lambda: 3))
     for function in (len, lambda path: [{"a": [path]}]):
-        refused(jt.InvalidData, "is called without arguments", lambda f=function: as_source(f))
-    refused(jt.InvalidData, "got int.*frame 0", lambda: as_source(iter([3]), states))
+        refused(jt.errors.InvalidData, "is called without arguments", lambda f=function: as_source(f))
+    refused(jt.errors.InvalidData, "got int.*frame 0", lambda: as_source(iter([3]), states))
     other = as_source(iter([{"a": ["x"]}, {"b": ["x"]}]), states)
-    refused(jt.InvalidData, "frame 1 lacks 'a', which frame 0 has", lambda: collect(other))
+    refused(jt.errors.InvalidData, "frame 1 lacks 'a', which frame 0 has", lambda: collect(other))
     uneven = as_source(iter([{"a": ["x"]}, {"a": ["x", "y"], "b": ["x"]}]), states)
-    refused(jt.InvalidData, "frame 0 lacks 'b'", lambda: collect(uneven))
+    refused(jt.errors.InvalidData, "frame 0 lacks 'b'", lambda: collect(uneven))
     lengths = as_source(iter([{"a": ["x"], "b": [1]}, {"a": ["x", "y"], "b": [1]}]), [*states, jt.Variable("b", 2)])
-    refused(jt.InvalidData, "equally long.*frame 1", lambda: collect(lengths))
+    refused(jt.errors.InvalidData, "equally long.*frame 1", lambda: collect(lengths))
 
 
 def test_wrong_arguments_are_refused(tmp_path):

@@ -115,8 +115,8 @@ def test_states_and_holes_are_those_of_the_rows_in_memory(cells, block_rows):
 def check_same(kind: str, table: pa.Table, folder: Path, block_rows: int, *, is_text: bool) -> None:
     try:
         whole = jt.Dataset(SOURCES[kind].make(table, folder) if is_text else table)
-    except jt.InvalidData as error:
-        with pytest.raises(jt.InvalidData, match=re.escape(str(error).rpartition(": ")[2][:20])):
+    except jt.errors.InvalidData as error:
+        with pytest.raises(jt.errors.InvalidData, match=re.escape(str(error).rpartition(": ")[2][:20])):
             collect(make(kind, table, folder, block_rows=block_rows))
         return
     found = collect(make(kind, table, folder, block_rows=block_rows))
@@ -150,7 +150,7 @@ def test_a_declared_order_stays_and_an_unseen_state_has_no_rows(kind, tmp_path):
 def test_a_label_that_is_no_state_is_refused_with_its_row(kind, tmp_path):
     table = pa.table({"size": ["mid", "low", "huge", "low"], "other": [1, 2, 1, 1]})
     declared = [jt.Variable("size", ["low", "mid"])]
-    with pytest.raises(jt.UnknownState, match=r"'size' has no state 'huge'.* (row|line) \d"):
+    with pytest.raises(jt.errors.UnknownState, match=r"'size' has no state 'huge'.* (row|line) \d"):
         collect(make(kind, table, tmp_path, declared=declared, extra="ignore"))
 
 

@@ -88,7 +88,7 @@ def test_answers_are_those_of_a_list_of_sequences(kind, name, tmp_path):
     for one, other in zip(paths, jt.most_probable(model, sequences), strict=True):
         assert np.array_equal(one.path, other.path)
     if given is None:
-        with pytest.raises(jt.InvalidData, match="read already"):
+        with pytest.raises(jt.errors.InvalidData, match="read already"):
             jt.fit(model, data(), group="patient", method=EM)
         return
     with warnings.catch_warnings():
@@ -141,11 +141,13 @@ def test_every_verb_refuses_the_same(name):
     table = table_of(columns(values))
     verbs = [jt.infer, jt.most_probable, jt.log_prob, jt.fit]
     for verb in verbs:
-        with pytest.raises(jt.InvalidData, match="a file or a source holds sequences by a key: give group="):
+        with pytest.raises(jt.errors.InvalidData, match="a file or a source holds sequences by a key: give group="):
             verb(model, "rows.csv")
-        with pytest.raises(jt.InvalidData, match="`group` says which rows are a sequence; leave `lengths` out"):
+        with pytest.raises(jt.errors.InvalidData, match="`group` says which rows are a sequence; leave `lengths` out"):
             verb(model, table, group="patient", lengths=LENGTHS)
-        with pytest.raises(jt.InvalidData, match="parts that a function returns carry their own lengths and weights"):
+        with pytest.raises(
+            jt.errors.InvalidData, match="parts that a function returns carry their own lengths and weights"
+        ):
             verb(model, list, lengths=LENGTHS)
 
 
@@ -161,7 +163,7 @@ def test_rows_in_memory_and_one_block_give_the_same_bits_for_any_number_of_threa
     found = []
     for threads in (1, 2, 4):
         jt.set_num_threads(threads)
-        with pytest.warns(jt.NotConvergedWarning):
+        with pytest.warns(jt.errors.NotConvergedWarning):
             found.append(jt.fit(model, blocks, group="patient", method=EM))
     jt.set_num_threads(None)
     assert found[0].model == found[1].model == found[2].model
@@ -205,7 +207,7 @@ def test_each_sequence_has_the_weight_of_its_rows():
     assert jt.statistics(CHAIN, as_source(table, weights="w"), group="patient") == expected
     assert jt.fit(CHAIN, table, group="patient", weights="w").model == jt.fit(CHAIN, cut(values), weights=weights).model
     table = table.set_column(2, "w", pa.array(np.arange(float(len(values)))))
-    with pytest.raises(jt.InvalidData, match="the rows of the sequence 'p2' have different weights"):
+    with pytest.raises(jt.errors.InvalidData, match="the rows of the sequence 'p2' have different weights"):
         jt.statistics(CHAIN, table, group="patient", weights="w")
 
 
@@ -213,14 +215,14 @@ def test_each_sequence_has_the_weight_of_its_rows():
 def test_a_key_that_comes_again_is_refused_with_its_row(block_rows):
     table = pa.table({"key": [1, 1, 2, 2, 3, 1], "x": np.arange(6.0)})
     message = r"the key 1 of 'key' comes again in row 5, after other keys; .* sort the rows by 'key'"
-    with pytest.raises(jt.InvalidData, match=message):
+    with pytest.raises(jt.errors.InvalidData, match=message):
         jt.log_prob(WALK, as_source(table, block_rows=block_rows), group="key")
 
 
 def test_wrong_tables_are_refused_in_a_sentence(tmp_path):
     table = table_of(numbers(draw_numbers(2)))
 
-    def refused(message: str, data=table, error=jt.InvalidData, **options) -> None:
+    def refused(message: str, data=table, error=jt.errors.InvalidData, **options) -> None:
         with pytest.raises(error, match=re.escape(message)):
             jt.log_prob(NUMBERS, data, **({"group": "patient"} | options))
 
@@ -237,9 +239,9 @@ def test_wrong_tables_are_refused_in_a_sentence(tmp_path):
     refused("a file or a source holds sequences by a key: give group=", "rows.csv", group=None)
     holes = table.set_column(0, "patient", pa.array([None, *table["patient"].to_pylist()[1:]]))
     refused("the key 'patient' is missing in row 0: each row has the key of its sequence", holes)
-    with pytest.raises(jt.UnknownState, match=r"'sky' has no state 'fog' in row 0"):
+    with pytest.raises(jt.errors.UnknownState, match=r"'sky' has no state 'fog' in row 0"):
         jt.fit(WEATHER, table_of({"sky": ["fog"] * sum(LENGTHS)}), group="patient")
-    with pytest.raises(jt.InvalidData, match="there is no step to learn from"):
+    with pytest.raises(jt.errors.InvalidData, match="there is no step to learn from"):
         jt.fit(WEATHER, table_of({"sky": ["sun"] * sum(LENGTHS)}).slice(0, 0), group="patient")
     never = jt.HiddenMarkovModel([1.0, 0.0], np.eye(2), np.eye(2), symbols=["sun", "rain"])
     with pytest.raises(jt.ImpossibleEvidence, match="sequence 'p10'"):

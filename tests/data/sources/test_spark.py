@@ -154,7 +154,7 @@ def test_types_are_states_numbers_and_vectors():
     ],
 )
 def test_what_has_no_states_is_refused_in_one_sentence(cell, sentence):
-    with pytest.raises(jt.InvalidData, match=sentence) as found:
+    with pytest.raises(jt.errors.InvalidData, match=sentence) as found:
         collect(as_source(select(f"{cell} as a", "id as b")))
     assert "\n" not in str(found.value)
     assert len(str(found.value)) < 400
@@ -163,12 +163,12 @@ def test_what_has_no_states_is_refused_in_one_sentence(cell, sentence):
 
 def test_frames_of_streams_and_of_ended_sessions_are_refused(tmp_path):
     stream = spark_session().readStream.format("rate").load()
-    with pytest.raises(jt.InvalidData, match="a stream without end"):
+    with pytest.raises(jt.errors.InvalidData, match="a stream without end"):
         as_source(stream)
     frame = as_spark_frame(ROWS, tmp_path)
     source = as_source(frame)
     spark_session().stop()
-    with pytest.raises(jt.InvalidData, match="session of the Spark frame has ended: make the frame anew"):
+    with pytest.raises(jt.errors.InvalidData, match="session of the Spark frame has ended: make the frame anew"):
         collect(source)
 
 
@@ -180,7 +180,9 @@ def test_workers_without_a_package_are_told_of_in_one_sentence(tmp_path):
         yield from batches
 
     frame = as_spark_frame(ROWS, tmp_path)
-    with pytest.raises(jt.InvalidData, match=r"No module named 'no_such_package' \(the Python of the workers lacks it"):
+    with pytest.raises(
+        jt.errors.InvalidData, match=r"No module named 'no_such_package' \(the Python of the workers lacks it"
+    ):
         collect(as_source(frame.mapInArrow(read, frame.schema)))
 
 
@@ -193,7 +195,7 @@ def test_predictions_stay_in_spark_beside_columns_of_any_type(tmp_path):
     assert [row.s.a for row in rows] == ROWS["tub"].to_pylist()
     beliefs = jt.infer(ASIA, ROWS.drop_columns(["lung"]), targets=["lung"])["lung"]
     assert np.array_equal([row["P(lung=yes)"] for row in rows], beliefs["yes"])
-    with pytest.raises(jt.InvalidData, match="'i' of the Spark frame has the type interval year"):
+    with pytest.raises(jt.errors.InvalidData, match="'i' of the Spark frame has the type interval year"):
         add_predictions(ASIA, frame.selectExpr("*", "interval 1 year as i"), ["lung"])
 
 

@@ -49,7 +49,7 @@ def test_a_label_null_is_no_hole(engine, tmp_path):
     table = pa.table({"a": ["null", None, "x", "null"]})
     found = collect(as_source(given(engine, table, tmp_path), [jt.Variable("a", ["x", "null"])]))
     assert found.to_dict() == {"a": ["null", None, "x", "null"]}
-    with pytest.raises(jt.InvalidData, match="'a' is missing in"):
+    with pytest.raises(jt.errors.InvalidData, match="'a' is missing in"):
         jt.statistics(jt.DirectedGraph(nodes=["a"]), found)
 
 
@@ -63,7 +63,7 @@ def test_booleans_and_whole_numbers(engine, tmp_path):
 def test_dates_are_refused_only_where_they_are_asked_for(engine, tmp_path):
     when = pa.array([dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1)], pa.timestamp("s"))
     data = given(engine, pa.table({"a": ["x", "y"], "when": when}), tmp_path)
-    with pytest.raises(jt.InvalidData, match="'when' holds dates or times"):
+    with pytest.raises(jt.errors.InvalidData, match="'when' holds dates or times"):
         _ = as_source(data).variables
     assert jt.statistics(jt.DirectedGraph(nodes=["a"]), data)["a"].counts.tolist() == [1, 1]
 
@@ -83,7 +83,7 @@ def test_a_table_without_rows(engine, tmp_path):
     graph, declared = jt.DirectedGraph.parse("a -> b"), [jt.Variable("a", ["x", "y"]), jt.Variable("b", 2)]
     data = given(engine, table, tmp_path)
     assert jt.statistics(graph, as_source(data, declared), variables=declared).weight == 0
-    with pytest.raises(jt.InvalidData, match="column 'a' has no observed value"):
+    with pytest.raises(jt.errors.InvalidData, match="column 'a' has no observed value"):
         jt.statistics(graph, data)
 
 
@@ -112,6 +112,6 @@ def test_sqlite_columns_that_hold_other_types_are_refused_in_a_sentence(tmp_path
         connection.execute("create table r (n integer)")
         connection.executemany("insert into r values (?)", [(1,), ("many",)])
     connection.close()
-    with pytest.raises(jt.InvalidData, match="the engine of the Ibis table cannot run the query") as found:
+    with pytest.raises(jt.errors.InvalidData, match="the engine of the Ibis table cannot run the query") as found:
         collect(as_source(ibis.sqlite.connect(tmp_path / "r.db").table("r")))
     assert "\n" not in str(found.value)

@@ -24,7 +24,7 @@ def test_a_marker_among_the_numbers_of_a_file_is_told_with_the_option_that_reads
         assert told[0].startswith(f"the columns 'age', 'income' hold numbers and the text {marker!r}")
         assert f'missing="{marker}"' in told[0]
         assert recwarn[0].filename == __file__
-    jt.Dataset(data), data.only(["age"]), jt.missingness(data)  # a dataset is not told of again
+    jt.Dataset(data), data.only(["age"]), jt.evaluation.missingness(data)  # a dataset is not told of again
     read = jt.Dataset(file, missing=marker)
     assert read.to_dict()["age"] == [31, None, 40]
     assert read.variable("income").is_real
@@ -34,13 +34,13 @@ def test_a_marker_among_the_numbers_of_a_file_is_told_with_the_option_that_reads
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=lambda kind: kind.__module__)
 def test_frames_are_told_of_as_files_are(frame, tmp_path):
     rows = {"age": ["31", "40", "NA"], "region": ["a", "b", "NA"], "day": ["1", "2", "3+"]}
-    with pytest.warns(jt.TextColumnWarning) as told:
+    with pytest.warns(jt.errors.TextColumnWarning) as told:
         jt.Dataset(frame(rows))
     assert len(told) == 1  # a frame has None for what is missing, so that NA among states is one
     assert str(told[0].message).startswith("the column 'age' holds numbers and the text 'NA', so that each different")
     assert "pd.to_numeric(rows['age'], errors='coerce')" in str(told[0].message)
     pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
-    with pytest.warns(jt.TextColumnWarning) as told:
+    with pytest.warns(jt.errors.TextColumnWarning) as told:
         jt.Dataset(tmp_path / "rows.csv")
     assert str(told[1].message).startswith(
         "the column 'region' has the state 'NA', by which files mark a missing value"
@@ -49,14 +49,14 @@ def test_frames_are_told_of_as_files_are(frame, tmp_path):
 
 def test_a_source_is_told_of_as_its_rows_are(tmp_path):
     (tmp_path / "rows.csv").write_text("age\n31\nNA\n40\n")
-    with pytest.warns(jt.TextColumnWarning, match='missing="NA"'):
+    with pytest.warns(jt.errors.TextColumnWarning, match='missing="NA"'):
         assert as_source(tmp_path / "rows.csv").variables[0].num_states == 3
 
 
 def test_decimal_commas_are_told_and_read(tmp_path):
     file = tmp_path / "rows.csv"
     file.write_text("sex;glucose;age\nf;5,25;31\nm;;40\nf;6;NA\n")
-    with pytest.warns(jt.TextColumnWarning) as told:
+    with pytest.warns(jt.errors.TextColumnWarning) as told:
         jt.Dataset(file)
     assert str(told[0].message).startswith("the column 'glucose' holds numbers with a decimal comma, such as '5,25'")
     assert 'decimal=","' in str(told[0].message)
@@ -64,11 +64,13 @@ def test_decimal_commas_are_told_and_read(tmp_path):
     assert read.to_dict() == {"sex": ["f", "m", "f"], "glucose": [5.25, None, 6.0], "age": [31, 40, None]}
     frame = pd.read_csv(file, sep=";")
     assert jt.Dataset(frame, read.variables, decimal=",") == jt.Dataset(frame, decimal=",") == read
-    with pytest.raises(jt.InvalidData, match=r"'5,25' in line 2 of .*rows\.csv is not a number \(decimal=\",\" reads"):
+    with pytest.raises(
+        jt.errors.InvalidData, match=r"'5,25' in line 2 of .*rows\.csv is not a number \(decimal=\",\" reads"
+    ):
         jt.Dataset(file, read.variables, missing="NA")
-    with pytest.raises(jt.UnknownState, match=r"no state '7' in row 0; known are 0, 1$"):
+    with pytest.raises(jt.errors.UnknownState, match=r"no state '7' in row 0; known are 0, 1$"):
         jt.Dataset({"x": ["7"]}, [jt.Variable("x", 2)])
-    with pytest.raises(jt.InvalidData, match="decimal"):
+    with pytest.raises(jt.errors.InvalidData, match="decimal"):
         jt.Dataset(file, decimal=";")
 
 
@@ -89,7 +91,9 @@ def test_dates_are_told_of_however_they_are_written():
     written = [DATES, [f"{date}T08:30:00Z" for date in DATES], [f"{date} 8:30" for date in DATES]]
     written += [[f"{day}.{month}.24" for day in (1, 12, 31) for month in range(1, 7)], [*DATES, "NA"]]
     assert [look and look.kind for look in map(find_look, map(Summary, written))] == ["date"] * 5
-    with pytest.warns(jt.TextColumnWarning, match=r"'visit' holds dates, such as '2024-01-01'.*rows.drop\(columns="):
+    with pytest.warns(
+        jt.errors.TextColumnWarning, match=r"'visit' holds dates, such as '2024-01-01'.*rows.drop\(columns="
+    ):
         data = jt.Dataset({"visit": DATES * 2, "x": [0, 1, 1] * 10})
     jt.learn_structure(data.take(np.arange(15)), method="hill-climbing")  # said once: it is no identifier besides
 
@@ -113,5 +117,7 @@ DAYS = pd.to_datetime(DATES)
     ids=lambda cells: f"{type(cells).__module__}.{type(cells).__name__}",
 )
 def test_dates_and_times_are_refused_with_what_to_do(cells):
-    with pytest.raises(jt.InvalidData, match=r"'visit' holds dates or times, .* --ignore visit at .* such as the year"):
+    with pytest.raises(
+        jt.errors.InvalidData, match=r"'visit' holds dates or times, .* --ignore visit at .* such as the year"
+    ):
         jt.Dataset({"visit": cells})

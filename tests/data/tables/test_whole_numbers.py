@@ -74,7 +74,7 @@ def test_more_whole_numbers_than_bins_are_cut_and_others_are_kept():
     assert (kept.cuts, kept.whole) == ({}, ("x",))
     assert type(kept).from_json(kept.to_json()) == kept
     assert kept.transform({"x": [7.0, None]}).variable("x") == jt.Variable("x", [7])
-    with pytest.raises(jt.InvalidData, match=r"'x' held whole numbers only .* row 1 has 0\.5"):
+    with pytest.raises(jt.errors.InvalidData, match=r"'x' held whole numbers only .* row 1 has 0\.5"):
         kept.transform({"x": [7.0, 0.5]})
     assert BayesianNetworkClassifier(discretize=None).fit(many, list("ababab")).model_.variable("x").num_states == 6
     assert BayesianNetworkClassifier(discretize=3).fit(many, list("ababab")).model_.variable("x").num_states == 3
@@ -85,7 +85,7 @@ def test_a_cell_that_is_no_whole_number_any_more_is_refused_with_its_row(cell):
     """The column held whole numbers when its states were found; beyond 2⁵³ doubles skip some."""
     cuts = jt.Discretizer(2).fit({"x": np.arange(20.0), "rooms": [1.0, 2.0] * 10})
     assert cuts.transform({"x": [0.0], "rooms": [2.0]}).to_dict()["rooms"] == [2]
-    with pytest.raises(jt.InvalidData, match=r"column 'rooms' held whole numbers only .*row 1 has"):
+    with pytest.raises(jt.errors.InvalidData, match=r"column 'rooms' held whole numbers only .*row 1 has"):
         cuts.transform({"x": [0.0, 1.0], "rooms": [1.0, cell]})
 
 

@@ -47,7 +47,7 @@ def test_holes_and_weights_are_taken(visible):
     filled = machine.impute(frame)
     assert not np.isnan(filled).any()
     assert np.array_equal(filled[~np.isnan(rows)], rows[~np.isnan(rows)])
-    with pytest.raises(jt.InvalidData, match="use impute"):
+    with pytest.raises(jt.errors.InvalidData, match="use impute"):
         machine.gibbs(frame)
 
 
@@ -61,11 +61,11 @@ def test_a_large_machine_says_that_its_log_z_is_estimated():
 
 
 def test_wrong_options_get_a_sentence():
-    with pytest.raises(jt.InvalidData, match="n_components"):
+    with pytest.raises(jt.errors.InvalidData, match="n_components"):
         RestrictedBoltzmannMachine(0).fit(ROWS)
-    with pytest.raises(jt.InvalidData, match="visible"):
+    with pytest.raises(jt.errors.InvalidData, match="visible"):
         RestrictedBoltzmannMachine(2, visible="poisson").fit(ROWS)
-    with pytest.raises(jt.InvalidData, match="0 or 1"):
+    with pytest.raises(jt.errors.InvalidData, match="0 or 1"):
         RestrictedBoltzmannMachine(2, binarize=None).fit(ROWS + 1)
 
 

@@ -206,7 +206,7 @@ def test_states_that_fit_has_not_seen_are_missing_with_one_warning(asia):
 def test_impossible_rows_get_the_class_by_itself_and_a_warning():
     classifier = BayesianNetworkClassifier.from_model(ASIA, "lung")
     rows = [{"either": "no", "tub": "yes"}, {"either": "yes"}]
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 2 rows"):
         found = classifier.predict_proba(rows)
     assert found[0] == pytest.approx([0.945, 0.055])
     assert found[1, 1] == jt.infer(ASIA, {"either": "yes"})["lung"]["yes"]
@@ -305,14 +305,14 @@ def test_what_cannot_be_learned_is_refused_in_a_sentence(fit, words):
 
 
 def test_nothing_to_compare_with_is_refused(asia):
-    with pytest.raises(jt.InvalidData, match="nothing to compare with"):
+    with pytest.raises(jt.errors.InvalidData, match="nothing to compare with"):
         asia.score(QUERY, [None] * 50)
-    with pytest.raises(jt.InvalidData, match="X has no column 'lung'"):
+    with pytest.raises(jt.errors.InvalidData, match="X has no column 'lung'"):
         asia.score(QUERY)
 
 
 def test_unknown_columns_are_refused(asia):
-    with pytest.raises(jt.InvalidData, match="'smokes' was unseen at fit time; did you mean 'smoke'"):
+    with pytest.raises(jt.errors.InvalidData, match="'smokes' was unseen at fit time; did you mean 'smoke'"):
         asia.predict(QUERY.rename(columns={"smoke": "smokes"}))
 
 

@@ -151,9 +151,9 @@ def test_rows_in_parts_are_rows_at_once():
         for part in (slice(0, 90), slice(90, 200), slice(200, None)):
             streamed.partial_fit(rows[part], own[part], classes=np.unique(own))
         assert streamed.predict_proba(rows) == pytest.approx(whole)
-    with pytest.raises(jt.UnknownState, match=r"'other'.*classes=\["):
+    with pytest.raises(jt.errors.UnknownState, match=r"'other'.*classes=\["):
         streamed.partial_fit(cells[:2], ["other", "other"])
-    with pytest.raises(jt.Unsupported, match="use fit"):
+    with pytest.raises(jt.errors.Unsupported, match="use fit"):
         streamed.partial_fit(np.full((3, 3), np.nan), [0, 1, 2])
 
 
@@ -190,7 +190,7 @@ def test_a_toy_corpus_by_hand():
     theirs = make_pipeline(CountVectorizer(binary=True), naive_bayes.BernoulliNB()).fit(SPAM + HAM, y)
     assert binary.predict_proba(SPAM) == pytest.approx(theirs.predict_proba(SPAM))
     never = NaiveBayes(alpha=0.0).fit(sp.csr_matrix([[1.0, 0.0], [2.0, 0.0]]), [0, 1])
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 1 rows"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 1 rows"):
         found = never.predict_proba(sp.csr_matrix([[0.0, 1.0]]))
     assert found[0] == pytest.approx([0.5, 0.5])
 
@@ -327,7 +327,7 @@ def test_bayesian_classes_are_wider():
     point, bayes = (QuadraticDiscriminantAnalysis(estimate=each).fit(cells, y) for each in ("point", "bayes"))
     far = 10.0 * cells
     assert bayes.predict_proba(far).max(axis=1).mean() < point.predict_proba(far).max(axis=1).mean()
-    assert isinstance(bayes.model_.densities[0], jt.MultivariateStudentT)
+    assert isinstance(bayes.model_.densities[0], jt.families.MultivariateStudentT)
 
 
 # --- exponential families --------------------------------------------------------------------------------------------
@@ -446,7 +446,7 @@ def test_discriminant_directions_are_those_of_scikit_learn(columns):
     np.testing.assert_allclose(
         scores - scores[:, :1], ours.predict_log_proba(rows) - ours.predict_log_proba(rows)[:, :1]
     )
-    with pytest.raises(jt.InvalidData, match="n_components cannot be larger"):
+    with pytest.raises(jt.errors.InvalidData, match="n_components cannot be larger"):
         LinearDiscriminantAnalysis(n_components=3).fit(rows, labels)
 
 

@@ -61,5 +61,5 @@ def test_weights_are_repeated_rows_in_batch():
 def test_holes_and_limits_are_said():
     with pytest.raises(ValueError, match="NaN"):
         Perceptron().fit([[np.nan], [1.0]], [0, 1])
-    with pytest.warns(jt.NotConvergedWarning, match="last of 5 passes"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 5 passes"):
         Perceptron(max_iter=5).fit([[0.0], [1.0], [2.0]], [0, 1, 0])

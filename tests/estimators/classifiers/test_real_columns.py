@@ -84,9 +84,9 @@ def test_structures_are_learned_from_mixed_columns(structure):
 def test_what_cannot_be_told_is_refused():
     X, y = draw_rows()  # noqa: N806
     mine = BayesianNetworkClassifier(discretize=None).fit(X, y)
-    with pytest.raises(jt.Unsupported, match="'x0' is real-valued"):
+    with pytest.raises(jt.errors.Unsupported, match="'x0' is real-valued"):
         mine.predict_proba(X, target="x0")
-    with pytest.raises(jt.InvalidData, match="the line of 'x0' is not determined in the rows with y=1"):
+    with pytest.raises(jt.errors.InvalidData, match="the line of 'x0' is not determined in the rows with y=1"):
         BayesianNetworkClassifier(discretize=None).fit([[0.5], [1.5], [2.5]], ["0", "0", "1"])
 
 

@@ -53,5 +53,5 @@ def test_holes_and_weights_are_taken(kind):
 def test_pipelines_and_names():
     found = make_pipeline(StandardScaler(), FactorAnalysis(2)).fit(table(0.1))
     assert found.get_feature_names_out().tolist() == ["factoranalysis0", "factoranalysis1"]
-    with pytest.raises(jt.InvalidData, match="more than the 7 columns"):
+    with pytest.raises(jt.errors.InvalidData, match="more than the 7 columns"):
         FactorAnalysis(8).fit(table())

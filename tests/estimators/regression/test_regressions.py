@@ -48,19 +48,19 @@ def test_the_words_mean_the_same_as_in_scikit_learn(number, penalty, class_weigh
 
 def test_no_penalty_refuses_classes_that_are_separable():
     rows, labels = load_iris(return_X_y=True)
-    with pytest.raises(jt.InvalidData, match="a hyperplane separates the classes exactly"):
+    with pytest.raises(jt.errors.InvalidData, match="a hyperplane separates the classes exactly"):
         LogisticRegression(penalty=None).fit(rows, labels)
     assert LogisticRegression().fit(rows, labels).score(rows, labels) > 0.95
 
 
 def test_limits_of_the_search():
-    with pytest.warns(jt.NotConvergedWarning, match="max_steps=2"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="max_steps=2"):
         short = LogisticRegression(max_iter=2).fit(ROWS, LABELS[3])
     assert short.n_iter_ == 2
     loose = LogisticRegression(tol=0.5).fit(ROWS, LABELS[3])
     assert loose.n_iter_ < LogisticRegression().fit(ROWS, LABELS[3]).n_iter_
     counts = RNG.poisson(np.exp(ROWS[:, 0]))
-    with pytest.warns(jt.NotConvergedWarning, match="max_steps=1"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="max_steps=1"):
         GeneralizedLinearModel(jt.Poisson, max_iter=1).fit(ROWS, counts)
 
 
@@ -109,5 +109,5 @@ def test_a_score_with_an_exposure_is_against_the_best_constant_rate():
     ],
 )
 def test_wrong_settings_are_refused_in_a_sentence(options, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         LogisticRegression(**options).fit(ROWS, LABELS[2])

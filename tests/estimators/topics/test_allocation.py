@@ -40,7 +40,7 @@ def test_the_bound_is_that_of_the_verbs():
     assert ours.score_samples(COUNTS[30:40]) == pytest.approx(bound, rel=1e-6)
     assert ours.score(COUNTS[30:40]) == pytest.approx(bound.sum(), rel=1e-6)
     assert ours.perplexity(COUNTS[30:40]) == pytest.approx(np.exp(-bound.sum() / COUNTS[30:40].sum()), rel=1e-6)
-    with pytest.raises(jt.InvalidData, match="has none"):
+    with pytest.raises(jt.errors.InvalidData, match="has none"):
         ours.perplexity(np.zeros((1, 12)))
 
 

@@ -34,7 +34,9 @@ def test_two_gaussians_are_mistaken_with_probability_phi_of_minus_one():
     found = classification_error(TWO)
     assert found.value == pytest.approx(norm.cdf(-1), abs=1e-12)
     assert found.exact
-    assert found.value == pytest.approx(jt.bayes_error(jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)), abs=1e-12)
+    assert found.value == pytest.approx(
+        jt.evaluation.bayes_error(jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)), abs=1e-12
+    )
 
 
 @given(seed=SEEDS)
@@ -158,14 +160,18 @@ def test_regions_of_a_classifier_of_scikit_learn_are_drawn():
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: classification_error(3), jt.InvalidData, "must be a GenerativeClassifier"),
-        (lambda: classification_error(TWO, lambda x: ["?"] * len(x)), jt.Unsupported, "none of '-', '\\+'"),
-        (lambda: classification_error(TWO, lambda x: "+"), jt.InvalidData, "a decision, a label, for each"),
-        (lambda: conditional_error(TWO, [0.0], ["+", "-"]), jt.InvalidData, "a decision, a label, for each of 1 rows"),
-        (lambda: decision_regions(TWO, 1, -1), jt.InvalidData, "low has the smaller"),
-        (lambda: decision_regions(3, 0, 1), jt.Unsupported, "a rule is a function"),
-        (lambda: nearest_neighbor_bounds(0.6), jt.InvalidData, "at most 0.5"),
-        (lambda: decision_regions(TWO, 0, np.inf), jt.InvalidData, "finite"),
+        (lambda: classification_error(3), jt.errors.InvalidData, "must be a GenerativeClassifier"),
+        (lambda: classification_error(TWO, lambda x: ["?"] * len(x)), jt.errors.Unsupported, "none of '-', '\\+'"),
+        (lambda: classification_error(TWO, lambda x: "+"), jt.errors.InvalidData, "a decision, a label, for each"),
+        (
+            lambda: conditional_error(TWO, [0.0], ["+", "-"]),
+            jt.errors.InvalidData,
+            "a decision, a label, for each of 1 rows",
+        ),
+        (lambda: decision_regions(TWO, 1, -1), jt.errors.InvalidData, "low has the smaller"),
+        (lambda: decision_regions(3, 0, 1), jt.errors.Unsupported, "a rule is a function"),
+        (lambda: nearest_neighbor_bounds(0.6), jt.errors.InvalidData, "at most 0.5"),
+        (lambda: decision_regions(TWO, 0, np.inf), jt.errors.InvalidData, "finite"),
     ],
 )
 def test_what_has_no_answer_is_refused_in_a_sentence(ask, error, words):

@@ -118,16 +118,20 @@ def test_a_loss_matrix_decides_for_a_table_by_label():
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: LossMatrix([[0, np.nan]]), jt.InvalidModel, "not a finite number"),
-        (lambda: LossMatrix([[0, 1]], ["a", "b"]), jt.InvalidModel, "class, action"),
-        (lambda: LossMatrix.zero_one(2).decide([[0.5, 0.6]]), jt.InvalidData, "sum to 1; row 0"),
-        (lambda: LossMatrix.zero_one(2).decide([[1.0]]), jt.InvalidData, "a column for each of the classes"),
-        (lambda: decide(object(), [1.0], [[0, 1], [1, 0]]), jt.Unsupported, "no predict_proba"),
-        (lambda: optimal_decision(jt.Gaussian(0.0, 1.0), -1), jt.InvalidData, "a power q"),
-        (lambda: optimal_decision([], 2), jt.InvalidData, "at least one"),
-        (lambda: optimal_decision(jt.Gaussian(0.0, 1.0), lambda t, y: 1.0), jt.InvalidData, "a number for each t"),
-        (lambda: optimal_decision([1.0], 2, actions=[]), jt.InvalidData, "at least one"),
-        (lambda: optimal_decision([[0.5, 0.5]] * 2, LossMatrix.zero_one(2)), jt.InvalidData, "one distribution"),
+        (lambda: LossMatrix([[0, np.nan]]), jt.errors.InvalidModel, "not a finite number"),
+        (lambda: LossMatrix([[0, 1]], ["a", "b"]), jt.errors.InvalidModel, "class, action"),
+        (lambda: LossMatrix.zero_one(2).decide([[0.5, 0.6]]), jt.errors.InvalidData, "sum to 1; row 0"),
+        (lambda: LossMatrix.zero_one(2).decide([[1.0]]), jt.errors.InvalidData, "a column for each of the classes"),
+        (lambda: decide(object(), [1.0], [[0, 1], [1, 0]]), jt.errors.Unsupported, "no predict_proba"),
+        (lambda: optimal_decision(jt.Gaussian(0.0, 1.0), -1), jt.errors.InvalidData, "a power q"),
+        (lambda: optimal_decision([], 2), jt.errors.InvalidData, "at least one"),
+        (
+            lambda: optimal_decision(jt.Gaussian(0.0, 1.0), lambda t, y: 1.0),
+            jt.errors.InvalidData,
+            "a number for each t",
+        ),
+        (lambda: optimal_decision([1.0], 2, actions=[]), jt.errors.InvalidData, "at least one"),
+        (lambda: optimal_decision([[0.5, 0.5]] * 2, LossMatrix.zero_one(2)), jt.errors.InvalidData, "one distribution"),
     ],
 )
 def test_what_cannot_be_decided_is_refused_in_a_sentence(ask, error, words):

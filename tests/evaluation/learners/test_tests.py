@@ -198,5 +198,5 @@ def test_the_chi_squared_form():
     ],
 )
 def test_wrong_scores_are_refused_in_a_sentence(call, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         call()

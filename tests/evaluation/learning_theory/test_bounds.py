@@ -102,5 +102,5 @@ def test_a_margin_limits_the_dimension():
     ],
 )
 def test_wrong_numbers_are_refused_in_a_sentence(call, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         call()

@@ -90,11 +90,11 @@ def test_the_dimension_of_a_finite_class_is_at_most_its_bits():
 
 
 def test_wrong_classes_and_points_are_refused():
-    with pytest.raises(jt.InvalidData, match="a class of hypotheses has a method `realizes`"):
+    with pytest.raises(jt.errors.InvalidData, match="a class of hypotheses has a method `realizes`"):
         evaluation.shatters(evaluation.Thresholds, [1.0])
-    with pytest.raises(jt.InvalidData, match="for at most 16 points; got 17"):
+    with pytest.raises(jt.errors.InvalidData, match="for at most 16 points; got 17"):
         evaluation.shatters(evaluation.Thresholds(), np.arange(17))
-    with pytest.raises(jt.InvalidData, match="points are finite numbers"):
+    with pytest.raises(jt.errors.InvalidData, match="points are finite numbers"):
         evaluation.shatters(evaluation.Thresholds(), [np.nan])
-    with pytest.raises(jt.InvalidData, match="at most 8 labels; got 9"):
+    with pytest.raises(jt.errors.InvalidData, match="at most 8 labels; got 9"):
         evaluation.sine_frequency([1] * 9)

@@ -81,9 +81,9 @@ def test_bounds_of_all_classes_hold_together():
 
 
 def test_wrong_examples_are_refused():
-    with pytest.raises(jt.InvalidData, match="from at least one example"):
+    with pytest.raises(jt.errors.InvalidData, match="from at least one example"):
         evaluation.fit_threshold([], [])
-    with pytest.raises(jt.InvalidData, match="labels are 0 or 1, one for each of the 2 points"):
+    with pytest.raises(jt.errors.InvalidData, match="labels are 0 or 1, one for each of the 2 points"):
         evaluation.fit_threshold([1.0, 2.0], [0, 3])
-    with pytest.raises(jt.InvalidData, match="a risk between 0 and 1 and a size for each class"):
+    with pytest.raises(jt.errors.InvalidData, match="a risk between 0 and 1 and a size for each class"):
         evaluation.structural_risk([0.5], [10, 20], 100, 0.1)

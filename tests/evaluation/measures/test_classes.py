@@ -93,13 +93,25 @@ def test_errors_of_numbers():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: evaluation.confusion_matrix([1, 2], [1]), jt.InvalidData, "got 2 and 1"),
-        (lambda: evaluation.confusion_matrix([1, None], [1, 1]), jt.InvalidData, "labels, without holes; got None"),
-        (lambda: evaluation.confusion_matrix(["a"], ["b"], labels=["a"]), jt.InvalidData, "the class 'b' occurs"),
-        (lambda: evaluation.confusion_matrix([1], [1]).recall(2), jt.UnknownState, "there is no class 2"),
-        (lambda: evaluation.roc_curve([1, 1], [0.1, 0.2]), jt.InvalidData, "these are all of one kind"),
-        (lambda: evaluation.pearson_correlation([1, 1], [1, 2]), jt.InvalidData, "no correlation"),
-        (lambda: evaluation.root_mean_squared_error([1, np.nan], [1, 2]), jt.InvalidData, "a finite true number"),
+        (lambda: evaluation.confusion_matrix([1, 2], [1]), jt.errors.InvalidData, "got 2 and 1"),
+        (
+            lambda: evaluation.confusion_matrix([1, None], [1, 1]),
+            jt.errors.InvalidData,
+            "labels, without holes; got None",
+        ),
+        (
+            lambda: evaluation.confusion_matrix(["a"], ["b"], labels=["a"]),
+            jt.errors.InvalidData,
+            "the class 'b' occurs",
+        ),
+        (lambda: evaluation.confusion_matrix([1], [1]).recall(2), jt.errors.UnknownState, "there is no class 2"),
+        (lambda: evaluation.roc_curve([1, 1], [0.1, 0.2]), jt.errors.InvalidData, "these are all of one kind"),
+        (lambda: evaluation.pearson_correlation([1, 1], [1, 2]), jt.errors.InvalidData, "no correlation"),
+        (
+            lambda: evaluation.root_mean_squared_error([1, np.nan], [1, 2]),
+            jt.errors.InvalidData,
+            "a finite true number",
+        ),
     ],
 )
 def test_wrong_predictions_are_refused_in_a_sentence(call, error, words):
@@ -109,12 +121,12 @@ def test_wrong_predictions_are_refused_in_a_sentence(call, error, words):
 
 def test_curves_of_labels_say_how_to_compare_them():
     for curve in (jt.evaluation.roc_curve, jt.evaluation.precision_recall_curve):
-        with pytest.raises(jt.InvalidData, match="labels == 'yes'"):
+        with pytest.raises(jt.errors.InvalidData, match="labels == 'yes'"):
             curve(["yes", "no"], [0.1, 0.2])
-        with pytest.raises(jt.InvalidData, match="the truth must be"):
+        with pytest.raises(jt.errors.InvalidData, match="the truth must be"):
             curve([[1, 2], [3]], [0.1, 0.2])
 
 
 def test_labels_that_cannot_be_looked_up_are_refused():
-    with pytest.raises(jt.InvalidData, match=r"labels are texts, numbers or truth values; got \{\}"):
+    with pytest.raises(jt.errors.InvalidData, match=r"labels are texts, numbers or truth values; got \{\}"):
         jt.evaluation.confusion_matrix(["a"], ["a"], labels=["a", {}])

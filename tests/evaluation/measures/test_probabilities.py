@@ -160,12 +160,12 @@ def test_scores_are_proper():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: evaluation.calibration([0, 1], [0.5, 1.5]), jt.InvalidData, "lie between 0 and 1"),
-        (lambda: evaluation.calibration([0, 2], [0.5, 0.5]), jt.InvalidData, "an outcome, 0 or 1"),
-        (lambda: evaluation.crps(jt.Gaussian(0.0, 1.0), np.nan), jt.InvalidData, "a finite number"),
-        (lambda: evaluation.crps(jt.Dirichlet([1.0, 1.0]), 0.5), jt.Unsupported, "numbers with a finite mean"),
-        (lambda: evaluation.crps(np.zeros((3, 2)), [1.0, 2.0]), jt.InvalidData, "do not fit observations"),
-        (lambda: evaluation.log_score(3, 1.0), jt.Unsupported, "a distribution with log_prob"),
+        (lambda: evaluation.calibration([0, 1], [0.5, 1.5]), jt.errors.InvalidData, "lie between 0 and 1"),
+        (lambda: evaluation.calibration([0, 2], [0.5, 0.5]), jt.errors.InvalidData, "an outcome, 0 or 1"),
+        (lambda: evaluation.crps(jt.Gaussian(0.0, 1.0), np.nan), jt.errors.InvalidData, "a finite number"),
+        (lambda: evaluation.crps(jt.Dirichlet([1.0, 1.0]), 0.5), jt.errors.Unsupported, "numbers with a finite mean"),
+        (lambda: evaluation.crps(np.zeros((3, 2)), [1.0, 2.0]), jt.errors.InvalidData, "do not fit observations"),
+        (lambda: evaluation.log_score(3, 1.0), jt.errors.Unsupported, "a distribution with log_prob"),
     ],
 )
 def test_wrong_predictions_are_refused_in_a_sentence(call, error, words):

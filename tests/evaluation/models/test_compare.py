@@ -117,7 +117,7 @@ def test_networks_with_dirichlet_priors(prior):
     assert ahead == pytest.approx(evidence, abs=1e-9)
     assert loo == pytest.approx(cv, abs=1e-9)  # with as many folds as rows, refitted one by one
     if not isinstance(prior, float):
-        assert evidence == pytest.approx(jt.structure_score(graph, rows, prior), abs=1e-9)
+        assert evidence == pytest.approx(jt.structure.score(graph, rows, prior), abs=1e-9)
     assert score_of(found, "evidence", "m").quality == "exact"
 
 
@@ -126,7 +126,7 @@ def test_bic_and_aic_of_a_network_are_the_scores_of_its_structure():
     graph, rows = jt.DirectedGraph.parse("a -> b; c"), network_rows(1)
     found = compare({"graph": graph, "fit": jt.fit(graph, rows)}, rows, ("aic", "bic"))
     for score in found.scores:
-        assert score.score == pytest.approx(jt.structure_score(graph, rows, score.criterion), abs=1e-9)
+        assert score.score == pytest.approx(jt.structure.score(graph, rows, score.criterion), abs=1e-9)
     assert score_of(found, "bic", "fit").num_parameters == 1 + 2 + 2
 
 
@@ -369,11 +369,15 @@ def test_networks_of_real_variables_have_the_evidence_of_their_lines():
     rng = np.random.default_rng(3)
     x = rng.normal(size=40)
     rows = {"x": x, "y": 0.8 * x + rng.normal(size=40)}
-    graphs = {text: Candidate(jt.DirectedGraph.parse(text), jt.BGe()) for text in ("x -> y", "y -> x", "x; y")}
+    graphs = {
+        text: Candidate(jt.DirectedGraph.parse(text), jt.structure.BGe()) for text in ("x -> y", "y -> x", "x; y")
+    }
     found = compare(graphs, rows, ("evidence", "bic", "cv"))
     scores = {score.model: score.score for score in found.ranked("evidence")}
     assert scores["x -> y"] == pytest.approx(scores["y -> x"])
-    assert scores["x -> y"] == pytest.approx(jt.structure_score(jt.DirectedGraph.parse("x -> y"), rows, jt.BGe()))
+    assert scores["x -> y"] == pytest.approx(
+        jt.structure.score(jt.DirectedGraph.parse("x -> y"), rows, jt.structure.BGe())
+    )
     assert scores["x; y"] < scores["x -> y"]
     assert {score.quality for score in found.ranked("cv")} == {"undefined"}
 
@@ -422,9 +426,9 @@ def test_pairs_of_models_have_their_names_and_one_target():
     fits = {"line": fit_linear(x, y), "level": fit_linear(np.zeros((6, 0)), y)}
     pairs = {"line": (x, y), "level": (np.zeros((6, 0)), y)}
     assert compare(fits, pairs, ("aic",)).best("aic") == "line"
-    with pytest.raises(jt.InvalidData, match="have one for each model, by its name"):
+    with pytest.raises(jt.errors.InvalidData, match="have one for each model, by its name"):
         compare(fits, {"line": (x, y), "levels": (x, y)}, ("aic",))
-    with pytest.raises(jt.InvalidData, match="compared on the same targets"):
+    with pytest.raises(jt.errors.InvalidData, match="compared on the same targets"):
         compare(fits, {**pairs, "level": (np.zeros((6, 0)), y + 1)}, ("aic",))
 
 

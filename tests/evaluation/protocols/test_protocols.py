@@ -188,14 +188,18 @@ def test_pictures_show_the_scores():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: evaluation.hold_out(10, (0.5, 0.6)), jt.InvalidData, "add up to 1"),
-        (lambda: evaluation.make_folds(3, 5), jt.InvalidData, "3 rows for 5 folds"),
-        (lambda: evaluation.make_folds(9, 3, order="time", repeats=2), jt.InvalidData, "order of time"),
-        (lambda: evaluation.make_folds(9, 3, stratify=[1, 2]), jt.InvalidData, "a label for each of the 9 rows"),
-        (lambda: evaluation.cross_validate(LogisticRegression, X, Y), jt.Unsupported, "a learner is an estimator"),
+        (lambda: evaluation.hold_out(10, (0.5, 0.6)), jt.errors.InvalidData, "add up to 1"),
+        (lambda: evaluation.make_folds(3, 5), jt.errors.InvalidData, "3 rows for 5 folds"),
+        (lambda: evaluation.make_folds(9, 3, order="time", repeats=2), jt.errors.InvalidData, "order of time"),
+        (lambda: evaluation.make_folds(9, 3, stratify=[1, 2]), jt.errors.InvalidData, "a label for each of the 9 rows"),
+        (
+            lambda: evaluation.cross_validate(LogisticRegression, X, Y),
+            jt.errors.Unsupported,
+            "a learner is an estimator",
+        ),
         (
             lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "depth", [1]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "no hyper-parameter 'depth'",
         ),
     ],
@@ -212,5 +216,5 @@ def test_a_misspelt_scoring_is_refused_with_the_nearest_name():
         lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "C", [1.0], scoring="acuracy"),
     ]
     for call in calls:
-        with pytest.raises(jt.InvalidData, match="no scoring 'acuracy'; did you mean 'accuracy'"):
+        with pytest.raises(jt.errors.InvalidData, match="no scoring 'acuracy'; did you mean 'accuracy'"):
             call()

@@ -130,5 +130,5 @@ def test_a_budget_that_is_too_short_and_memory_that_is_too_small_are_refused():
         jt.infer(model, method=jt.BoundedCliqueTree(8), budget=0.0)
     with pytest.raises(jt.TooLarge, match=r"bounded clique trees would need .*: lower the size"):
         jt.infer(model, method=jt.BoundedCliqueTree(), memory_limit=1000)
-    with pytest.raises(jt.InvalidData, match="size must be a whole number of at least 2"):
+    with pytest.raises(jt.errors.InvalidData, match="size must be a whole number of at least 2"):
         jt.BoundedCliqueTree(1)

@@ -99,7 +99,7 @@ def test_evidence_that_is_impossible():
     )
     with pytest.raises(jt.ImpossibleEvidence, match="rain=0, wet=1 cannot occur together"):
         jt.infer(model, {"rain": 0, "wet": 1}, method="mini-bucket")
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         beliefs = jt.infer(model, [{"rain": 0, "wet": 1}, {"wet": 1}], method="mini-bucket")
     assert np.isnan(beliefs["rain"].values[0]).all()
     assert beliefs["rain"].values[1].tolist() == [0.0, 1.0]
@@ -136,7 +136,7 @@ def test_too_large_a_bound_is_refused_with_its_size():
     model = jt.MarkovNetwork([jt.Factor(pair, [[2, 1], [1, 2]]) for pair in combinations(people, 2)])
     with pytest.raises(jt.TooLarge, match=r"mini-buckets would need .*: lower the bound"):
         jt.infer(model, method=jt.MiniBucket(35))
-    with pytest.raises(jt.InvalidData, match="bound must be a whole number of at least 1"):
+    with pytest.raises(jt.errors.InvalidData, match="bound must be a whole number of at least 1"):
         jt.MiniBucket(0)
 
 

@@ -59,7 +59,7 @@ def test_with_perfect_recall_no_policy_is_better(seed):
         assert best.method == method
         assert best.expected_utility == pytest.approx(wanted, abs=1e-9)
         assert utility_of(network, best.to_conditionals(), evidence) == pytest.approx(wanted, abs=1e-9)
-        assert jt.expected_utility(network, best, evidence) == pytest.approx(wanted, abs=1e-9)
+        assert jt.evaluation.expected_utility(network, best, evidence) == pytest.approx(wanted, abs=1e-9)
 
 
 @given(seed=SEEDS)
@@ -107,7 +107,7 @@ def test_the_oil_wildcatter_of_raiffa():
     taken = jt.optimal_policy(network, {"test": "yes", "seismic": "no structure"})
     assert taken["drill"].to_dict() == {(): "no"}
     assert taken.expected_utility == pytest.approx(-10.0)
-    assert jt.expected_utility(network, {"test": "no", "drill": "no"}) == 0.0
+    assert jt.evaluation.expected_utility(network, {"test": "no", "drill": "no"}) == 0.0
 
 
 def test_a_policy_makes_a_bayesian_network_that_all_verbs_take():
@@ -155,10 +155,10 @@ def test_do_sets_a_decision_and_a_chance_variable():
 @pytest.mark.parametrize(
     ("evidence", "error", "words"),
     [
-        ({"treat": [0.5, 0.5]}, jt.InvalidData, "is a decision"),
-        ([{"ill": "no"}, {}], jt.InvalidData, "one row at a time"),
+        ({"treat": [0.5, 0.5]}, jt.errors.InvalidData, "is a decision"),
+        ([{"ill": "no"}, {}], jt.errors.InvalidData, "one row at a time"),
         ({"fever": "yes"}, jt.UnknownVariable, "fever"),
-        ({"ill": "maybe"}, jt.UnknownState, "maybe"),
+        ({"ill": "maybe"}, jt.errors.UnknownState, "maybe"),
     ],
 )
 def test_evidence_that_cannot_be_used_is_refused(evidence, error, words):
@@ -171,7 +171,7 @@ def test_evidence_behind_an_open_decision_is_refused_and_is_taken_once_the_decis
     network = jt.DecisionNetwork([
         *treatment().parts, jt.Conditional(outcome, [TREAT, ILL], [[[0, 1], [0.8, 0.2]], [[0.1, 0.9], [0.3, 0.7]]]),
     ])  # fmt: skip
-    with pytest.raises(jt.InvalidData, match="give the action that was taken"):
+    with pytest.raises(jt.errors.InvalidData, match="give the action that was taken"):
         jt.optimal_policy(network, {"outcome": "bad"})
     after = jt.optimal_policy(network, {"outcome": "bad", "treat": "no"})
     assert after.expected_utility == pytest.approx(-100.0)
@@ -180,9 +180,9 @@ def test_evidence_behind_an_open_decision_is_refused_and_is_taken_once_the_decis
 
 
 def test_methods_that_do_not_fit_are_refused():
-    with pytest.raises(jt.Unsupported, match="perfect recall"):
+    with pytest.raises(jt.errors.Unsupported, match="perfect recall"):
         jt.optimal_policy(treatment(), no_forgetting=False, method="strong-elimination")
-    with pytest.raises(jt.Unsupported, match="takes a DecisionNetwork"):
+    with pytest.raises(jt.errors.Unsupported, match="takes a DecisionNetwork"):
         jt.optimal_policy(jt.example("asia"))
 
 

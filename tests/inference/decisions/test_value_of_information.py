@@ -32,7 +32,7 @@ def test_bits_are_the_mutual_information_of_the_joint_table(seed):
     assert values.exact
     assert (np.diff(values.net) <= 0).all()
     for name in values.candidates:
-        wanted = jt.mutual_information(given_evidence.joint(name, target), name, target) / np.log(2)
+        wanted = jt.information.mutual_information(given_evidence.joint(name, target), name, target) / np.log(2)
         assert values[name] == pytest.approx(wanted, abs=1e-9)
 
 
@@ -57,7 +57,7 @@ def test_utility_gained_is_that_of_the_best_policy_that_sees_the_candidate(seed)
 def test_perfect_information_is_worth_32_500_dollars_to_the_oil_wildcatter():
     """Knowing the oil: drill where it is wet or soaking, 0.3 · 50 + 0.2 · 200 = 55 against 22.5."""
     assert jt.value_of_information(jt.example("oil")).to_dict() == {"oil": pytest.approx(32.5)}
-    assert jt.next_question(jt.example("oil"), costs={"oil": 40.0}) is None
+    assert jt.evaluation.next_question(jt.example("oil"), costs={"oil": 40.0}) is None
     after = jt.value_of_information(jt.example("oil"), evidence={"test": "yes", "seismic": "closed"})
     assert after["oil"] == pytest.approx(0.05 / 0.24 * 70)
 
@@ -66,7 +66,7 @@ def test_a_question_is_asked_until_none_is_worth_its_cost():
     model, evidence, asked = jt.example("asia"), {"dysp": "yes"}, []
     truth = {"xray": "yes", "smoke": "yes", "asia": "no", "bronc": "no", "either": "yes", "tub": "no"}
     costs = {"asia": 0.0, "smoke": 0.001, "xray": 0.05, "bronc": 0.2, "either": 5.0, "tub": 5.0}
-    while (name := jt.next_question(model, "lung", evidence=evidence, costs=costs)) is not None:
+    while (name := jt.evaluation.next_question(model, "lung", evidence=evidence, costs=costs)) is not None:
         asked.append(name)
         evidence[name] = truth[name]
         costs.pop(name)
@@ -94,13 +94,21 @@ def test_the_values_print_as_a_ranked_table_and_become_a_frame():
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: jt.value_of_information(jt.example("asia")), jt.InvalidData, "name the variable"),
+        (lambda: jt.value_of_information(jt.example("asia")), jt.errors.InvalidData, "name the variable"),
         (lambda: jt.value_of_information(jt.example("asia"), "lng"), jt.UnknownVariable, "did you mean 'lung'"),
-        (lambda: jt.value_of_information(jt.example("asia"), "lung", ["lung"]), jt.InvalidData, "it is the target"),
-        (lambda: jt.value_of_information(jt.example("asia"), "lung", "xray"), jt.InvalidData, "write candidates="),
+        (
+            lambda: jt.value_of_information(jt.example("asia"), "lung", ["lung"]),
+            jt.errors.InvalidData,
+            "it is the target",
+        ),
+        (
+            lambda: jt.value_of_information(jt.example("asia"), "lung", "xray"),
+            jt.errors.InvalidData,
+            "write candidates=",
+        ),
         (
             lambda: jt.value_of_information(jt.example("asia"), "lung", evidence={"lung": "no"}),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "observed already",
         ),
         (
@@ -110,12 +118,16 @@ def test_the_values_print_as_a_ranked_table_and_become_a_frame():
         ),
         (
             lambda: jt.value_of_information(jt.example("asia"), "lung", costs={"xray": -1.0}),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "the cost of 'xray'",
         ),
-        (lambda: jt.value_of_information(jt.example("oil"), "oil"), jt.InvalidData, "leave target out"),
-        (lambda: jt.value_of_information(jt.example("oil"), candidates=["seismic"]), jt.InvalidData, "cannot be a"),
-        (lambda: jt.value_of_information([1, 2], "a"), jt.Unsupported, "takes a network"),
+        (lambda: jt.value_of_information(jt.example("oil"), "oil"), jt.errors.InvalidData, "leave target out"),
+        (
+            lambda: jt.value_of_information(jt.example("oil"), candidates=["seismic"]),
+            jt.errors.InvalidData,
+            "cannot be a",
+        ),
+        (lambda: jt.value_of_information([1, 2], "a"), jt.errors.Unsupported, "takes a network"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(ask, error, words):

@@ -49,7 +49,7 @@ def test_the_joint_is_the_same_from_any_root(build, seed):
     model = build(rng)
     expected = normalized(model)
     for root in (None, *model.variables.names):
-        network = jt.to_bayesian_network(model, root)
+        network = jt.messages.to_bayesian_network(model, root)
         assert network.variables == model.variables
         assert joint_table(network) == pytest.approx(expected, abs=1e-13)
         if root is not None:
@@ -62,7 +62,7 @@ def test_a_tree_becomes_a_directed_tree(seed):
     rng = np.random.default_rng(seed)
     model = random_tree(rng, 6)
     for root in model.variables.names:
-        network = jt.to_bayesian_network(model, root=root)
+        network = jt.messages.to_bayesian_network(model, root=root)
         assert network.graph.skeleton() == model.graph
         assert all(len(network.graph.parents(name)) == (name != root) for name in model.variables.names)
         assert joint_table(network) == pytest.approx(normalized(model), abs=1e-13)
@@ -88,7 +88,7 @@ def test_a_decomposable_model_keeps_its_edges(seed):
     model = random_decomposable(rng)
     assert model.graph.is_chordal()
     for root in model.variables.names:
-        network = jt.to_bayesian_network(model, root=root)
+        network = jt.messages.to_bayesian_network(model, root=root)
         assert network.graph.skeleton() == network.graph.moralize() == model.graph
         assert network.graph.parents(root) == ()
         assert joint_table(network) == pytest.approx(normalized(model), abs=1e-13)
@@ -118,7 +118,7 @@ def test_a_cycle_is_triangulated():
     ring = [jt.Variable(name, 2) for name in "abcd"]
     rng = np.random.default_rng(0)
     model = jt.MarkovNetwork([jt.Factor([ring[place - 1], ring[place]], rng.random((2, 2))) for place in range(4)])
-    network = jt.to_bayesian_network(model, root="c")
+    network = jt.messages.to_bayesian_network(model, root="c")
     assert len(network.graph.edges) == 5
     assert joint_table(network).transpose([network.variables.axis(v.name) for v in model.variables]) == pytest.approx(
         normalized(model)
@@ -128,19 +128,19 @@ def test_a_cycle_is_triangulated():
 def test_zeros_and_numbers_out_of_range():
     a, b, c = (jt.Variable(name, 2) for name in "abc")
     tiny = jt.MarkovNetwork([jt.Factor([a, b], [[0, 1e-300], [0, 3e-300]]), jt.Factor([b, c], [[1, 1], [1e-300, 0]])])
-    network = jt.to_bayesian_network(tiny, root="a")
+    network = jt.messages.to_bayesian_network(tiny, root="a")
     assert network["a"].values == pytest.approx([0.25, 0.75])
     assert network["b"].values.tolist() == [[0, 1], [0, 1]]
     assert network["c"].values.tolist() == [[0.5, 0.5], [1, 0]]
-    with pytest.raises(jt.InvalidModel, match="the weight zero"):
-        jt.to_bayesian_network(jt.MarkovNetwork([jt.Factor([a], [0, 0])]))
+    with pytest.raises(jt.errors.InvalidModel, match="the weight zero"):
+        jt.messages.to_bayesian_network(jt.MarkovNetwork([jt.Factor([a], [0, 0])]))
 
 
 def test_a_long_chain():
     chain = [jt.Variable(f"x{place}", 2) for place in range(1500)]
     table = [[1e-200, 2e-200], [3e-200, 1e-200]]
     model = jt.MarkovNetwork([jt.Factor([one, other], table) for one, other in pairwise(chain)])
-    network = jt.to_bayesian_network(model, root="x700")
+    network = jt.messages.to_bayesian_network(model, root="x700")
     assert network.graph.parents("x0") == ("x1",)
     assert network.graph.parents("x1499") == ("x1498",)
     assert network["x700"].values == pytest.approx(jt.infer(model)["x700"].values, abs=1e-12)
@@ -148,10 +148,12 @@ def test_a_long_chain():
 
 def test_what_is_refused():
     with pytest.raises(jt.UnknownVariable, match="did you mean 'smoke'"):
-        jt.to_bayesian_network(jt.example("asia"), root="smok")
+        jt.messages.to_bayesian_network(jt.example("asia"), root="smok")
     with pytest.raises(jt.TooLarge, match="the limit is"):
-        jt.to_bayesian_network(jt.example("asia"), memory_limit=100)
-    with pytest.raises(jt.Unsupported, match="takes a model"):
-        jt.to_bayesian_network("asia")
-    with pytest.raises(jt.Unsupported, match=r"LinearGaussian\(height\)"):
-        jt.to_bayesian_network(jt.BayesianNetwork([jt.LinearGaussian(jt.Variable("height"), [], [], 170.0, 49.0)]))
+        jt.messages.to_bayesian_network(jt.example("asia"), memory_limit=100)
+    with pytest.raises(jt.errors.Unsupported, match="takes a model"):
+        jt.messages.to_bayesian_network("asia")
+    with pytest.raises(jt.errors.Unsupported, match=r"LinearGaussian\(height\)"):
+        jt.messages.to_bayesian_network(
+            jt.BayesianNetwork([jt.LinearGaussian(jt.Variable("height"), [], [], 170.0, 49.0)])
+        )

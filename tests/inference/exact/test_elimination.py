@@ -93,13 +93,13 @@ def test_a_chosen_order_is_followed_and_can_be_bad():
 
 def test_bad_orders_get_a_sentence():
     asia = jt.example("asia")
-    with pytest.raises(jt.InvalidData, match="names 'lung' twice"):
+    with pytest.raises(jt.errors.InvalidData, match="names 'lung' twice"):
         jt.VariableElimination(order=["lung", "lung"])
-    with pytest.raises(jt.InvalidData, match="list of names"):
+    with pytest.raises(jt.errors.InvalidData, match="list of names"):
         jt.VariableElimination(order="lung")
     with pytest.raises(jt.UnknownVariable, match="did you mean 'lung'"):
         jt.infer(asia, method=jt.VariableElimination(order=["lun"]))
-    with pytest.raises(jt.InvalidData, match="leaves out 'asia'"):
+    with pytest.raises(jt.errors.InvalidData, match="leaves out 'asia'"):
         jt.infer(asia, method=jt.VariableElimination(order=["lung"]))
     with pytest.raises(jt.UnknownVariable, match="did you mean 'xray'"):
         jt.VariableElimination().compile(asia, observed=["xra"])
@@ -161,7 +161,7 @@ def test_rows_of_all_kinds():
     none = jt.infer(asia, jt.Dataset({"smoke": []}, variables=[asia.variable("smoke")]), method=METHOD)
     assert none["lung"].values.shape == (0, 2)
     rows = [{"lung": "yes", "either": "no"}] * 2
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="2 of 2 rows"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="2 of 2 rows"):
         best = jt.most_probable(asia, rows, method=METHOD)
     assert np.isneginf(best.log_joint).all()
     both = jt.Evidence([{"xray": "yes"}, {}], likelihoods={"xray": [[0.5, 1.0], [0.5, 1.0]]})

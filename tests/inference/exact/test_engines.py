@@ -135,7 +135,7 @@ def test_many_rows_are_as_many_single_rows(build, method, seed):
     model = build(rng)
     rows = [evidence_for(build, model, rng) for _ in range(4)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
         many = jt.infer(model, rows, method=method)
         best = jt.most_probable(model, rows, method=method)
     for place, row in enumerate(rows):
@@ -252,7 +252,7 @@ def test_the_clash_is_minimal(method, seed):
 
 def test_an_impossible_row_among_many_warns_or_raises():
     rows = [{"smoke": "yes"}, {"lung": "yes", "either": "no"}]
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 2 rows"):
         beliefs = jt.infer(jt.example("asia"), rows)
     assert beliefs.impossible == (1,)
     with pytest.raises(jt.ImpossibleEvidence, match="row 1 has probability zero"):
@@ -308,7 +308,7 @@ def test_an_engine_that_cannot_take_a_conditional_names_it():
         [jt.LinearGaussian(height, [], [], 170.0, 49.0), jt.LinearGaussian(weight, [height], [0.9], -80.0, 25.0)]
     )
     for method in ENGINES:
-        with pytest.raises(jt.Unsupported, match=r"LinearGaussian\(height\)"):
+        with pytest.raises(jt.errors.Unsupported, match=r"LinearGaussian\(height\)"):
             jt.infer(model, method=method)
     assert len(jt.sample(model, 5, rng=0)) == 5
     row = {"height": 180.0, "weight": 80.0}
@@ -321,19 +321,19 @@ def test_bad_questions_get_a_sentence():
     asia = jt.example("asia")
     with pytest.raises(jt.UnknownVariable, match="did you mean 'smoke'"):
         jt.infer(asia, {"smok": "yes"})
-    with pytest.raises(jt.UnknownState, match="'smoke' has no state 'maybe'"):
+    with pytest.raises(jt.errors.UnknownState, match="'smoke' has no state 'maybe'"):
         jt.infer(asia, {"smoke": "maybe"})
     with pytest.raises(jt.UnknownVariable, match="did you mean 'lung'"):
         jt.infer(asia, targets=["lun"])
-    with pytest.raises(jt.InvalidData, match="list of names"):
+    with pytest.raises(jt.errors.InvalidData, match="list of names"):
         jt.infer(asia, targets="lung")
-    with pytest.raises(jt.Unsupported, match="no method 'enumerate'; did you mean 'enumeration'"):
+    with pytest.raises(jt.errors.Unsupported, match="no method 'enumerate'; did you mean 'enumeration'"):
         jt.infer(asia, method="enumerate")
-    with pytest.raises(jt.Unsupported, match="takes a model"):
+    with pytest.raises(jt.errors.Unsupported, match="takes a model"):
         jt.infer({"not": "a model"})
-    with pytest.raises(jt.InvalidData, match="k must be"):
+    with pytest.raises(jt.errors.InvalidData, match="k must be"):
         jt.most_probable(asia, k=0)
-    with pytest.raises(jt.InvalidData, match="one row"):
+    with pytest.raises(jt.errors.InvalidData, match="one row"):
         jt.sample(asia, 3, given=[{"smoke": "yes"}, {}])
 
 

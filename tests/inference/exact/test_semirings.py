@@ -30,7 +30,7 @@ def test_every_semiring_against_a_loop_over_all_assignments(seed):
     """S0-235: the value of max-product is exp of that of max-sum; counting, satisfiability and least costs too."""
     model = random_field(np.random.default_rng(seed))
     weights = list(products(model))
-    found = {name: jt.eliminate(model, name) for name in SEMIRINGS}
+    found = {name: jt.messages.eliminate(model, name) for name in SEMIRINGS}
     assert found["sum-product"] == pytest.approx(math.fsum(weights), rel=1e-12)
     assert found["max-product"] == pytest.approx(max(weights), rel=1e-12)
     assert math.exp(found["max-sum"]) == pytest.approx(found["max-product"], rel=1e-12)
@@ -44,7 +44,7 @@ def test_a_marginal_in_any_order_of_elimination_given_evidence():
     asia = jt.example("asia")
     exact = jt.infer(asia, {"xray": "yes", "smoke": [0.2, 0.7]})
     for order in (None, asia.variables.names, asia.variables.names[::-1]):
-        table = jt.eliminate(
+        table = jt.messages.eliminate(
             asia, "sum-product", {"xray": "yes", "smoke": [0.2, 0.7]}, keep=["lung", "bronc"], order=order
         )
         assert table.sum() == pytest.approx(math.exp(exact.log_evidence), rel=1e-12)
@@ -57,29 +57,33 @@ def test_colourings_of_a_map():
         places = [jt.Variable(name, colours) for name in "abc"]
         differ = 1 - np.eye(colours)
         model = jt.MarkovNetwork([jt.Factor(pair, differ) for pair in itertools.combinations(places, 2)])
-        assert int(jt.eliminate(model, "counting")) == ways
-        assert bool(jt.eliminate(model, "boolean")) == (ways > 0)
+        assert int(jt.messages.eliminate(model, "counting")) == ways
+        assert bool(jt.messages.eliminate(model, "boolean")) == (ways > 0)
 
 
 def test_objects_and_functions_that_are_no_ufuncs():
     """Exact fractions by plain Python functions; and polynomials, whose coefficients count assignments by a cost."""
-    exact = jt.Semiring(
+    exact = jt.messages.Semiring(
         lambda one, other: one + other, lambda one, other: one * other, Fraction(0), Fraction(1),
         lift=np.vectorize(lambda value: Fraction(value).limit_denominator(1000), otypes=[object]),
     )  # fmt: skip
     fuel = jt.example("fuel")
-    assert jt.eliminate(fuel, exact).item() == 1
-    assert jt.eliminate(fuel, exact, {"G": fuel.variable("G").labels[0]}).item() == Fraction(
+    assert jt.messages.eliminate(fuel, exact).item() == 1
+    assert jt.messages.eliminate(fuel, exact, {"G": fuel.variable("G").labels[0]}).item() == Fraction(
         float(np.exp(jt.infer(fuel, {"G": fuel.variable("G").labels[0]}).log_evidence))
     ).limit_denominator(10**6)
     ones = np.polynomial.Polynomial
-    poly = jt.Semiring(
+    poly = jt.messages.Semiring(
         lambda one, other: one + other, lambda one, other: one * other, ones([0.0]), ones([1.0]),
         lift=np.vectorize(lambda value: ones([0.0, 1.0]) if value > 1 else ones([1.0]), otypes=[object]),
     )  # fmt: skip
     x = [jt.Variable(f"x{index}", 2) for index in range(3)]
     chain = jt.MarkovNetwork([jt.Factor([x[i], x[i + 1]], [[2.0, 1.0], [1.0, 2.0]]) for i in range(2)])
-    assert jt.eliminate(chain, poly).item().coef.tolist() == [2.0, 4.0, 2.0]  # by the number of equal neighbours
+    assert jt.messages.eliminate(chain, poly).item().coef.tolist() == [
+        2.0,
+        4.0,
+        2.0,
+    ]  # by the number of equal neighbours
 
 
 @pytest.mark.parametrize("name", sorted(SEMIRINGS))
@@ -89,24 +93,24 @@ def test_tree_messages_agree_with_elimination(name):
     graph = jt.FactorGraph([jt.Factor(s, rng.integers(0, 3, size=[v.num_states for v in s])) for s in scopes], x)
     ring = SEMIRINGS[name]
     for root in (None, "x3", "f0"):
-        run = jt.semiring_messages(graph, name, {"x5": 1}, root=root)
-        assert run.total == pytest.approx(jt.eliminate(graph, name, {"x5": 1}), rel=1e-12)
+        run = jt.messages.semiring_messages(graph, name, {"x5": 1}, root=root)
+        assert run.total == pytest.approx(jt.messages.eliminate(graph, name, {"x5": 1}), rel=1e-12)
         apart = ring.sum_out(run.belief("x4"))  # another tree, which multiplies everything
         for variable in graph.variables[:4]:
-            expected = jt.eliminate(graph, name, {"x5": 1}, keep=[variable.name])
+            expected = jt.messages.eliminate(graph, name, {"x5": 1}, keep=[variable.name])
             assert ring.multiply(run.belief(variable.name), apart) == pytest.approx(expected, rel=1e-12)
     if name == "sum-product":
         assert run.messages["f1", "x3"] == pytest.approx(
-            jt.sum_product(graph, {"x5": 1}).messages["f1", "x3"].values, rel=1e-12
+            jt.messages.sum_product(graph, {"x5": 1}).messages["f1", "x3"].values, rel=1e-12
         )
 
 
 def test_what_is_refused():
-    with pytest.raises(jt.InvalidModel, match="one · one is one"):
-        jt.Semiring(np.add, np.add, 0.0, 0.0 + 1.0)
+    with pytest.raises(jt.errors.InvalidModel, match="one · one is one"):
+        jt.messages.Semiring(np.add, np.add, 0.0, 0.0 + 1.0)
     with pytest.raises(jt.JunctureError, match="did you mean 'min-sum'"):
-        jt.eliminate(jt.example("asia"), "min-sun")
-    with pytest.raises(jt.InvalidData, match="leaves out 'tub'"):
-        jt.eliminate(jt.example("asia"), order=["asia"])
-    with pytest.raises(jt.InvalidModel, match="without cycles"):
-        jt.semiring_messages(jt.example("asia").to_factor_graph(), "counting")
+        jt.messages.eliminate(jt.example("asia"), "min-sun")
+    with pytest.raises(jt.errors.InvalidData, match="leaves out 'tub'"):
+        jt.messages.eliminate(jt.example("asia"), order=["asia"])
+    with pytest.raises(jt.errors.InvalidModel, match="without cycles"):
+        jt.messages.semiring_messages(jt.example("asia").to_factor_graph(), "counting")

@@ -127,7 +127,9 @@ def test_it_converges_and_the_triangle_is_symmetric():
 def test_large_factors_are_refused_unless_evidence_makes_them_small():
     xs = [jt.Variable(name, 2) for name in "abc"]
     model = jt.MarkovNetwork([jt.Factor(xs, np.arange(1.0, 9.0).reshape(2, 2, 2))])
-    with pytest.raises(jt.Unsupported, match=r"'tree-reweighted' takes factors of two.*'a', 'b', 'c'.*'mini-bucket'"):
+    with pytest.raises(
+        jt.errors.Unsupported, match=r"'tree-reweighted' takes factors of two.*'a', 'b', 'c'.*'mini-bucket'"
+    ):
         jt.infer(model, method="tree-reweighted")
     assert jt.infer(model, {"b": 1}, method="tree-reweighted").exact
 

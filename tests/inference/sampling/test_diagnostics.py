@@ -131,5 +131,5 @@ def test_a_single_chain_is_compared_with_itself():
     ],
 )
 def test_what_is_no_array_of_draws_is_refused(values, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         r_hat(values)

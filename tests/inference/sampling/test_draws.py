@@ -85,7 +85,7 @@ def test_draws_become_rows():
     assert np.array_equal(rows.columns["coin"], draws["coin"].reshape(-1))
     assert np.allclose(rows.weights, draws.weights.reshape(-1) * 120)
     assert example().to_dataset().to_pandas().shape == (120, 2)
-    with pytest.raises(jt.Unsupported, match="names only"):
+    with pytest.raises(jt.errors.Unsupported, match="names only"):
         Draws({"x": [[1.0]]}).to_dataset()
 
 
@@ -132,7 +132,7 @@ def test_without_arviz_the_extra_is_named(monkeypatch):
     ],
 )
 def test_what_makes_no_draws_is_refused(arguments, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         Draws(*arguments)
 
 

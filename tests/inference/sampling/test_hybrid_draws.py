@@ -50,7 +50,7 @@ class PoissonCounts:
     """A count of mean exp(x), cut at 20: a conditional as users write them."""
 
     child: jt.Variable
-    parents: jt.Scope
+    parents: jt.results.Scope
     num_parameters: int = 0
 
     def log_probabilities(self, columns):
@@ -69,7 +69,7 @@ class PoissonCounts:
 
 def test_a_conditional_that_a_user_wrote():
     x, count = jt.Variable("x"), jt.Variable("count", 21)
-    model = jt.BayesianNetwork([jt.LinearGaussian(x, [], []), PoissonCounts(count, jt.Scope([x]))])
+    model = jt.BayesianNetwork([jt.LinearGaussian(x, [], []), PoissonCounts(count, jt.results.Scope([x]))])
     beliefs = jt.infer(model, {"count": 4}, method="likelihood-weighting", rng=0)
 
     def joint(value):
@@ -79,7 +79,7 @@ def test_a_conditional_that_a_user_wrote():
     mean = quad(lambda value: value * joint(value), -8, 8)[0] / evidence
     assert abs(beliefs["x"].mean - mean) < 4.5 * beliefs.diagnostics.standard_error("x")
     assert abs(beliefs.log_evidence - math.log(evidence)) < 4.5 * beliefs.diagnostics.log_evidence_error
-    with pytest.raises(jt.Unsupported, match="takes variables with states"):
+    with pytest.raises(jt.errors.Unsupported, match="takes variables with states"):
         jt.infer(model, {"count": 4}, method=jt.ImportanceSampling(proposal="loopy"))
 
 
@@ -103,7 +103,7 @@ def test_a_mixed_network_agrees_with_the_strong_junction_tree():
 def test_sums_over_the_rest_lower_the_error():
     """S3-045: E f = E E[f | cut-set], and the conditional mean has no more variance than f."""
     asia, seen = jt.example("asia"), {"xray": "yes", "dysp": "yes"}
-    cut = jt.infer(asia, seen, method=jt.CutsetSampling(draws=1000, cutset=["smoke", "either"]), rng=0)
+    cut = jt.infer(asia, seen, method=jt.sampling.CutsetSampling(draws=1000, cutset=["smoke", "either"]), rng=0)
     all_drawn = jt.infer(asia, seen, method=jt.ImportanceSampling(draws=1000), rng=0)
     exact = jt.infer(asia, seen)
     for name in ("asia", "tub", "lung", "bronc"):
@@ -116,20 +116,20 @@ def test_sums_over_the_rest_lower_the_error():
 
 def test_a_grid_too_wide_for_its_memory():
     grid = jt.ising((8, 8), coupling=0.3, field=0.1)
-    engine = jt.CutsetSampling(draws=40, width=4, memory_limit=40_000)
+    engine = jt.sampling.CutsetSampling(draws=40, width=4, memory_limit=40_000)
     beliefs, exact = jt.infer(grid, method=engine, rng=0), jt.infer(grid)
     assert abs(beliefs.log_evidence - exact.log_evidence) < 4.5 * beliefs.diagnostics.log_evidence_error
     assert 3 <= len(engine.compile(grid).cutset(grid, as_findings(None, grid.variables))) <= 20
     findings = as_findings({"x0_0": grid.states[0], "x1_1": [0.5, 0.6]}, grid.variables)
-    named = jt.CutsetSampling(cutset=["x0_0", "x1_1", "x3_3"])
+    named = jt.sampling.CutsetSampling(cutset=["x0_0", "x1_1", "x3_3"])
     assert named.compile(grid).cutset(grid, findings) == ("x1_1", "x3_3")
-    assert jt.infer(grid, method=jt.CutsetSampling(width=12)).exact
-    drawn = jt.sample(grid, 60, given={"x0_0": grid.states[0]}, method=jt.CutsetSampling(width=4), rng=0)
+    assert jt.infer(grid, method=jt.sampling.CutsetSampling(width=12)).exact
+    drawn = jt.sample(grid, 60, given={"x0_0": grid.states[0]}, method=jt.sampling.CutsetSampling(width=4), rng=0)
     assert drawn["x7_7"].shape == (1, 60)
     assert drawn.log_weights is not None
     rows = jt.infer(jt.example("asia"), {"xray": "yes"}, method="cutset", rng=0).sample(2000, rng=0)
     assert (rows.columns["lung"] == 0).mean() == pytest.approx(0.489, abs=0.05)
-    with pytest.raises(jt.Unsupported, match="takes variables with states"):
+    with pytest.raises(jt.errors.Unsupported, match="takes variables with states"):
         jt.infer(logistic_network(), method="cutset")
 
 
@@ -197,7 +197,9 @@ def test_a_number_that_no_draw_can_agree_with_is_refused():
         ]
     )
     assert jt.infer(model, {"y": 0.3})["a"].values == pytest.approx([0.5, 0.5])
-    with pytest.raises(jt.Unsupported, match="no draw agrees with 'y', an exact function of numbers that are drawn"):
+    with pytest.raises(
+        jt.errors.Unsupported, match="no draw agrees with 'y', an exact function of numbers that are drawn"
+    ):
         jt.infer(model, {"y": 0.3}, method="likelihood-weighting", rng=0)
     known = jt.infer(model, {"y": 0.3, "x": 0.3}, method="likelihood-weighting", rng=0)
     assert known["a"].values.tolist() == [1.0, 0.0]

@@ -102,7 +102,7 @@ def test_a_simpler_model_as_proposal():
     exact = jt.infer(asia, XRAY)
     assert abs(beliefs["lung"]["yes"] - exact["lung"]["yes"]) < 4.5 * beliefs.diagnostics.standard_error("lung")[0]
     assert abs(beliefs.log_evidence - exact.log_evidence) < 4.5 * beliefs.diagnostics.log_evidence_error
-    with pytest.raises(jt.InvalidModel, match="has the variables of the model"):
+    with pytest.raises(jt.errors.InvalidModel, match="has the variables of the model"):
         jt.infer(asia, XRAY, method=jt.ImportanceSampling(proposal=jt.example("fuel")))
 
 
@@ -131,7 +131,7 @@ def test_a_function_as_proposal():
     ],
 )
 def test_wrong_functions_are_refused(function, message):
-    with pytest.raises(jt.InvalidData, match=message):
+    with pytest.raises(jt.errors.InvalidData, match=message):
         jt.infer(jt.example("fuel"), {"G": 0}, method=jt.ImportanceSampling(proposal=function))
 
 
@@ -238,7 +238,7 @@ def test_draws_and_rows():
 
 @pytest.mark.parametrize("engine", [jt.LikelihoodWeighting, jt.RejectionSampling])
 def test_engines_that_need_directions_say_so(engine):
-    with pytest.raises(jt.Unsupported, match="takes a BayesianNetwork"):
+    with pytest.raises(jt.errors.Unsupported, match="takes a BayesianNetwork"):
         jt.infer(MODELS["grid"].model, method=engine())
 
 

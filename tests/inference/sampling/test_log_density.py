@@ -23,13 +23,13 @@ def correlated(z):
 @needs_blackjax
 @pytest.mark.parametrize("method", ["nuts", "hmc"])
 def test_moments_of_a_gaussian(method):
-    draws = jt.sample_log_density(correlated, np.zeros(2), method=method, draws=1000, warmup=500, rng=1)
+    draws = jt.sampling.sample_log_density(correlated, np.zeros(2), method=method, draws=1000, warmup=500, rng=1)
     assert draws["z"].shape == (4, 1000, 2)
     assert draws["z"].dtype == np.float64
     summary = draws.summary()
     assert summary.r_hat < 1.01
     assert all(abs(summary[label].mean) < 4 * summary[label].standard_error for label in ("z[0]", "z[1]"))
-    squares = jt.Draws({"s": (draws["z"] - 0.0) ** 2}).summary()
+    squares = jt.sampling.Draws({"s": (draws["z"] - 0.0) ** 2}).summary()
     for index in range(2):
         row = squares[f"s[{index}]"]
         assert abs(row.mean - COVARIANCE[index, index]) < 4 * row.standard_error
@@ -43,10 +43,10 @@ def test_names_and_a_positive_number():
     def log_density(z):
         return 8 * z["log_rate"] - 4 * jnp.exp(z["log_rate"])
 
-    draws = jt.sample_log_density(log_density, {"log_rate": 0.0}, draws=800, warmup=400, rng=2)
-    row = jt.Draws({"rate": np.exp(draws["log_rate"])}).summary()["rate"]
+    draws = jt.sampling.sample_log_density(log_density, {"log_rate": 0.0}, draws=800, warmup=400, rng=2)
+    row = jt.sampling.Draws({"rate": np.exp(draws["log_rate"])}).summary()["rate"]
     assert abs(row.mean - 2.0) < 4 * row.standard_error
-    again = jt.sample_log_density(log_density, {"log_rate": 0.0}, draws=800, warmup=400, rng=2)
+    again = jt.sampling.sample_log_density(log_density, {"log_rate": 0.0}, draws=800, warmup=400, rng=2)
     assert np.array_equal(again["log_rate"], draws["log_rate"])
 
 
@@ -54,10 +54,10 @@ def test_names_and_a_positive_number():
 def test_what_a_density_may_not_be():
     import jax.numpy as jnp
 
-    with pytest.raises(jt.InvalidModel, match="one number"):
-        jt.sample_log_density(lambda z: z, np.zeros(2), rng=0)
-    with pytest.raises(jt.InvalidModel, match="not finite"):
-        jt.sample_log_density(lambda z: jnp.log(-jnp.abs(z).sum()), np.zeros(2), rng=0)
+    with pytest.raises(jt.errors.InvalidModel, match="one number"):
+        jt.sampling.sample_log_density(lambda z: z, np.zeros(2), rng=0)
+    with pytest.raises(jt.errors.InvalidModel, match="not finite"):
+        jt.sampling.sample_log_density(lambda z: jnp.log(-jnp.abs(z).sum()), np.zeros(2), rng=0)
 
 
 @needs_blackjax
@@ -68,14 +68,14 @@ def test_divergences_are_reported():
     def funnel(z):
         return -(z[0] ** 2) / 18 - 4.5 * z[0] - 0.5 * (z[1:] ** 2).sum() * jnp.exp(-z[0])
 
-    with pytest.warns(jt.NotConvergedWarning, match="diverged"):
-        jt.sample_log_density(funnel, np.zeros(10), draws=500, warmup=300, rng=0)
+    with pytest.warns(jt.errors.NotConvergedWarning, match="diverged"):
+        jt.sampling.sample_log_density(funnel, np.zeros(10), draws=500, warmup=300, rng=0)
 
 
 def test_a_missing_blackjax_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "blackjax", None)
-    with pytest.raises(jt.MissingExtra, match=r"pip install 'juncture\[jax\]'"):
-        jt.sample_log_density(correlated, np.zeros(2))
+    with pytest.raises(jt.errors.MissingExtra, match=r"pip install 'juncture\[jax\]'"):
+        jt.sampling.sample_log_density(correlated, np.zeros(2))
 
 
 @pytest.mark.parametrize(
@@ -89,5 +89,5 @@ def test_a_missing_blackjax_says_what_to_install(monkeypatch):
     ],
 )
 def test_what_is_refused(start, options, words):
-    with pytest.raises(jt.InvalidData, match=words):
-        jt.sample_log_density(correlated, start, **options)
+    with pytest.raises(jt.errors.InvalidData, match=words):
+        jt.sampling.sample_log_density(correlated, start, **options)

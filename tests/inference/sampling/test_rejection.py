@@ -63,5 +63,5 @@ def test_draws_are_of_equal_weight_and_do_not_depend_on_threads():
 def test_numbers_are_never_hit():
     x = jt.Variable("x")
     model = jt.BayesianNetwork([jt.LinearGaussian(x, [], [])])
-    with pytest.raises(jt.Unsupported, match="likelihood-weighting"):
+    with pytest.raises(jt.errors.Unsupported, match="likelihood-weighting"):
         jt.infer(model, {"x": 1.0}, method="rejection")

@@ -117,7 +117,7 @@ def test_log_z_is_the_maximum_over_the_polytope(seed):
     """S0-310, S0-311: any q is below, the model's own moments are at log Z, and so is the maximum found by SciPy."""
     rng = np.random.default_rng(seed)
     model = spins(["ab", "bc", "ac"], rng)
-    polytope, beliefs = jt.marginal_polytope(model), jt.infer(model)
+    polytope, beliefs = jt.messages.marginal_polytope(model), jt.infer(model)
     own = polytope.moments(beliefs.joint("a", "b", "c"))
     assert polytope.log_partition == pytest.approx(beliefs.log_evidence, abs=1e-10)
     assert polytope.objective(own) == pytest.approx(beliefs.log_evidence, abs=1e-7)
@@ -131,7 +131,7 @@ def test_log_z_is_the_maximum_over_the_polytope(seed):
 def test_on_a_tree_the_polytope_is_local_and_the_entropy_is_that_of_bethe():
     """S0-311: the maximum of θ·μ + H over pairwise consistent moments is log Z on a chain."""
     model = spins(["ab", "bc"], np.random.default_rng(1))
-    polytope = jt.marginal_polytope(model)
+    polytope = jt.messages.marginal_polytope(model)
     assert [len(event) for event in polytope.events] == [1, 1, 1, 2, 2]
     faces, limits = polytope.inequalities
     assert len(faces) == 8  # P(both) ≥ 0, ≤ each, ≥ sum - 1, on both edges
@@ -156,7 +156,7 @@ def test_on_a_tree_the_polytope_is_local_and_the_entropy_is_that_of_bethe():
 
 def test_on_a_triangle_local_consistency_is_not_enough():
     """S0-311: three variables that all differ pairwise; and a vertex, where the entropy is 0."""
-    polytope = jt.marginal_polytope(spins(["ab", "bc", "ac"], np.random.default_rng(0)))
+    polytope = jt.messages.marginal_polytope(spins(["ab", "bc", "ac"], np.random.default_rng(0)))
     frustrated = np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0])
     assert not polytope.contains(frustrated)
     assert polytope.contains(np.array([0.5, 0.5, 0.5, 0.25, 0.25, 0.25]))
@@ -168,13 +168,13 @@ def test_on_a_triangle_local_consistency_is_not_enough():
 
 
 def test_what_a_polytope_refuses():
-    polytope = jt.marginal_polytope(spins(["ab"], np.random.default_rng(0)))
+    polytope = jt.messages.marginal_polytope(spins(["ab"], np.random.default_rng(0)))
     with pytest.raises(InvalidData, match="3 moments"):
         polytope.contains([0.5])
     big = jt.ising((4, 4), coupling=1.0, field=0.0)
     with pytest.raises(TooLarge, match="vertices"):
-        jt.marginal_polytope(big)
+        jt.messages.marginal_polytope(big)
     with pytest.raises(TooLarge, match="faces"):
-        _ = jt.marginal_polytope(jt.ising((2, 4), coupling=1.0, field=0.0)).inequalities
+        _ = jt.messages.marginal_polytope(jt.ising((2, 4), coupling=1.0, field=0.0)).inequalities
     with pytest.raises(InvalidData, match="must be a FactorProduct"):
-        jt.marginal_polytope(jt.example("asia"))
+        jt.messages.marginal_polytope(jt.example("asia"))

@@ -33,7 +33,7 @@ def clutter(data, noise=0.5):
 
 def test_one_observation_is_exact():
     prior = jt.Gaussian(0.3, 2.0)
-    found = jt.expectation_propagation(prior, lambda u, i: log_ndtr(u), [1.0])
+    found = jt.messages.expectation_propagation(prior, lambda u, i: log_ndtr(u), [1.0])
     log_evidence, mean, variance = integrate(log_ndtr(LINE) + prior.log_prob(LINE))
     assert found.log_evidence == pytest.approx(log_evidence, abs=1e-9)
     assert (found.distribution.mean, found.distribution.variance) == pytest.approx((mean, variance), abs=1e-9)
@@ -45,7 +45,7 @@ def test_gaussian_observations_are_exact():
     rng = np.random.default_rng(0)
     design, targets = rng.normal(size=(6, 2)), rng.normal(size=6)
     prior = jt.MultivariateGaussian([0.5, -1.0], [[2.0, 0.3], [0.3, 1.0]])
-    found = jt.expectation_propagation(prior, lambda u, i: jt.Gaussian(u, 0.5).log_prob(targets[i]), design)
+    found = jt.messages.expectation_propagation(prior, lambda u, i: jt.Gaussian(u, 0.5).log_prob(targets[i]), design)
     precision = np.linalg.inv(prior.covariance) + design.T @ design / 0.5
     mean = np.linalg.solve(precision, np.linalg.solve(prior.covariance, prior.mean) + design.T @ targets / 0.5)
     assert found.distribution.mean == pytest.approx(mean, abs=1e-7)
@@ -64,7 +64,7 @@ def test_the_clutter_problem(damping):
     rng = np.random.default_rng(0)
     data = np.where(rng.random(20) < 0.5, rng.normal(2, 1, 20), rng.normal(0, np.sqrt(10), 20))
     prior, likelihood = jt.Gaussian(0.0, 100.0), clutter(data)
-    found = jt.expectation_propagation(prior, likelihood, np.ones(20), damping=damping)
+    found = jt.messages.expectation_propagation(prior, likelihood, np.ones(20), damping=damping)
     log_evidence, mean, variance = integrate(sum(likelihood(LINE, i) for i in range(20)) + prior.log_prob(LINE))
     assert found.converged
     assert found.residual <= 1e-8
@@ -81,7 +81,7 @@ def test_probit_regression():
     design = rng.normal(size=(10, 2))
     labels = np.where(design @ [1.5, -1.0] + rng.normal(size=10) > 0, 1, -1)
     prior = jt.MultivariateGaussian([0.0, 0.0], 4 * np.eye(2))
-    found = jt.expectation_propagation(prior, lambda u, i: log_ndtr(labels[i] * u), design)
+    found = jt.messages.expectation_propagation(prior, lambda u, i: log_ndtr(labels[i] * u), design)
     tau, nu = np.zeros(10), np.zeros(10)
     for _ in range(100):
         for i in range(10):
@@ -110,14 +110,14 @@ def test_probit_regression():
 def test_what_is_refused_and_reported():
     prior = jt.Gaussian(0.0, 1.0)
     with pytest.raises(InvalidData, match="a row of 1 numbers"):
-        jt.expectation_propagation(prior, lambda u, i: -u, np.ones((3, 2)))
+        jt.messages.expectation_propagation(prior, lambda u, i: -u, np.ones((3, 2)))
     with pytest.raises(InvalidData, match="one Gaussian"):
-        jt.expectation_propagation(3, lambda u, i: -u, [1.0])
+        jt.messages.expectation_propagation(3, lambda u, i: -u, [1.0])
     with pytest.raises(InvalidData, match="below infinity"):
-        jt.expectation_propagation(prior, lambda u, i: np.full(u.shape, np.nan), [1.0])
+        jt.messages.expectation_propagation(prior, lambda u, i: np.full(u.shape, np.nan), [1.0])
     with pytest.raises(Unsupported, match="narrower"):
-        jt.expectation_propagation(prior, lambda u, i: jt.Gaussian(0.123, 1e-7).log_prob(u), [1.0])
-    with pytest.warns(jt.NotConvergedWarning, match="damping"):
-        cut = jt.expectation_propagation(prior, lambda u, i: log_ndtr(u), [1.0, 2.0], max_steps=1)
+        jt.messages.expectation_propagation(prior, lambda u, i: jt.Gaussian(0.123, 1e-7).log_prob(u), [1.0])
+    with pytest.warns(jt.errors.NotConvergedWarning, match="damping"):
+        cut = jt.messages.expectation_propagation(prior, lambda u, i: log_ndtr(u), [1.0, 2.0], max_steps=1)
     assert not cut.converged
     assert "not converged" in repr(cut)

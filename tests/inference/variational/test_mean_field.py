@@ -210,7 +210,7 @@ def test_compiled_and_interpreted_sweeps_agree():
 
 def test_a_budget_names_the_engine_that_repeats_the_answer():
     model = jt.ising((40, 40), coupling=0.44, field=0.01, values=(-1, 1))
-    with pytest.warns(jt.NotConvergedWarning, match="its budget ended"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="its budget ended"):
         cut = jt.infer(model, method=jt.MeanField(starts=3), budget=0.0)
     repeated = jt.infer(model, method=cut.diagnostics.engine)
     assert not cut.converged
@@ -270,7 +270,7 @@ def test_variational_em_raises_its_bound_and_is_em_where_the_posterior_is_a_prod
 
 
 def quietly(run):
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         return run()
 
 
@@ -280,7 +280,7 @@ def test_what_is_refused_and_what_is_impossible():
         jt.most_probable(model, method="mean-field")
     with pytest.raises(jt.ImpossibleEvidence, match="tub=yes, either=no"):
         jt.infer(model, {"tub": "yes", "either": "no"}, method="mean-field")
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         rows = jt.infer(model, [{"tub": "yes", "either": "no"}, {"xray": "yes"}], method="mean-field")
     assert rows.impossible == (0,)
     assert np.isnan(rows["lung"].values[0]).all()

@@ -55,9 +55,9 @@ def test_many_rows_budget_and_learning():
     alone = jt.infer(model, rows[1], method=engine)
     assert alone.log_evidence == found.log_evidence[1]
     assert found.joint("bronc", "lung").values.shape == (3, 2, 2)
-    with pytest.warns(jt.NotConvergedWarning, match="its budget ended"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="its budget ended"):
         cut = jt.infer(model, rows, method=engine, budget=0.0)
-    with pytest.warns(jt.NotConvergedWarning, match="max_steps are spent"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="max_steps are spent"):
         repeated = jt.infer(model, rows, method=cut.diagnostics.engine)
     assert np.array_equal(repeated.log_evidence, cut.log_evidence)
     data = jt.sample(model, 30, rng=0).to_pandas().drop(columns=["either", "bronc"])

@@ -18,7 +18,7 @@ from juncture.numerics.stable import sigmoid
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.lists(st.integers(1, 3), min_size=2, max_size=4)
-KINDS = (jt.DeepBeliefNetwork, jt.DeepBoltzmannMachine)
+KINDS = (jt.neural.DeepBeliefNetwork, jt.neural.DeepBoltzmannMachine)
 LINES = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]] * 60, float)
 
 
@@ -38,7 +38,7 @@ def conditional_table(model, layer):
 @given(seeds, shapes)
 def test_a_deep_boltzmann_machine_is_its_markov_network(seed, sizes):
     """S4-182: log Z, and log p of the visible units."""
-    model = deep(jt.DeepBoltzmannMachine, sizes, seed)
+    model = deep(jt.neural.DeepBoltzmannMachine, sizes, seed)
     network = model.to_markov_network()
     log_z = jt.infer(network).log_evidence
     assert model.log_partition == pytest.approx(log_z, abs=1e-10)
@@ -50,7 +50,7 @@ def test_a_deep_boltzmann_machine_is_its_markov_network(seed, sizes):
 @given(seeds, shapes)
 def test_a_deep_belief_network_is_the_product_of_its_layers(seed, sizes):
     """S4-182: p(x) by tables of all layers."""
-    model = deep(jt.DeepBeliefNetwork, sizes, seed)
+    model = deep(jt.neural.DeepBeliefNetwork, sizes, seed)
     shares = np.exp(jt.log_prob(model.top, all_binary(sizes[-2])))
     for layer in range(len(sizes) - 3, -1, -1):
         shares = shares @ conditional_table(model, layer)
@@ -60,7 +60,7 @@ def test_a_deep_belief_network_is_the_product_of_its_layers(seed, sizes):
 
 @given(seeds, st.lists(st.integers(1, 3), min_size=3, max_size=4))
 def test_the_mean_field_is_a_bound_that_rises(seed, sizes):
-    model = deep(jt.DeepBoltzmannMachine, sizes, seed)
+    model = deep(jt.neural.DeepBoltzmannMachine, sizes, seed)
     rows = all_binary(sizes[0])
     beliefs = jt.infer(model, rows)
     assert (beliefs.log_evidence <= jt.log_prob(model, rows) + 1e-10).all()
@@ -74,14 +74,14 @@ def test_the_mean_field_is_a_bound_that_rises(seed, sizes):
 
 def test_without_upper_weights_the_mean_field_is_exact():
     """The hidden units are independent given the row, so that the gap KL(q ‖ p) is 0."""
-    model = deep(jt.DeepBoltzmannMachine, [3, 2, 2], 1)
-    apart = jt.DeepBoltzmannMachine([model.weights[0], np.zeros((2, 2))], model.biases)
+    model = deep(jt.neural.DeepBoltzmannMachine, [3, 2, 2], 1)
+    apart = jt.neural.DeepBoltzmannMachine([model.weights[0], np.zeros((2, 2))], model.biases)
     assert jt.infer(apart, all_binary(3)).log_evidence == pytest.approx(jt.log_prob(apart, all_binary(3)), abs=1e-9)
 
 
 @given(seeds)
 def test_the_upward_bound_is_below_log_p_within_its_error(seed):
-    model = deep(jt.DeepBeliefNetwork, [3, 2, 2, 2], seed)
+    model = deep(jt.neural.DeepBeliefNetwork, [3, 2, 2, 2], seed)
     rows = all_binary(3)
     beliefs = jt.infer(model, rows, draws=400, rng=seed)
     assert (beliefs.bounds <= jt.log_prob(model, rows) + 5 * beliefs.errors).all()
@@ -89,7 +89,7 @@ def test_the_upward_bound_is_below_log_p_within_its_error(seed):
 
 
 def test_the_upward_bound_is_the_enumerated_one():
-    model = deep(jt.DeepBeliefNetwork, [3, 2, 2], 7)
+    model = deep(jt.neural.DeepBeliefNetwork, [3, 2, 2], 7)
     row, states = np.array([[1.0, 0.0, 1.0]]), all_binary(2)
     odds = upward_odds(model, 1, row)
     q = np.prod(np.where(states == 1, sigmoid(odds), 1 - sigmoid(odds)), axis=1)
@@ -110,7 +110,7 @@ def test_draws_follow_the_model(kind):
 
 
 def test_annealing_agrees_with_the_sum_within_its_error():
-    model = deep(jt.DeepBoltzmannMachine, [4, 3, 3], 2)
+    model = deep(jt.neural.DeepBoltzmannMachine, [4, 3, 3], 2)
     estimate = model.annealed_log_partition(particles=300, temperatures=200, rng=1)
     assert 0 < estimate.standard_error < 0.1
     assert abs(estimate.log_evidence - model.log_partition) < 4 * estimate.standard_error
@@ -156,19 +156,19 @@ def test_beliefs_are_plain_data(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_wrong_input_gets_a_sentence(kind):
     model = deep(kind, [3, 2, 1], 0)
-    with pytest.raises(jt.InvalidModel, match="one bias more"):
+    with pytest.raises(jt.errors.InvalidModel, match="one bias more"):
         kind([[[1.0]]], [[0.0]])
-    with pytest.raises(jt.InvalidModel, match=r"weights\[0\] joins layers of 2 and 1"):
+    with pytest.raises(jt.errors.InvalidModel, match=r"weights\[0\] joins layers of 2 and 1"):
         kind([[[1.0]]], [[0.0, 0.0], [0.0]])
-    with pytest.raises(jt.InvalidModel, match="finite"):
+    with pytest.raises(jt.errors.InvalidModel, match="finite"):
         kind([[[np.nan]]], [[0.0], [0.0]])
-    with pytest.raises(jt.InvalidModel, match="list of arrays"):
+    with pytest.raises(jt.errors.InvalidModel, match="list of arrays"):
         kind(1.0, [[0.0], [0.0]])
-    with pytest.raises(jt.InvalidData, match="take complete rows"):
+    with pytest.raises(jt.errors.InvalidData, match="take complete rows"):
         jt.infer(model, [1, np.nan, 0])
-    with pytest.raises(jt.InvalidData, match="0 or 1"):
+    with pytest.raises(jt.errors.InvalidData, match="0 or 1"):
         jt.log_prob(model, [1, 2, 0])
-    with pytest.raises(jt.InvalidData, match="no rows"):
+    with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(model, np.empty((0, 3)))
     with pytest.raises(jt.Unsupported, match="use decay"):
         jt.fit(model, LINES[:, :3], prior=1.0)
@@ -177,8 +177,8 @@ def test_wrong_input_gets_a_sentence(kind):
 
 
 def test_recognition_biases_have_the_shape_of_the_layers():
-    with pytest.raises(jt.InvalidModel, match="recognition has a bias for each unit"):
-        jt.DeepBeliefNetwork([[[1.0]], [[1.0]]], [[0.0], [0.0], [0.0]], [[0.0, 1.0]])
+    with pytest.raises(jt.errors.InvalidModel, match="recognition has a bias for each unit"):
+        jt.neural.DeepBeliefNetwork([[[1.0]], [[1.0]]], [[0.0], [0.0], [0.0]], [[0.0, 1.0]])
 
 
 @given(seeds)

@@ -135,7 +135,7 @@ def test_chains_agree_with_exact_answers(kind):
     assert found.hidden == pytest.approx(exact.hidden, abs=0.05)
     assert found.visible == pytest.approx(exact.visible, abs=0.1)
     assert found.diagnostics.standard_error("h0").shape == (2,)
-    with pytest.raises(jt.Unsupported, match="no log-probability"):
+    with pytest.raises(jt.errors.Unsupported, match="no log-probability"):
         _ = found.log_evidence
     assert set(np.asarray(jt.sample(model, 9, given=row, rng=0, steps=3).columns["v0"])) == {1}
 
@@ -229,7 +229,7 @@ def test_large_machines_are_estimated_and_say_so():
     assert fitted.statistics.standard_error > 0
     rows[0, 0] = np.nan
     assert jt.infer(model, rows, rng=0).method == "gibbs"
-    with pytest.raises(jt.Unsupported, match="at most 20 hidden units"):
+    with pytest.raises(jt.errors.Unsupported, match="at most 20 hidden units"):
         jt.fit(model, rows)
 
 
@@ -246,19 +246,19 @@ def test_beliefs_are_plain_data():
 
 
 def test_wrong_input_gets_a_sentence():
-    with pytest.raises(jt.InvalidModel, match="visible_bias must have the shape"):
+    with pytest.raises(jt.errors.InvalidModel, match="visible_bias must have the shape"):
         jt.RestrictedBoltzmannMachine([[1.0]], [1.0, 2.0], [0.0])
-    with pytest.raises(jt.InvalidModel, match="finite"):
+    with pytest.raises(jt.errors.InvalidModel, match="finite"):
         jt.RestrictedBoltzmannMachine([[np.nan]], [1.0], [0.0])
-    with pytest.raises(jt.InvalidData, match="0 or 1, or NaN"):
+    with pytest.raises(jt.errors.InvalidData, match="0 or 1, or NaN"):
         jt.infer(TOY, [2, 0, 1])
-    with pytest.raises(jt.InvalidData, match="has 3 visible units"):
+    with pytest.raises(jt.errors.InvalidData, match="has 3 visible units"):
         jt.log_prob(TOY, [1, 0])
-    with pytest.raises(jt.InvalidData, match="take complete rows"):
+    with pytest.raises(jt.errors.InvalidData, match="take complete rows"):
         TOY.free_energy([np.nan, 0, 1])
-    with pytest.raises(jt.Unsupported, match="no tables"):
+    with pytest.raises(jt.errors.Unsupported, match="no tables"):
         machine("gaussian", 0).to_markov_network()
-    with pytest.raises(jt.InvalidData, match="no rows"):
+    with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(TOY, np.empty((0, 3)))
     with pytest.raises(jt.Unsupported, match="use decay"):
         jt.fit(TOY, ALL, prior=1.0)

@@ -186,7 +186,7 @@ def test_a_prior_keeps_noise_from_zero():
     rng = np.random.default_rng(0)
     rows = np.hstack([rng.normal(size=(30, 1)), 10 * rng.normal(size=(30, 2))])
     rows[:, 2] = rows[:, 1]
-    with pytest.warns(jt.RegularizedWarning, match="wants no noise in column"):
+    with pytest.warns(jt.errors.RegularizedWarning, match="wants no noise in column"):
         jt.fit(jt.FactorAnalysis.standard(3, 1), rows)
     prior = jt.InverseGamma(2.0, 1.0)
     kept = jt.fit(jt.FactorAnalysis.standard(3, 1), rows, prior=prior)
@@ -211,21 +211,21 @@ def test_a_source_is_read_block_by_block(tmp_path):
 
 def test_mistakes_are_explained():
     model, rows = jt.FactorAnalysis.standard(3, 1), np.random.default_rng(0).normal(size=(9, 3))
-    with pytest.raises(jt.InvalidData, match="column 1 holds no number"):
+    with pytest.raises(jt.errors.InvalidData, match="column 1 holds no number"):
         jt.fit(model, np.where([False, True, False], np.nan, rows))
-    with pytest.raises(jt.InvalidData, match="nothing to learn from"):
+    with pytest.raises(jt.errors.InvalidData, match="nothing to learn from"):
         jt.fit(model, rows, weights=np.zeros(9))
-    with pytest.raises(jt.InvalidData, match="every column is constant"):
+    with pytest.raises(jt.errors.InvalidData, match="every column is constant"):
         jt.fit(model, np.ones((9, 3)))
-    with pytest.raises(jt.InvalidData, match="a row has 3 numbers"):
+    with pytest.raises(jt.errors.InvalidData, match="a row has 3 numbers"):
         jt.infer(model, rows[:, :2])
-    with pytest.raises(jt.InvalidData, match="must be finite"):
+    with pytest.raises(jt.errors.InvalidData, match="must be finite"):
         jt.infer(model, [0.0, np.inf, 1.0])
-    with pytest.raises(jt.Unsupported, match="no closed form for factor analysis"):
+    with pytest.raises(jt.errors.Unsupported, match="no closed form for factor analysis"):
         jt.fit(model, rows, method="closed-form")
-    with pytest.raises(jt.InvalidModel, match="positive variances"):
+    with pytest.raises(jt.errors.InvalidModel, match="positive variances"):
         jt.ProbabilisticPCA([[1.0], [1.0]], [0.0, 0.0], 0.0)
-    with pytest.raises(jt.InvalidModel, match="1 to 2 factors"):
+    with pytest.raises(jt.errors.InvalidModel, match="1 to 2 factors"):
         jt.FactorAnalysis.standard(2, 3)
 
 
@@ -255,7 +255,7 @@ def test_noise_at_the_ends_of_doubles_gives_numbers_or_a_sentence(kind, noise_of
         assert found == pytest.approx(jt.log_prob(plain, row), rel=1e-12)  # 3/4 u² is exact
     for noise in (5e-324, 1e-310):
         with pytest.raises(
-            jt.InvalidModel, match=r"squares of the loadings over the noise add up to \S+; at most 1e\+300"
+            jt.errors.InvalidModel, match=r"squares of the loadings over the noise add up to \S+; at most 1e\+300"
         ):
             kind([[0.5], [0.3]], [0.0, 0.0], noise_of(noise))
         nothing = kind([[0.0], [0.0]], [0.0, 0.0], noise_of(noise))
@@ -263,5 +263,5 @@ def test_noise_at_the_ends_of_doubles_gives_numbers_or_a_sentence(kind, noise_of
         assert jt.infer(nothing, row).mean == 0.0
     small = kind([[1.0], [2.0]], [0.0, 0.0], noise_of(1e-290))
     assert jt.infer(small, [1.0, 2.0]).mean == pytest.approx(1.0)
-    with pytest.raises(jt.InvalidData, match=r"a row lies 1e\+345|a row lies inf deviations of the noise"):
+    with pytest.raises(jt.errors.InvalidData, match=r"a row lies 1e\+345|a row lies inf deviations of the noise"):
         jt.infer(small, [1e200, 1e200])

@@ -23,7 +23,7 @@ def three_clusters(rng):
 @pytest.mark.parametrize("criterion", ["bic", "held-out"])
 def test_three_clusters_are_found(criterion):
     rows = three_clusters(np.random.default_rng(0))
-    found = jt.choose_components(ONE, rows, range(1, 5), criterion, start="k-means")
+    found = jt.clusters.choose_components(ONE, rows, range(1, 5), criterion, start="k-means")
     assert found.best == found.model.num_components == 3
     assert found.scores[2] == found.scores.max()
     assert (found.errors > 0).all() == (criterion == "held-out")
@@ -36,9 +36,9 @@ def test_three_clusters_are_found(criterion):
 def test_tables_of_a_restaurant():
     """S4-153: the expected number of tables is Σ α/(α + i)."""
     rng, count, alpha = np.random.default_rng(0), 30, 2.0
-    draws = np.array([jt.chinese_restaurant(count, alpha, rng=rng).max() + 1 for _ in range(2000)])
+    draws = np.array([jt.clusters.chinese_restaurant(count, alpha, rng=rng).max() + 1 for _ in range(2000)])
     shares = alpha / (alpha + np.arange(count))
-    assert jt.expected_tables(count, alpha) == pytest.approx(shares.sum())
+    assert jt.clusters.expected_tables(count, alpha) == pytest.approx(shares.sum())
     error = np.sqrt((shares * (1 - shares)).sum() / 2000)  # tables are independent coins
     assert draws.mean() == pytest.approx(shares.sum(), abs=5 * error)
 
@@ -46,7 +46,7 @@ def test_tables_of_a_restaurant():
 def test_partitions_of_a_restaurant_are_exchangeable():
     """Three customers: all together has probability 2/((α + 1)(α + 2)), however they are numbered."""
     rng, alpha = np.random.default_rng(1), 1.5
-    draws = [tuple(jt.chinese_restaurant(3, alpha, rng=rng)) for _ in range(6000)]
+    draws = [tuple(jt.clusters.chinese_restaurant(3, alpha, rng=rng)) for _ in range(6000)]
     total = (alpha + 1) * (alpha + 2)
     chances = {(0, 0, 0): 2, (0, 0, 1): alpha, (0, 1, 0): alpha, (0, 1, 1): alpha, (0, 1, 2): alpha**2}
     for partition, weight in chances.items():

@@ -17,7 +17,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def learn(rows, weights, number, alpha, seed=0, max_steps=200):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.NotConvergedWarning)
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
         method = jt.ExpectationMaximization(1e-10, max_steps)
         return fit_dirichlet_process(rows, weights, number, alpha, method, np.random.default_rng(seed))
 

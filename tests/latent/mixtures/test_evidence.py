@@ -76,7 +76,7 @@ def test_the_bound_is_below_the_sum_over_all_assignments(kind, seed):
     ],
 )
 def test_with_one_component_the_bound_is_the_evidence(family, prior, rows):
-    found = jt.choose_components(jt.Mixture([1.0], [family]), rows, [1], "evidence", MixturePrior(None, prior))
+    found = jt.clusters.choose_components(jt.Mixture([1.0], [family]), rows, [1], "evidence", MixturePrior(None, prior))
     assert found.scores[0] == pytest.approx(
         prior.log_evidence(type(family).statistics(np.array(rows, float))), rel=1e-9
     )
@@ -86,9 +86,9 @@ def test_three_clusters_have_the_most_evidence():
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.normal(mean, 1.0, (60, 2)) for mean in (0.0, 7.0, 14.0)])
     rows[rng.random(rows.shape) < 0.1] = np.nan
-    assert jt.choose_components(ONE, rows, range(1, 5), "evidence", start="k-means").best == 3
+    assert jt.clusters.choose_components(ONE, rows, range(1, 5), "evidence", start="k-means").best == 3
 
 
 def test_the_evidence_needs_conjugate_priors():
     with pytest.raises(jt.JunctureError, match="the evidence needs a conjugate prior"):
-        jt.choose_components(jt.Mixture([1.0], [jt.Poisson(1.0)]), [1, 2, 3], [1], "evidence")
+        jt.clusters.choose_components(jt.Mixture([1.0], [jt.Poisson(1.0)]), [1, 2, 3], [1], "evidence")

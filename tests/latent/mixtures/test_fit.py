@@ -176,7 +176,7 @@ def test_equal_components_are_told_apart():
 def test_a_component_that_shrinks_to_a_point_is_reported():
     rows = np.array([0.0, 0.1, -0.1, 0.05, 7.0])
     start = jt.Mixture([0.8, 0.2], [jt.Gaussian(0.0, 1.0), jt.Gaussian(7.0, 0.1)])
-    with pytest.warns(jt.RegularizedWarning, match="component 1 of the mixture"):
+    with pytest.warns(jt.errors.RegularizedWarning, match="component 1 of the mixture"):
         jt.fit(start, rows)
 
 

@@ -54,7 +54,7 @@ def test_frames_are_rows():
 def test_rows_that_no_component_can_make():
     with pytest.raises(jt.ImpossibleEvidence, match="the row has probability zero"):
         jt.infer(LIFETIMES, -1.0)
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 2 rows"):
         beliefs = jt.infer(LIFETIMES, [1.0, -1.0])
     assert beliefs.impossible == (1,)
     assert np.isnan(beliefs["component"].values[1]).all()
@@ -65,13 +65,13 @@ def test_rows_that_no_component_can_make():
 
 def test_what_is_refused():
     symbols = jt.Mixture([0.5, 0.5], [jt.Categorical([0.7, 0.3]), jt.Categorical([0.1, 0.9])])
-    with pytest.raises(jt.InvalidData, match="symbols are whole numbers from 0 to 1"):
+    with pytest.raises(jt.errors.InvalidData, match="symbols are whole numbers from 0 to 1"):
         jt.infer(symbols, [0, 5])
     with pytest.raises(jt.UnknownVariable, match="known are 'component'"):
         jt.infer(TWO, [0.0])["state"]
-    with pytest.raises(jt.InvalidData, match="a row has 1 number; got an array of the shape"):
+    with pytest.raises(jt.errors.InvalidData, match="a row has 1 number; got an array of the shape"):
         jt.infer(TWO, np.zeros((2, 2)))
-    with pytest.raises(jt.InvalidData, match="on_impossible"):
+    with pytest.raises(jt.errors.InvalidData, match="on_impossible"):
         jt.infer(TWO, [0.0], on_impossible="ignore")
 
 
@@ -91,9 +91,9 @@ def test_datasets_are_rows():
     rows = jt.Dataset({"n": [2, 50, None, 3]})
     assert not rows.variable("n").is_real
     np.testing.assert_array_equal(jt.log_prob(counts, rows), jt.log_prob(counts, [2, 50, np.nan, 3]))
-    with pytest.raises(jt.InvalidData, match="a row has 1 number; there are 2 columns"):
+    with pytest.raises(jt.errors.InvalidData, match="a row has 1 number; there are 2 columns"):
         jt.infer(TWO, other)
-    with pytest.raises(jt.InvalidData, match="holds labels such as 'many'"):
+    with pytest.raises(jt.errors.InvalidData, match="holds labels such as 'many'"):
         jt.infer(counts, jt.Dataset({"n": ["many", "one"]}))
 
 

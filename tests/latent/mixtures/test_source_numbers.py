@@ -67,7 +67,7 @@ def test_numbers_of_parameters():
 
 def test_one_step_by_hand():
     """S0-075, S0-078, S1-163, S1-164, S4-163: weights, means and covariances are averages by responsibility."""
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         _, found = learned(START, ROWS, method=jt.ExpectationMaximization(max_steps=1))
     shares = jt.infer(START, ROWS)["component"].values
     np.testing.assert_allclose(found.weights, shares.mean(axis=0), rtol=1e-9)

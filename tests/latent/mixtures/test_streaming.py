@@ -29,13 +29,13 @@ def rows_with_holes(seed: int = 0, num_rows: int = 120) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["a", "b"]).assign(w=rng.uniform(0, 2, num_rows) * (rng.random(num_rows) < 0.9))
 
 
-def same(found: jt.Fit, expected: jt.Fit) -> None:
+def same(found: jt.results.Fit, expected: jt.results.Fit) -> None:
     assert found.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-10)
     assert found.model.components.mean == pytest.approx(expected.model.components.mean, rel=1e-8, abs=1e-8)
     assert found.model.components.covariance == pytest.approx(expected.model.components.covariance, rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::juncture.NotConvergedWarning")
+@pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
 @given(st.integers(0, 2**32 - 1), st.integers(8, 50))
 def test_blocks_of_any_size_give_what_all_rows_give(seed, block_rows):
     """Also where all cells of all rows of a block are missing, or none of its rows counts."""
@@ -49,7 +49,7 @@ def test_blocks_of_any_size_give_what_all_rows_give(seed, block_rows):
     same(jt.fit(START, seen[["a", "b"]], weights=seen["w"], method=FEW), expected)
 
 
-@pytest.mark.filterwarnings("ignore::juncture.NotConvergedWarning")
+@pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
 def test_a_parquet_file_is_rows_with_the_weights_of_a_column(tmp_path, monkeypatch):
     frame, path = rows_with_holes(), tmp_path / "rows.parquet"
     frame.to_parquet(path)
@@ -60,7 +60,7 @@ def test_a_parquet_file_is_rows_with_the_weights_of_a_column(tmp_path, monkeypat
     same(jt.fit(START, as_source(path, block_rows=37), weights="w", method=FEW), expected)
     monkeypatch.setattr("juncture.data.sources.entries.STREAMED", 0)
     same(jt.fit(START, path, weights="w", method=FEW), expected)
-    with pytest.raises(jt.InvalidData, match="2 numbers; there are 3 columns"):
+    with pytest.raises(jt.errors.InvalidData, match="2 numbers; there are 3 columns"):
         jt.fit(START, path)
     clustered = jt.fit(START, path, prior="weak", weights="w", start="k-means", method=FEW)
     assert clustered.log_likelihood == pytest.approx(expected.log_likelihood, abs=5.0)
@@ -78,7 +78,7 @@ def test_files_without_anything_to_learn_from(tmp_path, monkeypatch, streamed):
     for message, rows in cases.items():
         rows.to_parquet(tmp_path / "rows.parquet")
         for options in ({}, {"start": "k-means"}, {"prior": "weak"}):
-            with pytest.raises(jt.InvalidData, match=message):
+            with pytest.raises(jt.errors.InvalidData, match=message):
                 jt.fit(START, tmp_path / "rows.parquet", weights="w", **options)
 
 

@@ -26,16 +26,16 @@ def correlated_rows(count: int = 400) -> np.ndarray:
     return rng.standard_normal((count, 2)) @ rng.standard_normal((2, 4)) + 0.3 * rng.standard_normal((count, 4)) + 1.0
 
 
-def helmholtz(seed: int, visible: int = 3, hidden: int = 2) -> jt.HelmholtzMachine:
+def helmholtz(seed: int, visible: int = 3, hidden: int = 2) -> jt.neural.HelmholtzMachine:
     rng = np.random.default_rng(seed)
     shapes = ((visible, hidden), visible, hidden, (visible, hidden), hidden)
-    return jt.HelmholtzMachine(*(rng.standard_normal(shape) for shape in shapes))
+    return jt.neural.HelmholtzMachine(*(rng.standard_normal(shape) for shape in shapes))
 
 
-def linear_vae(seed: int = 0) -> jt.VariationalAutoencoder:
+def linear_vae(seed: int = 0) -> jt.neural.VariationalAutoencoder:
     rng = np.random.default_rng(seed)
     encoder = [(0.3 * rng.standard_normal((4, 4)), np.zeros(4))]
-    return jt.VariationalAutoencoder(encoder, [(rng.standard_normal((2, 4)), np.ones(4))], 0.5)
+    return jt.neural.VariationalAutoencoder(encoder, [(rng.standard_normal((2, 4)), np.ones(4))], 0.5)
 
 
 # --- autoencoders --------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def linear_vae(seed: int = 0) -> jt.VariationalAutoencoder:
 def test_no_input_of_length_one_moves_a_unit_more(seed):
     """S4-181: w / ‖w‖ maximises the unit among inputs of bounded length."""
     rng = np.random.default_rng(seed)
-    model = jt.Autoencoder.random(5, 2, hidden=[3], rng=seed)
+    model = jt.neural.Autoencoder.random(5, 2, hidden=[3], rng=seed)
     weights = model.encoder[0][0]
     best = model.maximizing_input(1)
     others = rng.standard_normal((50, 5))
@@ -58,7 +58,7 @@ def test_principal_components_are_an_autoencoder():
     """S4-148, S4-177: encoder and decoder of PCA give back the rows but for the discarded eigenvalues."""
     rows = correlated_rows()
     mean, (_, sizes, axes) = rows.mean(axis=0), np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-    model = jt.Autoencoder([(axes[:2].T, -axes[:2] @ mean)], [(axes[:2], mean)])
+    model = jt.neural.Autoencoder([(axes[:2].T, -axes[:2] @ mean)], [(axes[:2], mean)])
     assert model.reconstruction_error(rows) == pytest.approx((sizes[2:] ** 2).sum(), rel=1e-10)
     assert model.decode(model.encode(rows[0])) == pytest.approx(model.decode(model.encode(rows))[0], abs=1e-12)
 
@@ -68,7 +68,7 @@ def test_a_linear_autoencoder_reaches_the_error_of_principal_components():
     """S4-181."""
     rows = correlated_rows()
     best = (np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[2:] ** 2).sum()
-    fitted = jt.fit(jt.Autoencoder.random(4, 2, rng=1), rows, learning_rate=0.02, max_steps=60, rng=2)
+    fitted = jt.fit(jt.neural.Autoencoder.random(4, 2, rng=1), rows, learning_rate=0.02, max_steps=60, rng=2)
     assert best <= fitted.model.reconstruction_error(rows) < 1.1 * best
     assert fitted.trace.num_steps == 60
     assert fitted.trace.values[-1] == pytest.approx(fitted.statistics.mean, rel=1e-5)
@@ -96,7 +96,7 @@ def test_the_bound_is_tight_with_the_posterior_as_encoder():
     precision = float(1 + (weights**2).sum() / noise)
     up = np.concatenate([weights.T / noise / precision, np.zeros((3, 1))], axis=1)
     bias = np.array([-float(shift @ up[:, 0]), -0.5 * np.log(precision)])
-    model = jt.VariationalAutoencoder([(up, bias)], [(weights, shift)], noise)
+    model = jt.neural.VariationalAutoencoder([(up, bias)], [(weights, shift)], noise)
     rows = np.random.default_rng(0).standard_normal((5, 3))
     exact = jt.log_prob(jt.ProbabilisticPCA(weights.T, shift, noise), rows)
     assert model.log_ratios(rows, 3, rng=0) == pytest.approx(np.repeat(exact[:, None], 3, axis=1), abs=1e-10)
@@ -120,7 +120,7 @@ def test_a_linear_variational_autoencoder_learns_probabilistic_pca():
 
 @needs_jax
 def test_a_bernoulli_variational_autoencoder_learns_lines():
-    first = jt.VariationalAutoencoder.random(4, 2, "bernoulli", hidden=[8], rng=0)
+    first = jt.neural.VariationalAutoencoder.random(4, 2, "bernoulli", hidden=[8], rng=0)
     fitted = jt.fit(first, LINES, max_steps=60, rng=1)
     assert fitted.statistics.mean > first.bound(LINES[:3], rng=0).mean() + 0.5
     drawn = jt.sample(fitted.model, 5, rng=0)
@@ -167,7 +167,7 @@ def test_the_wake_phase_rests_where_the_model_made_the_rows():
     """S4-256: with the exact posterior as q, the expected steps are 0 at the distribution of the model."""
     model = helmholtz(1, 3, 1)
     silent = np.logaddexp(0, model.visible_bias).sum() - np.logaddexp(0, model.visible_bias + model.weights[:, 0]).sum()
-    exact = jt.HelmholtzMachine(
+    exact = jt.neural.HelmholtzMachine(
         model.weights, model.visible_bias, model.hidden_bias, model.weights, model.hidden_bias + silent
     )
     rng = np.random.default_rng(0)
@@ -178,12 +178,12 @@ def test_the_wake_phase_rests_where_the_model_made_the_rows():
 
 
 def test_wake_and_sleep_raise_the_likelihood():
-    first = jt.HelmholtzMachine.random(4, 3, rng=0)
+    first = jt.neural.HelmholtzMachine.random(4, 3, rng=0)
     fitted = jt.fit(first, LINES, rate=0.3, max_steps=60, rng=1)
     assert fitted.statistics.exact
     assert fitted.log_likelihood == pytest.approx(jt.log_prob(fitted.model, LINES).sum())
     assert fitted.log_likelihood > jt.log_prob(first, LINES).sum() + 50
-    large = jt.fit(jt.HelmholtzMachine.random(4, 10, rng=0), LINES, max_steps=3, rng=1)
+    large = jt.fit(jt.neural.HelmholtzMachine.random(4, 10, rng=0), LINES, max_steps=3, rng=1)
     assert not large.statistics.exact
     assert large.statistics.standard_error > 0
 
@@ -193,34 +193,34 @@ def test_wake_and_sleep_raise_the_likelihood():
 
 def test_a_missing_jax_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
-    for model in (jt.Autoencoder.random(4, 2), jt.VariationalAutoencoder.random(4, 2)):
-        with pytest.raises(jt.MissingExtra, match=r"juncture\[jax\]"):
+    for model in (jt.neural.Autoencoder.random(4, 2), jt.neural.VariationalAutoencoder.random(4, 2)):
+        with pytest.raises(jt.errors.MissingExtra, match=r"juncture\[jax\]"):
             jt.fit(model, LINES)
 
 
 def test_wrong_input_gets_a_sentence():
-    model = jt.Autoencoder.random(3, 2, rng=0)
-    with pytest.raises(jt.InvalidModel, match="one must undo the other"):
-        jt.Autoencoder([([[1.0]], [0.0])], [([[1.0, 1.0]], [0.0, 0.0])])
-    with pytest.raises(jt.InvalidModel, match="two for each"):
-        jt.VariationalAutoencoder([([[1.0]], [0.0])], [([[1.0]], [0.0])])
-    with pytest.raises(jt.InvalidModel, match="a pair of weights and bias"):
-        jt.Autoencoder([1.0], [1.0])
-    with pytest.raises(jt.InvalidModel, match="gives 1: make them equal"):
-        jt.Autoencoder([([[1.0]], [0.0]), ([[1.0], [1.0]], [0.0])], [([[1.0]], [0.0])])
-    with pytest.raises(jt.InvalidModel, match="there is no unit 2"):
+    model = jt.neural.Autoencoder.random(3, 2, rng=0)
+    with pytest.raises(jt.errors.InvalidModel, match="one must undo the other"):
+        jt.neural.Autoencoder([([[1.0]], [0.0])], [([[1.0, 1.0]], [0.0, 0.0])])
+    with pytest.raises(jt.errors.InvalidModel, match="two for each"):
+        jt.neural.VariationalAutoencoder([([[1.0]], [0.0])], [([[1.0]], [0.0])])
+    with pytest.raises(jt.errors.InvalidModel, match="a pair of weights and bias"):
+        jt.neural.Autoencoder([1.0], [1.0])
+    with pytest.raises(jt.errors.InvalidModel, match="gives 1: make them equal"):
+        jt.neural.Autoencoder([([[1.0]], [0.0]), ([[1.0], [1.0]], [0.0])], [([[1.0]], [0.0])])
+    with pytest.raises(jt.errors.InvalidModel, match="there is no unit 2"):
         model.maximizing_input(2)
-    with pytest.raises(jt.InvalidModel, match="all 0"):
-        jt.Autoencoder([([[0.0]], [0.0])], [([[1.0]], [0.0])]).maximizing_input(0)
-    with pytest.raises(jt.InvalidData, match="complete rows"):
+    with pytest.raises(jt.errors.InvalidModel, match="all 0"):
+        jt.neural.Autoencoder([([[0.0]], [0.0])], [([[1.0]], [0.0])]).maximizing_input(0)
+    with pytest.raises(jt.errors.InvalidData, match="complete rows"):
         model.encode([1.0, np.nan, 0.0])
-    with pytest.raises(jt.InvalidData, match="has 3 columns"):
+    with pytest.raises(jt.errors.InvalidData, match="has 3 columns"):
         model.encode([1.0])
-    with pytest.raises(jt.InvalidData, match="are 0 or 1"):
-        jt.infer(jt.VariationalAutoencoder.random(3, 2, "bernoulli", rng=0), [1, 2, 0])
-    with pytest.raises(jt.InvalidModel, match="recognition_bias must have the shape"):
-        jt.HelmholtzMachine([[1.0]], [0.0], [0.0], [[1.0]], [0.0, 0.0])
+    with pytest.raises(jt.errors.InvalidData, match="are 0 or 1"):
+        jt.infer(jt.neural.VariationalAutoencoder.random(3, 2, "bernoulli", rng=0), [1, 2, 0])
+    with pytest.raises(jt.errors.InvalidModel, match="recognition_bias must have the shape"):
+        jt.neural.HelmholtzMachine([[1.0]], [0.0], [0.0], [[1.0]], [0.0, 0.0])
     with pytest.raises(jt.TooLarge, match="2\\^17 hidden states"):
-        jt.log_prob(jt.HelmholtzMachine.random(2, 17, rng=0), [0, 1])
-    with pytest.raises(jt.InvalidData, match="no rows"):
+        jt.log_prob(jt.neural.HelmholtzMachine.random(2, 17, rng=0), [0, 1])
+    with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(helmholtz(0), np.empty((0, 3)))

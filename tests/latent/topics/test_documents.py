@@ -74,11 +74,11 @@ def test_what_is_estimated_is_said():
     rng = np.random.default_rng(0)
     model = jt.LatentDirichletAllocation(rng.dirichlet(np.ones(4), 5), 0.5)
     counts = np.array([[1, 0, 1, 0], [5, 5, 0, 3]])
-    with pytest.warns(jt.ApproximationWarning, match="1 of 2 documents is estimated"):
+    with pytest.warns(jt.errors.ApproximationWarning, match="1 of 2 documents is estimated"):
         found = jt.log_prob(model, counts, rng=1)
     exact = jt.log_prob(model, counts, method="exact")
     assert found[0] == exact[0]
-    score = jt.left_to_right(model, counts[1:], rng=1)
+    score = jt.sampling.left_to_right(model, counts[1:], rng=1)
     assert found[1] == score.log_prob[0]
     assert abs(found[1] - exact[1]) < 5 * score.standard_error[0]
     assert np.array_equal(jt.log_prob(model, counts[1], method="left-to-right", rng=1), found[1])
@@ -113,7 +113,7 @@ def test_columns_are_found_by_the_words():
     expected = jt.infer(MODEL, [[3, 1, 0], [0, 1, 4]]).shares
     for frame in (pd.DataFrame(counts), pl.DataFrame(counts), jt.Dataset(counts)):
         assert np.array_equal(jt.infer(MODEL, frame).shares, expected)
-    with pytest.raises(jt.InvalidData, match="none for 'goal'"):
+    with pytest.raises(jt.errors.InvalidData, match="none for 'goal'"):
         jt.infer(MODEL, pd.DataFrame({"a": [1], "b": [2], "c": [3]}))
 
 

@@ -16,7 +16,7 @@ from juncture.latent.topics.word_counts import as_counts, as_tokens
 from support.topics import enumerate_assignments, exact_log_prob, log_polya, random_model
 
 SEEDS = st.integers(0, 2**32 - 1)
-pytestmark = pytest.mark.filterwarnings("ignore::juncture.NotConvergedWarning")  # a few steps are enough here
+pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")  # a few steps are enough here
 
 
 @given(SEEDS)
@@ -56,14 +56,14 @@ def test_left_to_right_is_unbiased():
     rng = np.random.default_rng(0)
     model, counts = random_model(rng, 3), np.array([2, 2, 1])
     exact = exact_log_prob(model, counts)
-    score = jt.left_to_right(model, counts, num_particles=20_000, rng=1)
+    score = jt.sampling.left_to_right(model, counts, num_particles=20_000, rng=1)
     assert 0 < score.standard_error < 0.01
     assert abs(score.log_prob - exact) < 4 * score.standard_error
 
 
 def test_left_to_right_of_many_documents():
     model = jt.LatentDirichletAllocation([[1.0, 0.0], [0.0, 1.0]], 1.0)
-    score = jt.left_to_right(model, [[0, 0], [1, 0], [1, 1]], num_particles=4000)
+    score = jt.sampling.left_to_right(model, [[0, 0], [1, 0], [1, 1]], num_particles=4000)
     assert np.allclose(score.log_prob, [0.0, np.log(1 / 2), np.log(1 / 6)], atol=0.05)
     assert score.standard_error[:2].tolist() == [0.0, 0.0]
 

@@ -98,12 +98,12 @@ def test_parents_that_depend_on_each_other():
 
 def test_what_has_no_estimate_is_refused():
     line = jt.DirectedGraph([("u", "y")])
-    with pytest.raises(jt.InvalidData, match="the line of 'y' is not determined: it has as many parameters"):
+    with pytest.raises(jt.errors.InvalidData, match="the line of 'y' is not determined: it has as many parameters"):
         jt.fit(line, {"u": [0.5, 1.5], "y": [1.5, 3.25]})
-    with pytest.raises(jt.InvalidData, match=r"the line of 'y' is not determined in the rows with s=on:"):
+    with pytest.raises(jt.errors.InvalidData, match=r"the line of 'y' is not determined in the rows with s=on:"):
         jt.fit(jt.DirectedGraph([("s", "y")]), {"s": ["off", "off", "on"], "y": [0.5, 1.5, 2.5]})
     declared = [jt.Variable("s", ["off", "on", "broken"])]
-    with pytest.raises(jt.InvalidData, match=r"no row has s=broken among the parents' states of 'y'"):
+    with pytest.raises(jt.errors.InvalidData, match=r"no row has s=broken among the parents' states of 'y'"):
         jt.fit(GRAPH, draw_rows(), variables=declared)
 
 

@@ -79,7 +79,7 @@ def test_a_gaussian_prior_of_the_weights(scale):
 
 @pytest.mark.parametrize("prior", [{"y": 1.0}, {"y": jt.Gaussian(1.0, 1.0)}])
 def test_priors_of_the_weights_that_make_no_sense(prior):
-    with pytest.raises(jt.InvalidData, match=r"jt\.Gaussian with mean 0"):
+    with pytest.raises(jt.errors.InvalidData, match=r"jt\.Gaussian with mean 0"):
         fit(*draw_rows(), prior=prior)
 
 
@@ -113,7 +113,7 @@ def test_what_can_be_told_apart_exactly_is_refused(labels):
     x, y = jt.Variable("x"), jt.Variable("y", 2)
     start = jt.BayesianNetwork([jt.LinearGaussian(x, [], []), jt.Logistic(y, [x], [0.0])])
     rows = {"x": [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0], "y": labels}
-    with pytest.raises(jt.InvalidData, match=r"the logistic weights of 'y' grow without end.*jt\.Gaussian"):
+    with pytest.raises(jt.errors.InvalidData, match=r"the logistic weights of 'y' grow without end.*jt\.Gaussian"):
         jt.fit(start, rows)
     held = jt.fit(start, rows, prior={"y": jt.Gaussian(0.0, 1.0)}) if len(set(labels)) > 1 else None
     assert held is None or np.isfinite(held.model["y"].weights).all()
@@ -122,7 +122,7 @@ def test_what_can_be_told_apart_exactly_is_refused(labels):
 def test_quasi_separation_is_refused():
     """One value of x has both states, all others tell exactly."""
     graph = jt.DirectedGraph([("x", "y")])
-    with pytest.raises(jt.InvalidData, match="grow without end"):
+    with pytest.raises(jt.errors.InvalidData, match="grow without end"):
         jt.fit(graph, {"x": [-1.0, 0.0, 0.0, 1.0, 2.0], "y": [0, 0, 1, 1, 1]})
 
 

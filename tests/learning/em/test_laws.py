@@ -91,7 +91,7 @@ def test_ctrl_c_keeps_the_best_so_far(kind):
             raise KeyboardInterrupt
 
     learner = jt.ExpectationMaximization(tolerance=0.0, max_steps=50, restarts=3)
-    with pytest.warns(jt.NotConvergedWarning, match="interrupted"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="interrupted"):
         state, trace = learner.run(problem, interrupt)
     assert trace.is_interrupted
     assert state.objective >= trace.values[0]

@@ -102,7 +102,7 @@ def test_ctrl_c_returns_the_best_so_far(method):
         if len(seen) == 3:
             raise KeyboardInterrupt
 
-    with pytest.warns(jt.NotConvergedWarning, match="interrupted after step 3; the model is the best so far"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="interrupted after step 3; the model is the best so far"):
         fitted = jt.fit(truth.graph, rows, variables=[truth.variable("h")], method=method, progress=watch)
     assert fitted.trace.is_interrupted
     assert not fitted.trace.converged
@@ -123,7 +123,7 @@ def test_ctrl_c_in_a_restart_keeps_the_better_end():
         if len(calls) == steps + 1:
             raise KeyboardInterrupt
 
-    with pytest.warns(jt.NotConvergedWarning, match="interrupted"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="interrupted"):
         fitted = jt.fit(truth.graph, rows, **options, method=jt.ExpectationMaximization(restarts=5), progress=watch)
     assert fitted.model == first.model
     assert fitted.trace.is_interrupted
@@ -160,7 +160,7 @@ def test_no_rows_and_no_weight():
     fitted = jt.fit(model, empty, prior=1.0, latent=["h"])
     assert fitted.log_likelihood == 0.0
     assert fitted.model["f0"].values == pytest.approx(np.full((2, 2), 0.5))
-    with pytest.warns(jt.UnseenParentsWarning):
+    with pytest.warns(jt.errors.UnseenParentsWarning):
         assert jt.fit(model, {"f0": [0], "f1": [1]}, weights=[0.0], latent=["h"]).log_likelihood == 0.0
 
 
@@ -175,7 +175,7 @@ def test_latent_variables_must_be_known_and_are_not_looked_at():
         jt.fit(model, {"f0": [0], "f1": [1]}, latent=["f00"])
     with pytest.raises(jt.UnknownVariable, match=r"no column 'h'.*latent=\['h'\]"):
         jt.fit(model, {"f0": [0], "f1": [1]})
-    with pytest.raises(jt.InvalidData, match="states of the latent 'h' are not known"):
+    with pytest.raises(jt.errors.InvalidData, match="states of the latent 'h' are not known"):
         jt.fit(model.graph, {"f0": [0], "f1": [1]}, latent=["h"])
     rows = {"f0": [0, 1, 1, 0], "f1": [1, 1, 0, 0]}
     hidden = jt.fit(model, rows, latent=["h"])
@@ -195,10 +195,10 @@ def test_a_column_of_holes_may_be_declared():
     [{"max_steps": 0}, {"restarts": -1}, {"tolerance": -1.0}, {"tolerance": float("nan")}, {"acceleration": "fast"}],
 )
 def test_options_of_em_that_make_no_sense(options):
-    with pytest.raises(jt.InvalidData, match=next(iter(options))):
+    with pytest.raises(jt.errors.InvalidData, match=next(iter(options))):
         jt.ExpectationMaximization(**options)
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(jt.Unsupported, match="no method 'emm'"):
+    with pytest.raises(jt.errors.Unsupported, match="no method 'emm'"):
         jt.fit(latent_class(np.random.default_rng(0), 2), {"f0": [0], "f1": [1]}, latent=["h"], method="emm")

@@ -49,13 +49,13 @@ def test_a_misspelt_column_is_found_among_those_that_are_ignored():
 @pytest.mark.parametrize("option", ["latent", "fixed"])
 def test_one_name_is_not_read_letter_by_letter(option):
     model = jt.fit(CHAIN, ROWS).model
-    with pytest.raises(jt.InvalidData, match=rf"{option} is a list of names; write {option}=\['b'\]"):
+    with pytest.raises(jt.errors.InvalidData, match=rf"{option} is a list of names; write {option}=\['b'\]"):
         jt.fit(model, ROWS, **{option: "b"})
 
 
 @pytest.mark.parametrize("method", [3, jt.JunctionTree(), "sgd", None])
 def test_a_method_that_does_not_learn_is_refused_with_complete_rows_too(method):
-    with pytest.raises(jt.Unsupported, match="em"):
+    with pytest.raises(jt.errors.Unsupported, match="em"):
         jt.fit(CHAIN, ROWS, method=method)
 
 
@@ -70,18 +70,18 @@ def test_a_method_that_does_not_learn_is_refused_with_complete_rows_too(method):
     ],
 )
 def test_when_to_end_must_be_numbers(learner, options):
-    with pytest.raises(jt.InvalidData, match=next(iter(options))):
+    with pytest.raises(jt.errors.InvalidData, match=next(iter(options))):
         learner(**options)
 
 
 def test_progress_is_a_function():
-    with pytest.raises(jt.InvalidData, match="progress is a function"):
+    with pytest.raises(jt.errors.InvalidData, match="progress is a function"):
         jt.fit(CHAIN, ROWS, progress=True)
 
 
 def test_lines_need_rows():
     variables = [jt.Variable("a"), jt.Variable("b")]
-    with pytest.raises(jt.InvalidData, match="give rows"):
+    with pytest.raises(jt.errors.InvalidData, match="give rows"):
         jt.fit(CHAIN, {"a": [], "b": []}, variables=variables)
 
 
@@ -94,12 +94,12 @@ def test_rows_that_a_fixed_conditional_forbids_are_warned_of():
 
 def test_whole_numbers_with_holes_that_arrive_as_floats_can_be_declared():
     rows = {"a": [0.0, 1.0, np.nan], "b": [0.0, 1.0, 1.0]}
-    with pytest.warns(jt.RegularizedWarning, match="the variance of 'b' has shrunk"):
+    with pytest.warns(jt.errors.RegularizedWarning, match="the variance of 'b' has shrunk"):
         assert isinstance(jt.fit(CHAIN, rows).model["b"], jt.LinearGaussian)
     assert jt.fit(CHAIN, rows, variables=[jt.Variable("a", 2), jt.Variable("b", 2)]).trace.converged
 
 
 @pytest.mark.parametrize("text", ["NA", "?", "null", " n/a "])
 def test_a_cell_that_looks_like_a_hole_tells_of_markers(text):
-    with pytest.raises(jt.UnknownState, match="add it to `missing`"):
+    with pytest.raises(jt.errors.UnknownState, match="add it to `missing`"):
         jt.Dataset({"a": [text]}, [jt.Variable("a", ["x", "y"])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -13,6 +14,7 @@ import juncture as jt
 from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.networks.estimation import network_log_prior
 from juncture.learning.networks.gradient import FreeTables
+from juncture.learning.networks.standard_errors import standard_errors
 from support.learning_oracles import RowExpectation, quiet, random_tables, with_holes
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -62,7 +64,7 @@ def test_leaps_save_steps():
     for acceleration in (None, "squarem"):
         method = jt.ExpectationMaximization(tolerance=0.0, max_steps=40, acceleration=acceleration)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", jt.NotConvergedWarning)
+            warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
             ends[acceleration] = -2 * np.log(2) - jt.fit(start, rows, method=method).log_likelihood
     assert ends["squarem"] < ends[None] / 1000
 
@@ -90,7 +92,9 @@ def test_gradients_are_for_tables():
     cause, effect = jt.Variable("c", 2), jt.Variable("e", 2)
     model = jt.BayesianNetwork([jt.Conditional(cause, [], [0.5, 0.5]), jt.NoisyOr(effect, [cause], [0.5], 0.1)])
     rows = {"c": [0, 1, None], "e": [0, 1, 1]}
-    with pytest.raises(jt.Unsupported, match=r"NoisyOr\(e \| c\) is none: keep it with fixed=\['e'\], or learn by EM"):
+    with pytest.raises(
+        jt.errors.Unsupported, match=r"NoisyOr\(e \| c\) is none: keep it with fixed=\['e'\], or learn by EM"
+    ):
         jt.fit(model, rows, method="gradient")
     kept = jt.fit(model, rows, method="gradient", fixed=["e"])
     assert kept.model["e"] == model["e"]
@@ -98,7 +102,7 @@ def test_gradients_are_for_tables():
 
 
 def test_out_of_steps_is_said():
-    with pytest.warns(jt.NotConvergedWarning, match="gradient ascent: L-BFGS"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="gradient ascent: L-BFGS"):
         fitted = jt.fit(mixture(), observed(mixture(), 300), latent=["h"], method=jt.GradientAscent(max_steps=2))
     assert not fitted.trace.converged
     assert fitted.log_likelihood == pytest.approx(fitted.trace.values[-1])
@@ -114,7 +118,7 @@ def test_standard_errors_of_complete_rows(seed):
     model = random_tables(rng, 3)
     rows = jt.sample(model, 60, rng=rng)
     fitted = quiet(jt.fit, model, rows)
-    errors = jt.standard_errors(fitted.model, rows)
+    errors = fitted.standard_errors
     for name, part in fitted.statistics.parts.items():
         table, weight = fitted.model[name].values, part.of_parents[..., None]
         if table.shape[-1] == 1:
@@ -126,11 +130,31 @@ def test_standard_errors_of_complete_rows(seed):
         assert np.isinf(errors[name][~inside]).all()
 
 
+@given(seed=SEEDS)
+def test_the_counts_of_complete_rows_give_what_their_curvature_gives(seed):
+    rng = np.random.default_rng(seed)
+    model = random_tables(rng, 3)
+    rows = jt.sample(model, 60, rng=rng)
+    fitted = quiet(jt.fit, model, rows)
+    by_curvature = quiet(standard_errors, fitted.model, rows)
+    assert fitted.standard_errors.keys() == by_curvature.keys()
+    for name, errors in fitted.standard_errors.items():
+        assert errors == pytest.approx(by_curvature[name], rel=1e-4)
+
+
+def test_a_fit_without_standard_errors_says_why():
+    graph, rows = jt.DirectedGraph([("x", "y")]), {"x": [0, 1, 1], "y": [0, 1, 0]}
+    fitted = jt.fit(graph, rows)
+    for other in (jt.fit(graph, rows, prior=1.0), copy.copy(fitted), jt.fit(jt.Mixture([1.0], jt.Poisson([1.0])), [2])):
+        with pytest.raises(jt.errors.Unsupported, match="a network that was fitted without a prior"):
+            other.standard_errors  # noqa: B018
+
+
 def test_standard_errors_of_few_rows_among_many():
     """What little is known of a rare combination is still known."""
     graph = jt.DirectedGraph([("x", "y")])
     rows = jt.Dataset({"x": [0, 0, 1, 1], "y": [0, 1, 0, 1]}, weights=[4e8, 6e8, 2.0, 3.0])
-    errors = jt.standard_errors(jt.fit(graph, rows).model, rows)
+    errors = jt.fit(graph, rows).standard_errors
     assert errors["y"][1] == pytest.approx(np.sqrt(0.4 * 0.6 / 5), rel=1e-5)
     assert errors["y"][0] == pytest.approx(np.sqrt(0.4 * 0.6 / 1e9), rel=1e-5)
 
@@ -161,7 +185,7 @@ def test_standard_errors_with_holes_against_a_numeric_hessian():
         for b in steps
     ]
     expected = np.sqrt(np.diag(np.linalg.inv(-np.array(hessian))))
-    errors = jt.standard_errors(model, rows)
+    errors = fitted.standard_errors
     assert [errors["x"][1], *errors["y"][:, 1]] == pytest.approx(expected, rel=1e-3)
     assert (errors["x"] > np.sqrt(best[0] * (1 - best[0]) / 400)).all()  # holes cost certainty
 
@@ -170,14 +194,14 @@ def test_what_others_can_make_up_for_has_no_standard_error():
     """A hidden class with two binary features has five numbers for the three that can be seen."""
     model = mixture(2)
     rows = observed(model, 500)
-    fitted = jt.fit(model, rows, latent=["h"], method=EXACT).model
-    with pytest.warns(jt.NotIdentifiedWarning, match="'h'"):
-        errors = jt.standard_errors(fitted, rows, latent=["h"])
+    fitted = jt.fit(model, rows, latent=["h"], method=EXACT)
+    with pytest.warns(jt.errors.NotIdentifiedWarning, match="'h'"):
+        errors = fitted.standard_errors
     assert np.isinf(errors["h"]).all()
     identified = mixture(5)
     rows = observed(identified, 2000)
-    fitted = jt.fit(identified, rows, latent=["h"], method=EXACT).model
-    assert np.isfinite(jt.standard_errors(fitted, rows, latent=["h"])["h"]).all()
+    fitted = jt.fit(identified, rows, latent=["h"], method=EXACT)
+    assert np.isfinite(fitted.standard_errors["h"]).all()
 
 
 def test_standard_errors_of_tied_and_fixed_tables():
@@ -185,7 +209,7 @@ def test_standard_errors_of_tied_and_fixed_tables():
     parts = [jt.Conditional(variable, [], [0.5, 0.5]) for variable in variables]
     model = jt.BayesianNetwork(parts, tied=[["x0", "x1"]])
     rows = {"x0": [0, 1, 1, 1], "x1": [0, 0, 1, 1], "x2": [0, 1, 1, 1]}
-    errors = jt.standard_errors(jt.fit(model, rows).model, rows, fixed=["x2"])
+    errors = jt.fit(model, rows, fixed=["x2"]).standard_errors
     assert errors.keys() == {"x0", "x1"}
     assert errors["x1"] == pytest.approx(np.sqrt(5 / 8 * 3 / 8 / 8), rel=1e-6)
 
@@ -193,5 +217,5 @@ def test_standard_errors_of_tied_and_fixed_tables():
 def test_standard_errors_are_for_a_maximum():
     model = mixture()
     swapped = jt.BayesianNetwork([jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in model.conditionals])
-    with pytest.raises(jt.InvalidData, match="not at a maximum"):
-        jt.standard_errors(swapped, observed(model, 500), latent=["h"])
+    with pytest.raises(jt.errors.InvalidData, match="not at a maximum"):
+        standard_errors(swapped, observed(model, 500))

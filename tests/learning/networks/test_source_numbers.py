@@ -87,7 +87,7 @@ def test_logistic_regression():
 
 def test_separable_data_have_no_estimate():
     """S0-051, S4-106."""
-    with pytest.raises(jt.InvalidData):
+    with pytest.raises(jt.errors.InvalidData):
         jt.fit(LINE, {"x": [-2.5, -1.5, 1.5, 2.5], "y": [0, 0, 1, 1]})
 
 

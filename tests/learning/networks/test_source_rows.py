@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source
+from juncture.learning.networks.standard_errors import standard_errors
 from juncture.learning.networks.statistics import CHUNK
 from support.builders import rows_with_holes
 
@@ -111,9 +112,9 @@ def test_declared_variables_code_the_columns_of_a_source():
     graph = jt.DirectedGraph.parse("a -> b")
     states = [jt.Variable("a", ["n", "y", "never"])]
     rows = {"a": ["y", "n", "y"], "b": [1, 0, 0]}
-    with pytest.warns(jt.UnseenParentsWarning):
+    with pytest.warns(jt.errors.UnseenParentsWarning):
         wanted = jt.fit(graph, rows, variables=states)
-    with pytest.warns(jt.UnseenParentsWarning):
+    with pytest.warns(jt.errors.UnseenParentsWarning):
         assert jt.fit(graph, as_source(rows, block_rows=2), variables=states) == wanted
 
 
@@ -133,16 +134,18 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
     pq.write_table(rows.to_arrow(), tmp_path / "rows.parquet", row_group_size=50)
     source = as_source(tmp_path / "rows.parquet", block_rows=30)
     hole = r"is missing in row \d+ of .*rows\.parquet \(row group \d\); jt.fit learns from rows with holes"
-    with pytest.raises(jt.InvalidData, match=hole):
+    with pytest.raises(jt.errors.InvalidData, match=hole):
         jt.statistics(ASIA, source)
     with pytest.raises(jt.UnknownVariable, match=r"no column 'lung'; did you mean 'lungs'\?"):
         jt.fit(
             ASIA, as_source({"lungs": ["yes"], **{name: ["yes"] for name in ASIA.variables.names if name != "lung"}})
         )
-    for verb in (jt.standard_errors, jt.missingness, jt.Dataset):
-        with pytest.raises(jt.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
-            verb(source) if verb in (jt.missingness, jt.Dataset) else verb(ASIA, source)
-    with pytest.raises(jt.UnknownState, match="no state 'perhaps' in row 1"):
+    for verb in (jt.evaluation.missingness, jt.Dataset):
+        with pytest.raises(jt.errors.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
+            verb(source)
+    with pytest.raises(jt.errors.InvalidData, match=r"need the rows in memory, not a source.*collect\(source\)"):
+        standard_errors(ASIA, source)
+    with pytest.raises(jt.errors.UnknownState, match="no state 'perhaps' in row 1"):
         jt.log_prob(ASIA, as_source({"smoke": ["yes", "perhaps"]}))
 
 

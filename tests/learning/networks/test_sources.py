@@ -83,7 +83,7 @@ def uniform_pair() -> jt.BayesianNetwork:
 )
 def test_problem_5_4_step_by_step(steps, joint, log_likelihood):
     """S4 worked example 11, S4-212: EM from uniform on {[1,1], [1,?], [?,0]}."""
-    with pytest.warns(jt.NotConvergedWarning, match=f"stopped after {steps} step"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match=f"stopped after {steps} step"):
         fitted = jt.fit(uniform_pair(), SEEN, method=jt.ExpectationMaximization(max_steps=steps))
     assert joint_table(fitted.model).ravel() == pytest.approx(joint, abs=5e-7)
     assert fitted.log_likelihood == pytest.approx(log_likelihood, abs=5e-7)
@@ -106,7 +106,7 @@ def test_problem_5_4_to_its_end(method):
 
 def test_problem_5_4_first_question():
     """S4 worked example 11 a: of {[1, ?]} the log-likelihood is ln(θ10 + θ11)."""
-    with pytest.warns(jt.UnseenParentsWarning):
+    with pytest.warns(jt.errors.UnseenParentsWarning):
         fitted = jt.fit(uniform_pair(), {"x1": [1], "x2": [None]})
     assert fitted.trace.values[0] == pytest.approx(np.log(0.5))
     assert fitted.log_likelihood == pytest.approx(0.0)

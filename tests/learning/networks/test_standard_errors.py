@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.errors import NotIdentifiedWarning
+from juncture.learning.networks.standard_errors import standard_errors
 
 NUM_ROWS = 1000.0
 
@@ -102,7 +103,7 @@ def test_hidden_classes_have_the_errors_of_the_fisher_information(num_classes, s
     assume(gap > 3e-3)  # what is known, but next to nothing, differs by the rounding of differences
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = jt.standard_errors(model, exact_rows(model, sizes), latent=["h"])
+        found = standard_errors(model, exact_rows(model, sizes))
     assert {name: np.isinf(errors).tolist() for name, errors in found.items()} == {
         name: np.isinf(errors).tolist() for name, errors in expected.items()
     }
@@ -118,9 +119,9 @@ def test_learning_that_ends_early_on_a_ridge_does_not_make_errors_finite(seed):
     """Two features tell three numbers; the class and its features have five."""
     model = latent_class(np.random.default_rng(seed), 2, [2, 2])
     rows = jt.sample(model, 500, rng=seed).only(["f0", "f1"])
-    learned = jt.fit(model, rows, latent=["h"]).model
+    learned = jt.fit(model, rows, latent=["h"])
     with pytest.warns(NotIdentifiedWarning, match="do not identify the tables of 'h', 'f0', 'f1'"):
-        errors = jt.standard_errors(learned, rows, latent=["h"])
+        errors = learned.standard_errors
     assert all(np.isinf(part).all() for part in errors.values())
 
 
@@ -131,8 +132,8 @@ def test_a_class_that_is_known_for_some_rows_is_identified():
     codes = {name: np.array(whole.columns[name]) for name in ("h", "f0", "f1")}
     codes["h"] = np.where(np.arange(400) < 200, codes["h"], -1)
     rows = jt.Dataset.from_codes([model.variable(name) for name in codes], codes)
-    learned = jt.fit(model, rows, method=jt.ExpectationMaximization(tolerance=1e-13)).model
+    learned = jt.fit(model, rows, method=jt.ExpectationMaximization(tolerance=1e-13))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        errors = jt.standard_errors(learned, rows)
+        errors = learned.standard_errors
     assert all(np.isfinite(part).all() for part in errors.values())

@@ -121,11 +121,11 @@ def test_a_declared_order_stays_where_both_sides_have_it():
 
 def test_other_families_do_not_add():
     one = jt.statistics(jt.DirectedGraph([("x", "y")]), {"x": [0, 1], "y": [0, 1]})
-    with pytest.raises(jt.InvalidData, match="meets"):
+    with pytest.raises(jt.errors.InvalidData, match="meets"):
         one + jt.statistics(jt.DirectedGraph([("y", "x")]), {"x": [0, 1], "y": [0, 1]})
-    with pytest.raises(jt.InvalidData, match="only one side has 'z'"):
+    with pytest.raises(jt.errors.InvalidData, match="only one side has 'z'"):
         one + jt.statistics(jt.DirectedGraph([("x", "y")], nodes=["x", "y", "z"]), {"x": [0], "y": [0], "z": [1]})
-    with pytest.raises(jt.InvalidData, match="two kinds"):
+    with pytest.raises(jt.errors.InvalidData, match="two kinds"):
         one + jt.statistics(jt.DirectedGraph([("x", "y")]), {"x": [0, 1], "y": [0.5, 1.5]})
     with pytest.raises(TypeError):
         one + 3
@@ -143,7 +143,7 @@ def test_scaled(seed):
 
 def test_scaling_takes_a_number_that_makes_sense():
     found = jt.statistics(jt.DirectedGraph(nodes=["x"]), {"x": [0, 1]})
-    with pytest.raises(jt.InvalidData, match="at least 0"):
+    with pytest.raises(jt.errors.InvalidData, match="at least 0"):
         found.scaled(-1.0)
 
 
@@ -160,8 +160,8 @@ def test_they_travel_as_json_and_as_pickle_bit_for_bit(seed):
     rng, model, codes = draw_case(seed, 10, build=random_network)
     found = jt.statistics(model, jt.Dataset.from_codes(model.variables, codes, rng.random(10)))
     for copy in (
-        jt.NetworkStatistics.from_json(found.to_json()),
-        jt.NetworkStatistics.from_dict(json.loads(json.dumps(found.to_dict()))),
+        jt.results.NetworkStatistics.from_json(found.to_json()),
+        jt.results.NetworkStatistics.from_dict(json.loads(json.dumps(found.to_dict()))),
         pickle.loads(pickle.dumps(found)),  # noqa: S301
     ):
         assert copy == found
@@ -175,25 +175,25 @@ def test_numbers_causes_and_odd_states_travel_too():
     numbers = {"s": [float("inf"), 1.5, "ü"] * 5, "x": rng.normal(size=15), "y": rng.normal(size=15)}
     data = {**numbers, "c": rng.integers(0, 2, 15)}
     found = jt.statistics(graph, data)
-    assert jt.NetworkStatistics.from_json(found.to_json()) == found
+    assert jt.results.NetworkStatistics.from_json(found.to_json()) == found
     cold, fever = jt.Variable("cold", 2), jt.Variable("fever", 2)
     noisy = jt.BayesianNetwork([jt.Conditional(cold, [], [0.5, 0.5]), jt.NoisyOr(fever, [cold], [0.5], 0.1)])
     expected = jt.fit(noisy, {"cold": [1, None, 0], "fever": [1, 1, 0]}).statistics
-    assert jt.NetworkStatistics.from_json(expected.to_json()) == expected
+    assert jt.results.NetworkStatistics.from_json(expected.to_json()) == expected
     assert (expected + expected)["fever"] == expected.scaled(2.0)["fever"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "juncture statistics", "version": 1}'])
 def test_a_document_that_is_none_is_refused(text):
     with pytest.raises(jt.FormatError):
-        jt.NetworkStatistics.from_json(text)
+        jt.results.NetworkStatistics.from_json(text)
 
 
 def test_a_damaged_document_is_refused():
     document = jt.statistics(jt.DirectedGraph(nodes=["x"]), {"x": [0, 1]}).to_dict()
     document["families"][0]["counts"] = [1.0, 2.0, 3.0]
-    with pytest.raises(jt.InvalidData, match="shape"):
-        jt.NetworkStatistics.from_dict(document)
+    with pytest.raises(jt.errors.InvalidData, match="shape"):
+        jt.results.NetworkStatistics.from_dict(document)
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------
@@ -201,9 +201,9 @@ def test_a_damaged_document_is_refused():
 
 def test_holes_are_named():
     graph = jt.DirectedGraph([("x", "y")])
-    with pytest.raises(jt.InvalidData, match=r"'y' is missing in row 1; jt\.fit"):
+    with pytest.raises(jt.errors.InvalidData, match=r"'y' is missing in row 1; jt\.fit"):
         jt.statistics(graph, {"x": [0, 1], "y": ["a", None]})
-    with pytest.raises(jt.InvalidData, match="need a column 'h'"):
+    with pytest.raises(jt.errors.InvalidData, match="need a column 'h'"):
         jt.statistics(jt.DirectedGraph([("h", "y")]), {"y": [0, 1]}, variables=[jt.Variable("h", 2)])
     with pytest.raises(jt.UnknownVariable, match="no column 'x'"):
         jt.statistics(graph, {"y": [0, 1]})
@@ -224,7 +224,7 @@ def test_weights_from_a_column():
 
 
 def test_other_structures_are_refused():
-    with pytest.raises(jt.Unsupported, match="BayesianNetwork, DirectedGraph"):
+    with pytest.raises(jt.errors.Unsupported, match="BayesianNetwork, DirectedGraph"):
         jt.statistics("graph", {"x": [1]})
     many = jt.DirectedGraph([(f"p{place}", "y") for place in range(40)])
     with pytest.raises(jt.TooLarge, match="the table of 'y'"):

@@ -85,9 +85,9 @@ def test_nothing_is_said_of_combinations_that_a_fixed_table_has_not_seen():
 
 def test_a_kind_that_cannot_be_learned_can_be_kept():
     number = jt.Variable("number")
-    model = jt.BayesianNetwork([jt.Constant(number, 2.0), jt.Conditional(X, [], [0.5, 0.5])])
+    model = jt.BayesianNetwork([jt.results.Constant(number, 2.0), jt.Conditional(X, [], [0.5, 0.5])])
     rows = {"number": [2.0, 2.0], "x": ["a", "b"]}
-    with pytest.raises(jt.Unsupported, match=r"cannot be learned; keep it as it is with fixed=\['number'\]"):
+    with pytest.raises(jt.errors.Unsupported, match=r"cannot be learned; keep it as it is with fixed=\['number'\]"):
         jt.fit(model, rows)
     assert jt.fit(model, rows, fixed=["number"]).log_likelihood == pytest.approx(2 * np.log(0.5))
 
@@ -104,5 +104,5 @@ def test_deterministic_conditionals_are_kept_by_themselves():
     "call", [jt.fit, lambda graph, rows, **options: jt.estimate(graph, jt.statistics(graph, rows), **options)]
 )
 def test_a_graph_has_nothing_to_keep(call):
-    with pytest.raises(jt.InvalidData, match="a graph has none"):
+    with pytest.raises(jt.errors.InvalidData, match="a graph has none"):
         call(CHAIN, ROWS, fixed=["y"])

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.separation import SeparationSets, bits
-from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.independence import as_tester, independence_test
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.pc import (
@@ -122,7 +122,7 @@ def test_votes_are_nearer_to_the_truth_than_the_first_column(rows_of, num_rows):
         data = rows_of(rng, graph, num_rows)
         found = {rule: learn_structure(data, "pc", level=0.01, colliders=rule) for rule in COLLIDER_RULES}
         for rule, learned in {**found, "first": first_stays(data, 0.01)}.items():
-            distances[rule].append(compare_graphs(learned, graph.essential_graph()).distance)
+            distances[rule].append(structure.compare(learned, graph.essential_graph()).distance)
     means = {rule: np.mean(values) for rule, values in distances.items()}
     assert means["majority"] < means["first"]
     assert means["conservative"] < means["first"]

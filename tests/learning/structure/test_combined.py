@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.table import BDeu
-from juncture.learning.structure.learn import learn_structure, search_structure
+from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import as_local_scores, structure_score
+from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.searches.combined import CombinedSearch
 from juncture.learning.structure.searches.hill_climbing import HillClimbing, ScoredGraph, perturb
 from juncture.learning.structure.sets import graph_of
-from juncture.learning.structure.strength import edge_strengths
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample
@@ -98,7 +98,7 @@ def test_no_climb_ends_below_the_textbook(seed, score):
     textbook = TextbookClimb(data, score).climb()
     for options in ({}, {"method": "hill-climbing"}, {"reinsert": False}, {"tabu": 5}, {"restarts": 1}):
         graph = learn_structure(data, score=score, **options)
-        assert structure_score(graph, data, score) >= textbook - 1e-5, options
+        assert structure.score(graph, data, score) >= textbook - 1e-5, options
 
 
 @pytest.mark.parametrize("score", ["bic", BDeu(10)], ids=str)
@@ -111,7 +111,7 @@ def test_the_order_of_the_columns_matters_less_to_the_default(score):
         orders = [[list(data.columns)[index] for index in rng.permutation(7)] for _ in range(3)]
         highest = max(TextbookClimb(data.only(order), score).climb() for order in orders)
         for method in lower:
-            lower[method] += structure_score(learn_structure(data, method, score=score), data, score) < highest - 1e-5
+            lower[method] += structure.score(learn_structure(data, method, score=score), data, score) < highest - 1e-5
     assert lower["auto"] < lower["hill-climbing"]
 
 
@@ -121,10 +121,10 @@ def test_walks_and_restarts_never_end_below_the_search_without_them(seed, score)
     rng = np.random.default_rng(seed)
     data = network_rows(rng, 7, int(rng.integers(100, 1000)))
     for method in ("auto", "hill-climbing"):
-        plain = structure_score(learn_structure(data, method, score=score), data, score)
+        plain = structure.score(learn_structure(data, method, score=score), data, score)
         for options in ({"tabu": 3}, {"tabu": 10}, {"restarts": 2}, {"tabu": 5, "restarts": 1}):
             graph = learn_structure(data, method, score=score, rng=seed, **options)
-            assert structure_score(graph, data, score) >= plain - 1e-5, options
+            assert structure.score(graph, data, score) >= plain - 1e-5, options
 
 
 @pytest.mark.parametrize("score", SCORES, ids=str)
@@ -132,13 +132,13 @@ def test_the_default_is_the_better_of_both(score):
     winners = set()
     for seed in range(8):
         data = network_rows(np.random.default_rng(seed), 8, 300)
-        found = search_structure(data, score=score)
+        found = structure.search(data, score=score)
         both = [
             learn_structure(data, "hill-climbing", score=score),
             learn_structure(data, "ges", score=score, directed=True),
         ]
-        reached = structure_score(found.graph, data, score)
-        assert reached >= max(structure_score(graph, data, score) for graph in both) - 1e-5
+        reached = structure.score(found.graph, data, score)
+        assert reached >= max(structure.score(graph, data, score) for graph in both) - 1e-5
         assert reached == pytest.approx(max(found.scores.values()), abs=1e-5)
         assert reached == pytest.approx(found.scores[found.method], abs=1e-5)
         winners.add(found.method)
@@ -151,7 +151,7 @@ def test_restarts_find_higher_peaks():
     for seed in range(12):
         data = network_rows(np.random.default_rng(seed), 12, 400)
         plain, restarted = (
-            structure_score(learn_structure(data, "hill-climbing", score="aic", restarts=times), data, "aic")
+            structure.score(learn_structure(data, "hill-climbing", score="aic", restarts=times), data, "aic")
             for times in (0, 5)
         )
         better += restarted > plain + rounding(plain)
@@ -179,22 +179,22 @@ def test_greedy_equivalence_search_is_left_out_where_it_would_take_long():
     """Under the likelihood alone every edge helps: the classes are cliques, with all their subsets."""
     data = random_rows(np.random.default_rng(0), 200, [2] * 14)
     for limit in (None, 3):
-        found = search_structure(data, score="log-likelihood", max_parents=limit)
+        found = structure.search(data, score="log-likelihood", max_parents=limit)
         assert list(found.scores) == ["hill-climbing", "restarts"]
         assert len(found.graph.edges) > 2 * 14
-    assert "ges" in search_structure(data, max_parents=3).scores
+    assert "ges" in structure.search(data, max_parents=3).scores
 
 
 def test_what_is_told_of_other_searches():
     rows = sample(example("asia"), 300, rng=0)
-    assert search_structure(rows, "exact", max_parents=2).method == "exact"
-    assert search_structure(rows.to_pandas().mask(np.eye(300, 8) > 0)).method == "structural-em"
-    found = search_structure(DirectedGraph.parse("a -> b"), "pc")
+    assert structure.search(rows, "exact", max_parents=2).method == "exact"
+    assert structure.search(rows.to_pandas().mask(np.eye(300, 8) > 0)).method == "structural-em"
+    found = structure.search(DirectedGraph.parse("a -> b"), "pc")
     assert (found.method, found.scores) == ("pc", {})
-    again = search_structure(rows)
-    assert pickle.loads(pickle.dumps(again)) == search_structure(rows)  # noqa: S301
+    again = structure.search(rows)
+    assert pickle.loads(pickle.dumps(again)) == structure.search(rows)  # noqa: S301
     assert repr(found) == "SearchResult(PartiallyDirectedGraph('a -- b'), by pc)"
-    assert "; hill-climbing -" in repr(search_structure(rows))
+    assert "; hill-climbing -" in repr(structure.search(rows))
 
 
 def test_steps_count_on_and_the_score_never_falls():
@@ -211,4 +211,4 @@ def test_options_are_checked_and_strengths_take_the_quick_search():
     with pytest.raises(InvalidData, match="restarts must be a whole number"):
         CombinedSearch(restarts=1.5)
     rows = sample(example("asia"), 200, rng=0)
-    assert edge_strengths(rows, samples=5) == edge_strengths(rows, "hill-climbing", samples=5)
+    assert structure.strengths(rows, samples=5) == structure.strengths(rows, "hill-climbing", samples=5)

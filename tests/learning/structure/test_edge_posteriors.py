@@ -54,8 +54,8 @@ def exact_posteriors(data, score, prior, keeps=lambda graph: True):
     for child in range(size):
         for parents in {graph[child] for graph in graphs}:
             edges = [(names[one], names[child]) for one in range(size) if parents >> one & 1]
-            kept = jt.structure_score(jt.DirectedGraph(edges, names), data, score)
-            rest = [jt.structure_score(jt.DirectedGraph([], [name]), data, score) for name in names]
+            kept = jt.structure.score(jt.DirectedGraph(edges, names), data, score)
+            rest = [jt.structure.score(jt.DirectedGraph([], [name]), data, score) for name in names]
             families[child, parents] = kept - sum(rest) + rest[child]
     logs = np.array([sum(families[child, one] for child, one in enumerate(graph)) for graph in graphs])
     weights = np.exp(logs - logs.max()) * (
@@ -79,7 +79,7 @@ def test_there_are_543_graphs_of_four_nodes():
 @pytest.mark.parametrize("prior", ["orders", "graphs"])
 def test_states_against_all_graphs(prior):
     data = random_rows(np.random.default_rng(1), 60, [2, 3, 2, 2])
-    found = jt.edge_posteriors(data, prior=prior, draws=800, rng=3)
+    found = jt.structure.posteriors(data, prior=prior, draws=800, rng=3)
     assert is_within(found, exact_posteriors(data, "bdeu", prior))
     assert found.r_hat < 1.02
     assert (found.standard_errors < 0.03).all()
@@ -87,7 +87,7 @@ def test_states_against_all_graphs(prior):
 
 def test_numbers_against_all_graphs():
     data = random_reals(np.random.default_rng(2), 25, 4)
-    assert is_within(jt.edge_posteriors(data, draws=800, rng=4), exact_posteriors(data, "bge", "orders"))
+    assert is_within(jt.structure.posteriors(data, draws=800, rng=4), exact_posteriors(data, "bge", "orders"))
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_numbers_against_all_graphs():
 def test_five_variables_against_29281_graphs(prior):
     data = random_rows(np.random.default_rng(5), 80, [2, 2, 3, 2, 2])
     assert len(all_graphs(5)) == 29281
-    found = jt.edge_posteriors(data, prior=prior, draws=4000, rng=6)
+    found = jt.structure.posteriors(data, prior=prior, draws=4000, rng=6)
     assert is_within(found, exact_posteriors(data, "bdeu", prior))
 
 
@@ -103,7 +103,7 @@ def test_constraints_hold():
     data = random_rows(np.random.default_rng(7), 50, [2, 2, 2, 2])
     names = tuple(data.columns)
     options = {"required": [(names[3], names[0])], "forbidden": [(names[1], names[2])], "max_parents": 2}
-    found = jt.edge_posteriors(data, draws=600, rng=1, **options)
+    found = jt.structure.posteriors(data, draws=600, rng=1, **options)
     assert found[names[3], names[0]] == 1.0
     assert found[names[1], names[2]] == 0.0
 
@@ -115,7 +115,7 @@ def test_constraints_hold():
 
 def test_an_edge_of_the_sources_is_found():
     rows = jt.sample(jt.example("asia"), 1000, rng=0)
-    found = jt.edge_posteriors(rows, max_parents=2, draws=200, rng=0)
+    found = jt.structure.posteriors(rows, max_parents=2, draws=200, rng=0)
     assert found["smoke", "bronc"] + found["bronc", "smoke"] > 0.99
     strengths = found.strengths()
     assert np.allclose(strengths.directed, found.probabilities)
@@ -126,22 +126,22 @@ def test_an_edge_of_the_sources_is_found():
 
 def test_the_same_seed_gives_the_same_draws():
     data = random_rows(np.random.default_rng(1), 40, [2, 2, 2])
-    one, other = (jt.edge_posteriors(data, draws=50, rng=9) for _ in range(2))
+    one, other = (jt.structure.posteriors(data, draws=50, rng=9) for _ in range(2))
     assert one == other == pickle.loads(pickle.dumps(one))  # noqa: S301
     assert np.array_equal(one.draws["edges"], other.draws["edges"])
 
 
 def test_one_column_has_no_edges():
-    assert jt.edge_posteriors({"a": [0, 1, 1]}, draws=10, rng=0).probabilities.tolist() == [[0.0]]
+    assert jt.structure.posteriors({"a": [0, 1, 1]}, draws=10, rng=0).probabilities.tolist() == [[0.0]]
 
 
 def test_what_cannot_be_is_refused():
     data = random_rows(np.random.default_rng(1), 40, [2, 2, 2])
-    with pytest.raises(jt.InvalidData, match='prior must be "graphs" or "orders"'):
-        jt.edge_posteriors(data, prior="uniform")
+    with pytest.raises(jt.errors.InvalidData, match='prior must be "graphs" or "orders"'):
+        jt.structure.posteriors(data, prior="uniform")
     with pytest.raises(jt.UnknownVariable):
-        jt.edge_posteriors(data, draws=10, rng=0)["n0", "n9"]
+        jt.structure.posteriors(data, draws=10, rng=0)["n0", "n9"]
     with pytest.raises(jt.TooLarge, match="at most 62 variables"):
-        jt.edge_posteriors({f"c{one}": [0, 1] for one in range(63)})
+        jt.structure.posteriors({f"c{one}": [0, 1] for one in range(63)})
     with pytest.raises(jt.TooLarge, match="set max_parents"):
-        jt.edge_posteriors({f"c{one}": [0, 1] for one in range(30)})
+        jt.structure.posteriors({f"c{one}": [0, 1] for one in range(30)})

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.scores import as_local_scores, structure_score
+from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.searches.exact import check_size, insert_bit, remove_bit
 from juncture.learning.structure.sets import parents_of
 from support.graph_examples import all_directed_graphs
@@ -33,7 +34,7 @@ def test_it_is_the_best_of_all_graphs(score, constraints):
         best = max(cache.total(parents_of(graph)) for graph in within)
         found = learn_structure(data, "exact", score=score, **constraints)
         assert keeps(found, **constraints)
-        assert structure_score(found, data, score) == pytest.approx(best)
+        assert structure.score(found, data, score) == pytest.approx(best)
 
 
 def test_it_is_the_best_over_numbers():
@@ -41,7 +42,7 @@ def test_it_is_the_best_over_numbers():
     for score in ("bic", "bge"):
         cache = ScoreCache(as_local_scores(score, data))
         best = max(cache.total(parents_of(graph)) for graph in all_directed_graphs(4))
-        assert structure_score(learn_structure(data, "exact", score=score), data, score) == pytest.approx(best)
+        assert structure.score(learn_structure(data, "exact", score=score), data, score) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "bds", "k2", "log-likelihood"])
@@ -65,7 +66,7 @@ def test_families_of_all_sets_are_those_scored_one_by_one(score):
 def test_many_variables_with_few_parents():
     data = random_rows(np.random.default_rng(0), 200, [2] * 16)
     found = learn_structure(data, "exact", max_parents=2)
-    assert structure_score(found, data) >= structure_score(learn_structure(data, max_parents=2), data) - 1e-6
+    assert structure.score(found, data) >= structure.score(learn_structure(data, max_parents=2), data) - 1e-6
 
 
 def test_of_equal_graphs_the_one_with_fewer_edges():

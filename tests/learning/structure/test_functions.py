@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.errors import DeterministicRelationWarning
 from juncture.formats.bundled import example
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.strength import edge_strengths
 from juncture.verbs import sample
 
 BOTH = pytest.mark.parametrize("method", ["pc", "mmhc"])
@@ -72,5 +72,5 @@ def test_chance_is_no_function():
 
 def test_samples_tell_once():
     with pytest.warns(DeterministicRelationWarning) as caught:
-        edge_strengths(sample(example("asia"), 2000, rng=0), "pc", samples=5)
+        structure.strengths(sample(example("asia"), 2000, rng=0), "pc", samples=5)
     assert len(caught) == 1

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidModel
 from juncture.formats.bundled import example
@@ -15,7 +16,7 @@ from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.scores import SCORES, BDs, EdgePrior, as_local_scores, structure_score
+from juncture.learning.structure.scores.scores import SCORES, BDs, EdgePrior, as_local_scores
 from juncture.learning.structure.searches.equivalence_classes import GraphClass, complete_class
 from juncture.learning.structure.searches.ges import GES, EquivalenceSearch
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -53,20 +54,20 @@ def test_no_edge_more_or_less_improves_any_graph_of_the_class(seed):
     """The neighbourhood in full: every graph of the class, every edge added or removed."""
     data = random_rows(np.random.default_rng(seed), 150, [2, 3, 2, 2])
     found = learn_structure(data, "ges", directed=True)
-    best = structure_score(found, data)
+    best = structure.score(found, data)
     for member in found.equivalence_class():
         order = member.topological_order()
         for index, head in enumerate(order):
             for tail in order[:index]:
                 edges = set(member.edges) ^ {(tail, head)}
-                assert structure_score(DirectedGraph(edges, member.nodes), data) <= best + 1e-6
+                assert structure.score(DirectedGraph(edges, member.nodes), data) <= best + 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_edge_turned_improves_any_graph_of_the_class(seed):
     data = random_rows(np.random.default_rng(seed), 150, [2, 3, 2, 2, 2])
     found = learn_structure(data, "ges", directed=True, reinsert=False)
-    best = structure_score(found, data)
+    best = structure.score(found, data)
     for member in found.equivalence_class():
         for tail, head in member.edges:
             turned = {*member.edges, (head, tail)} - {(tail, head)}
@@ -74,7 +75,7 @@ def test_no_edge_turned_improves_any_graph_of_the_class(seed):
                 other = DirectedGraph(turned, member.nodes)
             except InvalidModel:  # a cycle
                 continue
-            assert structure_score(other, data) <= best + 1e-6
+            assert structure.score(other, data) <= best + 1e-6
 
 
 def test_turns_gain_what_they_say():
@@ -104,9 +105,9 @@ def test_many_small_problems_end_at_the_best_class():
         names = [f"n{index}" for index in rng.permutation(6)]
         edges = [pair for pair in combinations(names, 2) if rng.random() < 0.4]
         data = sample(random_network(DirectedGraph(edges, sorted(names)), rng), 20_000, rng=seed)
-        best = structure_score(learn_structure(data, "exact"), data)
+        best = structure.score(learn_structure(data, "exact"), data)
         plain, full = (
-            structure_score(learn_structure(data, "ges", directed=True, turning=more, reinsert=more), data)
+            structure.score(learn_structure(data, "ges", directed=True, turning=more, reinsert=more), data)
             for more in (False, True)
         )
         assert plain - 1e-6 <= full <= best + 1e-6
@@ -124,7 +125,7 @@ def test_progress_tells_the_best_so_far():
     data = sample(example("asia"), 1000, rng=0)
     found = learn_structure(data, "ges", directed=True, progress=lambda step, score: reported.append(score))
     assert reported == sorted(reported)
-    assert reported[-1] == pytest.approx(structure_score(found, data))
+    assert reported[-1] == pytest.approx(structure.score(found, data))
 
 
 def refuse_circles(step: int, value: float) -> None:

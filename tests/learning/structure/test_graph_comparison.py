@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.constraints import Constrained
-from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.independence import PermutationTest
-from juncture.learning.structure.scores.scores import structure_score
-from juncture.learning.structure.strength import EdgeStrengths, edge_strengths, resample_rows
+from juncture.learning.structure.strength import EdgeStrengths, resample_rows
 from juncture.verbs import sample
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import keeps, random_rows
@@ -21,7 +20,7 @@ from support.structure_examples import keeps, random_rows
 
 def test_counts_of_an_example():
     truth = DirectedGraph.parse("a -> c <- b; c -> d")
-    found = compare_graphs(DirectedGraph.parse("a -> c -> b; a -> d"), truth)
+    found = structure.compare(DirectedGraph.parse("a -> c -> b; a -> d"), truth)
     assert found.distance == 3  # b and c turned, c -> d missing, a -> d extra
     assert found.precision == found.recall == 2 / 3
     assert found.arrow_precision == found.arrow_recall == 1 / 3
@@ -32,29 +31,29 @@ def test_distances_are_metrics_on_classes():
     graphs = all_directed_graphs(3)
     for one in graphs:
         for other in graphs:
-            found, back = compare_graphs(one, other), compare_graphs(other, one)
+            found, back = structure.compare(one, other), structure.compare(other, one)
             assert (found.distance == 0) == (one == other)
             assert (found.class_distance == 0) == one.is_equivalent(other)
             assert found.distance == back.distance
             assert (found.precision, found.arrow_precision) == (back.recall, back.arrow_recall)
-            assert compare_graphs(one.essential_graph(), other).class_distance == found.class_distance
+            assert structure.compare(one.essential_graph(), other).class_distance == found.class_distance
 
 
 def test_the_gap_is_a_difference_of_scores():
     data = sample(example("asia"), 300, rng=0)
     truth = example("asia").graph
     empty = DirectedGraph((), truth.nodes)
-    gap = structure_score(truth, data, "aic") - structure_score(empty, data, "aic")
-    assert compare_graphs(empty, truth, data, "aic").score_gap == pytest.approx(gap)
-    assert compare_graphs(truth.essential_graph(), truth, data).score_gap == pytest.approx(0, abs=1e-6)
+    gap = structure.score(truth, data, "aic") - structure.score(empty, data, "aic")
+    assert structure.compare(empty, truth, data, "aic").score_gap == pytest.approx(gap)
+    assert structure.compare(truth.essential_graph(), truth, data).score_gap == pytest.approx(0, abs=1e-6)
 
 
 def test_refused_graphs():
     graph = DirectedGraph.parse("a -> b")
     with pytest.raises(InvalidData, match="same nodes"):
-        compare_graphs(graph, DirectedGraph.parse("a -> c"))
+        structure.compare(graph, DirectedGraph.parse("a -> c"))
     with pytest.raises(Unsupported, match="got UndirectedGraph"):
-        compare_graphs(graph.skeleton(), graph)
+        structure.compare(graph.skeleton(), graph)
 
 
 # --- strength --------------------------------------------------------------------------------------------------------
@@ -62,7 +61,7 @@ def test_refused_graphs():
 
 def test_sure_edges_are_always_there():
     data = sample(example("asia"), 3000, rng=0)
-    found = edge_strengths(data, samples=20)
+    found = structure.strengths(data, samples=20)
     shares = {frozenset(edge[:2]): edge[2] for edge in found.strongest()}
     assert shares[frozenset(("either", "xray"))] == 1.0
     assert shares[frozenset(("lung", "either"))] == 1.0
@@ -76,7 +75,7 @@ def test_sure_edges_are_always_there():
 
 def test_rows_that_are_drawn_can_be_shuffled():
     data = random_rows(np.random.default_rng(0), 60, [2, 3, 2])
-    found = edge_strengths(data, "pc", test=PermutationTest(50), samples=5)
+    found = structure.strengths(data, "pc", test=PermutationTest(50), samples=5)
     assert found.joined.max() > 0
 
 
@@ -84,8 +83,8 @@ def test_rows_are_drawn_by_their_weights():
     """Rows that weigh nothing are never drawn, however the weights are given."""
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2])
     weights = np.repeat([1.0, 0.0], 50)
-    found = edge_strengths(data, samples=10, weights=weights)
-    assert found == edge_strengths(Dataset(data, weights=weights), samples=10)
+    found = structure.strengths(data, samples=10, weights=weights)
+    assert found == structure.strengths(Dataset(data, weights=weights), samples=10)
     drawn = resample_rows(Dataset(data, weights=weights), len(weights), np.random.default_rng(0))
     assert not drawn.weights[50:].any()
     assert drawn.weights.sum() == pytest.approx(50.0)
@@ -93,7 +92,7 @@ def test_rows_are_drawn_by_their_weights():
 
 def test_strengths_repeat_by_seed():
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2, 2])
-    one, same, other = (edge_strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
+    one, same, other = (structure.strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.directed, same.directed)
     assert not np.array_equal(one.directed, other.directed)
     assert one == same != other
@@ -104,7 +103,7 @@ def test_strengths_repeat_by_seed():
 def test_averages_keep_constraints(method):
     data = random_rows(np.random.default_rng(3), 100, [2, 3, 2, 2])
     constraints = {"required": [("n3", "n0")], "forbidden": [("n0", "n1")], "max_parents": 1}
-    average = edge_strengths(data, method, samples=8, **constraints).average(0.1)
+    average = structure.strengths(data, method, samples=8, **constraints).average(0.1)
     assert keeps(average, **constraints)
 
 
@@ -128,4 +127,4 @@ def test_the_threshold_parts_weak_from_strong():
 
 def test_refused_samples():
     with pytest.raises(InvalidData, match="samples must be a whole number of at least 1"):
-        edge_strengths({"a": [0, 1], "b": [0, 1]}, samples=0)
+        structure.strengths({"a": [0, 1], "b": [0, 1]}, samples=0)

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from juncture import structure
 from juncture.errors import InvalidData, InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.scores import as_local_scores, structure_score
+from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.searches.hill_climbing import Change, HillClimbing, Move, ScoredGraph
 from juncture.learning.structure.sets import find_descendants, find_paths, graph_of, parents_of
 from juncture.verbs import sample
@@ -39,11 +40,11 @@ def test_gains_equal_full_rescoring_along_a_random_walk(seed, score):
         edge = (scores.names[parent], scores.names[child])
         before = graph_of(scores.names, state.parents)
         after = DirectedGraph(changed(set(before.edges), Change(change), edge), scores.names)
-        gain = structure_score(after, data, score) - structure_score(before, data, score)
+        gain = structure.score(after, data, score) - structure.score(before, data, score)
         assert options[change, parent, child] == pytest.approx(gain, abs=1e-8)
         state.make(Move(gain, Change(change), parent, child))
         assert state.parents == parents_of(after)
-        assert state.total == pytest.approx(structure_score(after, data, score))
+        assert state.total == pytest.approx(structure.score(after, data, score))
 
 
 @given(st.integers(0, 10**6))
@@ -73,8 +74,8 @@ def neighbours(graph: DirectedGraph):
 def test_no_single_change_improves_the_end(seed):
     data = random_rows(np.random.default_rng(seed), 200, [2, 3, 2, 2, 3])
     found = learn_structure(data)
-    best = structure_score(found, data)
-    assert all(structure_score(other, data) <= best + 1e-5 for other in neighbours(found))
+    best = structure.score(found, data)
+    assert all(structure.score(other, data) <= best + 1e-5 for other in neighbours(found))
 
 
 def test_the_options_are_all_legal_changes():
@@ -87,9 +88,9 @@ def test_the_options_are_all_legal_changes():
 
 def test_walking_on_never_loses_the_best():
     data = sample(example("asia"), 500, rng=3)
-    plain = structure_score(learn_structure(data, reinsert=False), data)
+    plain = structure.score(learn_structure(data, reinsert=False), data)
     for options in ({"reinsert": True}, {"tabu": 5}, {"tabu": 20}, {"restarts": 3}, {"tabu": 5, "restarts": 2}):
-        assert structure_score(learn_structure(data, **options), data) >= plain - 1e-5
+        assert structure.score(learn_structure(data, **options), data) >= plain - 1e-5
 
 
 def test_a_known_network_is_recovered(networks_folder):
@@ -100,7 +101,7 @@ def test_a_known_network_is_recovered(networks_folder):
         model = read(networks_folder / "alarm.bif.gz")
     data = sample(model, 20_000, rng=5)
     found = learn_structure(data)
-    assert structure_score(found, data) > structure_score(model.graph, data) - 200
+    assert structure.score(found, data) > structure.score(model.graph, data) - 200
     common = set(found.skeleton().edges) | {edge[::-1] for edge in found.skeleton().edges}
     assert sum(edge in common for edge in model.graph.edges) >= 42
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure, resolve_method
 from juncture.learning.structure.scores.discrete import NodeAverage
-from juncture.learning.structure.scores.scores import EdgePrior, structure_score
+from juncture.learning.structure.scores.scores import EdgePrior
 from juncture.learning.structure.searches.structural_em import StructuralEM, complete_rows, observed_score
 from juncture.variables import Variable
 from juncture.verbs import fit
@@ -22,18 +22,18 @@ from support.structure_examples import keeps, random_rows
 
 def test_each_family_is_averaged_over_the_rows_that_have_it():
     data = Dataset({"a": [0, 0, 1, None, 1, 1], "b": [0, 1, 1, 1, None, 1]})
-    found = structure_score(DirectedGraph.parse("a -> b"), data, NodeAverage(cost=0.0))
+    found = structure.score(DirectedGraph.parse("a -> b"), data, NodeAverage(cost=0.0))
     of_a = 2 / 5 * np.log(2 / 5) + 3 / 5 * np.log(3 / 5)  # rows 0, 1, 2, 4, 5
     of_b = 2 / 4 * np.log(1 / 2)  # rows 0, 1, 2, 5: b is open only where a is 0
     assert found == pytest.approx(6 * (of_a + of_b))
-    cheaper = structure_score(DirectedGraph.parse("a -> b"), data, NodeAverage(cost=2.0))
+    cheaper = structure.score(DirectedGraph.parse("a -> b"), data, NodeAverage(cost=2.0))
     assert cheaper == pytest.approx(found - 2.0 * 3)
 
 
 def test_without_holes_it_is_bic():
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2])
     graph = DirectedGraph.parse("n0 -> n1 -> n2")
-    assert structure_score(graph, data, "node-average") == pytest.approx(structure_score(graph, data, "bic"))
+    assert structure.score(graph, data, "node-average") == pytest.approx(structure.score(graph, data, "bic"))
     for name in ("hill-climbing", "exact", "ges", "chow-liu"):
         assert learn_structure(data, name, score="node-average") == learn_structure(data, name, score="bic")
 
@@ -71,7 +71,7 @@ def test_structural_em_finds_a_network_through_holes():
     model = example("asia")
     data = rows_with_holes(model, 3000, share=0.2)
     found = learn_structure(data)
-    comparison = compare_graphs(found, model.graph)
+    comparison = structure.compare(found, model.graph)
     assert comparison.precision >= 0.85
     assert comparison.recall >= 0.7
     start = learn_structure(data, "hill-climbing", score="node-average")
@@ -94,7 +94,7 @@ def test_refusals():
     with pytest.raises(InvalidData, match="structural-em"):
         learn_structure(data, "ges")
     with pytest.raises(InvalidData, match="'b' has no value"):
-        structure_score(DirectedGraph.parse("a; b"), empty, "node-average")
+        structure.score(DirectedGraph.parse("a; b"), empty, "node-average")
     with pytest.raises(InvalidData, match="at least 0"):
         NodeAverage(cost=-1.0)
     with pytest.raises(InvalidData, match="completions"):

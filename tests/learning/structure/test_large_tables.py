@@ -16,7 +16,7 @@ from juncture.variables import Variable
 
 METHODS = ["auto", "hill-climbing", "ges", "pc", "mmhc", "chow-liu", "tree-augmented", "exact"]
 SIZE = 100_000
-pytestmark = pytest.mark.filterwarnings("ignore::juncture.IdentifierWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.IdentifierWarning")
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,12 @@ from math import log
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
+from juncture.learning.structure.scores.scores import BDs, EdgePrior
 from support.structure_examples import random_rows
 
 
@@ -28,13 +29,13 @@ def test_the_evidence_of_priors_of_any_size(kind, size):
         evidence += log(counts[data.arrays[1][row]] + before) - log(counts.sum() + 3 * before)
         counts[data.arrays[1][row]] += 1
     both, alone = DirectedGraph.parse("n0 -> n1"), DirectedGraph((), ["n0"])
-    found = structure_score(both, data, kind(size)) - structure_score(alone, data, kind(size))
+    found = structure.score(both, data, kind(size)) - structure.score(alone, data, kind(size))
     assert found == pytest.approx(evidence, rel=1e-9)
 
 
 def test_rows_before_the_data_without_end_make_every_table_even():
     data = random_rows(np.random.default_rng(6), 40, [2, 3])
-    found = structure_score(DirectedGraph.parse("n0 -> n1"), data, BDeu(1e25))
+    found = structure.score(DirectedGraph.parse("n0 -> n1"), data, BDeu(1e25))
     assert found == pytest.approx(-40 * log(6), rel=1e-12)
 
 
@@ -52,15 +53,15 @@ def test_columns_may_have_any_unit():
     scaled = {"a": first * 1e8, "b": second * 1e-9, "c": plain["c"]}
     assert learn_structure(scaled, "exact") == learn_structure(plain, "exact")
     graph, empty = DirectedGraph.parse("a -> b; c"), DirectedGraph((), ["a", "b", "c"])
-    gains = [structure_score(graph, rows) - structure_score(empty, rows) for rows in (plain, scaled)]
+    gains = [structure.score(graph, rows) - structure.score(empty, rows) for rows in (plain, scaled)]
     assert gains[0] == pytest.approx(gains[1], rel=1e-9)
 
 
 def test_what_lies_on_a_plane_is_told_in_any_unit():
     first, second = np.random.default_rng(1).normal(size=(2, 200))
     with pytest.raises(InvalidData, match="lie on a plane"):
-        structure_score(DirectedGraph.parse("a -> b"), {"a": first, "b": first * 1e9})
+        structure.score(DirectedGraph.parse("a -> b"), {"a": first, "b": first * 1e9})
     with pytest.raises(InvalidData, match="lie on a plane"):
-        structure_score(DirectedGraph.parse("a -> c; b -> c"), {"a": first, "b": second, "c": 1e6 * first - second + 3})
+        structure.score(DirectedGraph.parse("a -> c; b -> c"), {"a": first, "b": second, "c": 1e6 * first - second + 3})
     with pytest.raises(InvalidData, match="'k' has the same number in every row"):
-        structure_score(DirectedGraph.parse("k -> a"), {"a": first, "k": np.full(200, 0.1)})
+        structure.score(DirectedGraph.parse("k -> a"), {"a": first, "k": np.full(200, 0.1)})

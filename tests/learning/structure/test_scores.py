@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import multivariate_t
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu
 from juncture.learning.structure.scores.gaussian import BGe
 from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache
-from juncture.learning.structure.scores.scores import BDs, EdgePrior, as_local_scores, structure_score
+from juncture.learning.structure.scores.scores import BDs, EdgePrior, as_local_scores
 from juncture.learning.structure.sets import members, parents_of, set_of
 from juncture.verbs import fit
 from support.graph_examples import all_directed_graphs
@@ -52,7 +53,7 @@ def test_k2_by_factorials():
     graph = DirectedGraph.parse("a -> b")
     logs = gammaln([2 + 1, 3 + 1]).sum() - gammaln(5 + 2)  # a: 2! 3! / 6!
     logs += 2 * gammaln(2) - gammaln(2 + 2) + gammaln(3 + 1) - gammaln(3 + 2)  # b: 1! 1! / 3! and 3! / 4!
-    assert structure_score(graph, data, "k2") == pytest.approx(logs)
+    assert structure.score(graph, data, "k2") == pytest.approx(logs)
 
 
 @given(st.integers(0, 10**6))
@@ -62,10 +63,10 @@ def test_likelihood_is_that_of_the_fit(seed):
     graph = DirectedGraph.parse("n0 -> n1; n0 -> n2; n1 -> n2")
     best = fit(graph, data, on_unseen="uniform", prior=1e-300).log_likelihood
     num_parameters = 1 + 2 * 2 + 6
-    assert structure_score(graph, data, "log-likelihood") == pytest.approx(best)
-    assert structure_score(graph, data, "aic") == pytest.approx(best - num_parameters)
-    assert structure_score(graph, data, "bic") == pytest.approx(best - num_parameters * np.log(50) / 2)
-    assert structure_score(graph, data, "mdl") == structure_score(graph, data, "bic")
+    assert structure.score(graph, data, "log-likelihood") == pytest.approx(best)
+    assert structure.score(graph, data, "aic") == pytest.approx(best - num_parameters)
+    assert structure.score(graph, data, "bic") == pytest.approx(best - num_parameters * np.log(50) / 2)
+    assert structure.score(graph, data, "mdl") == structure.score(graph, data, "bic")
 
 
 EQUIVALENT = ["log-likelihood", "aic", "bic", "bdeu", EdgePrior(BDeu(1.0), 0.5)]
@@ -115,7 +116,7 @@ def test_bge_is_the_product_of_student_predictions():
         mean = (strength * mean + row) / (strength + 1)
         strength, degrees = strength + 1, degrees + 1
     complete = DirectedGraph.parse("n0 -> n1; n0 -> n2; n1 -> n2")
-    assert structure_score(complete, data, BGe(2.0, 7.0)) == pytest.approx(total)
+    assert structure.score(complete, data, BGe(2.0, 7.0)) == pytest.approx(total)
 
 
 def test_gaussian_likelihood_by_regression():
@@ -152,7 +153,7 @@ def test_a_weight_is_a_number_of_rows(score):
     repeated = data.take(np.repeat(np.arange(30), data.weights.astype(int)))
     same = Dataset.from_codes(repeated.variables, repeated.columns)
     graph = DirectedGraph.parse("n0 -> n1 -> n2")
-    assert structure_score(graph, data, score) == pytest.approx(structure_score(graph, same, score))
+    assert structure.score(graph, data, score) == pytest.approx(structure.score(graph, same, score))
 
 
 @pytest.mark.parametrize("score", ["bic", "bdeu", "k2"])
@@ -172,8 +173,8 @@ def test_toggling_equals_scoring_anew(score):
 def test_an_edge_prior_costs_its_log_odds():
     data = random_rows(np.random.default_rng(2), 100, [2, 3, 2])
     graph = DirectedGraph.parse("n0 -> n1; n0 -> n2; n1 -> n2")
-    plain = structure_score(graph, data, "bic")
-    assert structure_score(graph, data, EdgePrior("bic", 0.5)) == pytest.approx(plain - 3 * np.log(3))
+    plain = structure.score(graph, data, "bic")
+    assert structure.score(graph, data, EdgePrior("bic", 0.5)) == pytest.approx(plain - 3 * np.log(3))
 
 
 def test_refusals():
@@ -181,18 +182,18 @@ def test_refusals():
     mixed = {"a": [0, 1, 1], "b": [0.5, 1.0, 1.5]}
     graph = DirectedGraph.parse("a -> b")
     with pytest.raises(InvalidData, match="'a' has missing values, the first in row 1"):
-        structure_score(graph, holes)
+        structure.score(graph, holes)
     with pytest.raises(Unsupported, match=r"jt\.Discretizer"):
-        structure_score(DirectedGraph.parse("b -> a"), mixed)
+        structure.score(DirectedGraph.parse("b -> a"), mixed)
     with pytest.raises(Unsupported, match="did you mean 'bic'"):
-        structure_score(graph, {"a": [0], "b": [1]}, "bik")
+        structure.score(graph, {"a": [0], "b": [1]}, "bik")
     with pytest.raises(Unsupported, match="not one of variables with states"):
-        structure_score(graph, {"a": [0], "b": [1]}, "bge")
+        structure.score(graph, {"a": [0], "b": [1]}, "bge")
     with pytest.raises(Unsupported, match="not one of real variables"):
-        structure_score(graph, {"a": [0.5], "b": [1.5]}, "k2")
+        structure.score(graph, {"a": [0.5], "b": [1.5]}, "k2")
     with pytest.raises(InvalidData, match="no column 'b'"):
-        structure_score(graph, {"a": [0]})
+        structure.score(graph, {"a": [0]})
     with pytest.raises(InvalidData, match="on a plane"):
-        structure_score(graph, {"a": [0.5, 1.0, 2.0], "b": [1.0, 2.0, 4.0]})
+        structure.score(graph, {"a": [0.5, 1.0, 2.0], "b": [1.0, 2.0, 4.0]})
     with pytest.raises(InvalidData, match="degrees"):
-        structure_score(graph, {"a": [0.5, 1.0], "b": [1.0, 2.0]}, BGe(degrees=2.0))
+        structure.score(graph, {"a": [0.5, 1.0], "b": [1.0, 2.0]}, BGe(degrees=2.0))

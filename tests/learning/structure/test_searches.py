@@ -5,23 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.data.tables.coding import Coding
 from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.graph_comparison import compare_graphs
 from juncture.learning.structure.independence import PermutationTest, SeparationTester
 from juncture.learning.structure.learn import SEARCHES, learn_structure
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.gaussian import BGe
-from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
+from juncture.learning.structure.scores.scores import BDs, EdgePrior
 from juncture.learning.structure.searches.exact import ExactSearch
 from juncture.learning.structure.searches.mmhc import MaxMin
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import TreeAugmented
-from juncture.learning.structure.strength import edge_strengths
 from juncture.variables import Variable
 from juncture.verbs import fit, sample
 from support.structure_examples import keeps, random_reals, random_rows
@@ -96,10 +95,10 @@ def test_the_same_seed_gives_the_same_graph(name, asia):
 def test_none_beats_the_exact_search(score):
     for seed in range(3):
         data = random_rows(np.random.default_rng(seed), 120, [2, 3, 2, 2, 2, 3])
-        best = structure_score(learn_structure(data, "exact", score=score), data, score)
+        best = structure.score(learn_structure(data, "exact", score=score), data, score)
         for name in ("hill-climbing", "ges", "mmhc", "chow-liu"):
             graph = learn_structure(data, name, score=score, **({"directed": True} if name == "ges" else {}))
-            assert structure_score(graph, data, score) <= best + 1e-6
+            assert structure.score(graph, data, score) <= best + 1e-6
 
 
 @pytest.mark.parametrize("name", [name for name in SEARCHES if name != "tree-augmented"])
@@ -171,7 +170,7 @@ def test_refusals(asia):
         (lambda: learn_structure(ROWS, "pc", max_given=-1), "max_given must be a whole number of at least 0"),
         (lambda: learn_structure(ROWS, "mmhc", max_given=1.5), "max_given must be a whole number"),
         (lambda: PermutationTest(0), "num_shuffles must be a whole number of at least 1"),
-        (lambda: edge_strengths(ROWS, samples=1.5), "samples must be a whole number of at least 1"),
+        (lambda: structure.strengths(ROWS, samples=1.5), "samples must be a whole number of at least 1"),
         (
             lambda: learn_structure({"a": [0.5, None], "b": [1.5, 2.5]}),
             "'a' has the same number in every row that has one: leave the column out",
@@ -193,8 +192,8 @@ def test_refusals(asia):
             lambda: learn_structure(EMPTY_NUMBERS, "structural-em"),
             "no row has a value of 'a': leave the column out",
         ),
-        (lambda: structure_score(example("asia"), ROWS), "of a model take .graph"),
-        (lambda: compare_graphs(example("asia"), example("asia")), "of a model take .graph"),
+        (lambda: structure.score(example("asia"), ROWS), "of a model take .graph"),
+        (lambda: structure.compare(example("asia"), example("asia")), "of a model take .graph"),
         (lambda: fit(learn_structure(ROWS, "pc"), ROWS), "consistent_extension"),
     ],
 )
@@ -206,7 +205,7 @@ def test_a_first_users_mistakes(wrong, message):
 def test_a_class_scores_as_its_graphs():
     data = random_rows(np.random.default_rng(2), 100, [2, 3, 2])
     graph = DirectedGraph.parse("n0 -> n1 -> n2")
-    assert structure_score(graph.essential_graph(), data) == pytest.approx(structure_score(graph, data))
+    assert structure.score(graph.essential_graph(), data) == pytest.approx(structure.score(graph, data))
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["found first, dropped at the end", "never found"])

@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture import structure
 from juncture.data.sources import as_source
 from juncture.learning.structure import data as structure_data
 from juncture.learning.structure.independence import TESTS
-from juncture.learning.structure.learn import SEARCHES, search_structure
+from juncture.learning.structure.learn import SEARCHES
 from juncture.learning.structure.scores.scores import SCORES
 from juncture.learning.structure.sets import member_of
 from juncture.learning.structure.streamed import counting, streamed_rows
@@ -71,8 +72,8 @@ def test_every_search_finds_the_same_graph_with_the_same_scores(seed):
     """A new search in the table is tested here too."""
     rows, source = draw_rows(seed)
     for name in SEARCHES:
-        found = search_structure(source, name, rng=seed, **own_options(name))
-        wanted = search_structure(rows, name, rng=seed, **own_options(name))
+        found = structure.search(source, name, rng=seed, **own_options(name))
+        wanted = structure.search(rows, name, rng=seed, **own_options(name))
         assert (found.graph, found.method, found.scores) == (wanted.graph, wanted.method, wanted.scores), name
 
 
@@ -90,8 +91,8 @@ def test_every_score_has_the_same_bits(seed, holes):
     rows, source = draw_rows(seed, holes)
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n2; n0 -> n2; n2 -> n3; n4")
     scores = ["node-average"] if holes else [name for name in SCORES if name != "bge"]
-    for score in [*scores, jt.EdgePrior(scores[0], 2.0)]:
-        assert jt.structure_score(graph, source, score) == jt.structure_score(graph, rows, score), score
+    for score in [*scores, jt.structure.EdgePrior(scores[0], 2.0)]:
+        assert jt.structure.score(graph, source, score) == jt.structure.score(graph, rows, score), score
 
 
 @given(SEEDS)
@@ -111,21 +112,21 @@ def test_every_test_has_the_same_p_value_or_is_refused(seed):
     rows, source = draw_rows(seed)
     for test in TESTS:
         if test == "permutation":
-            with pytest.raises(jt.Unsupported, match="rows past memory cannot be shuffled"):
-                jt.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
+            with pytest.raises(jt.errors.Unsupported, match="rows past memory cannot be shuffled"):
+                jt.structure.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
         elif test != "fisher-z":
-            found = jt.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
-            assert found == jt.independence_test(rows, "n0", "n3", ["n1", "n4"], test=test), test
+            found = jt.structure.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
+            assert found == jt.structure.independence_test(rows, "n0", "n3", ["n1", "n4"], test=test), test
 
 
 @given(SEEDS)
 def test_whole_weights_have_the_same_bits_and_others_agree_up_to_rounding(seed):
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n3; n0 -> n3; n2; n4")
     rows, source = draw_rows(seed, weights=lambda rng, size: rng.integers(0, 4, size))
-    assert jt.structure_score(graph, source) == jt.structure_score(graph, rows)
+    assert jt.structure.score(graph, source) == jt.structure.score(graph, rows)
     assert jt.learn_structure(source, "hill-climbing") == jt.learn_structure(rows, "hill-climbing")
     rows, source = draw_rows(seed, weights=lambda rng, size: rng.gamma(1.0, size=size))
-    assert jt.structure_score(graph, source) == pytest.approx(jt.structure_score(graph, rows), rel=1e-12)
+    assert jt.structure.score(graph, source) == pytest.approx(jt.structure.score(graph, rows), rel=1e-12)
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.2]), st.booleans())
@@ -158,12 +159,12 @@ def test_scores_and_tests_of_tables_with_many_cells_agree_up_to_rounding(seed):
         patch.setattr(counting, "MAX_BASE_CELLS", 0)
         patch.setattr(counting, "MAX_DENSE", 3)
         for score in ("bic", "bdeu", "bds", "k2"):
-            assert jt.structure_score(graph, source, score) == pytest.approx(
-                jt.structure_score(graph, rows, score), rel=1e-12
+            assert jt.structure.score(graph, source, score) == pytest.approx(
+                jt.structure.score(graph, rows, score), rel=1e-12
             )
-        p_value = jt.independence_test(source, "n0", "n3", ["n1"])
+        p_value = jt.structure.independence_test(source, "n0", "n3", ["n1"])
         tree = jt.learn_structure(source, "chow-liu")
-    assert p_value == pytest.approx(jt.independence_test(rows, "n0", "n3", ["n1"]), rel=1e-9)
+    assert p_value == pytest.approx(jt.structure.independence_test(rows, "n0", "n3", ["n1"]), rel=1e-9)
     assert tree == jt.learn_structure(rows, "chow-liu")
 
 
@@ -189,10 +190,10 @@ def test_real_columns_are_summed_up_in_one_pass(seed):
     assert isinstance(structure_data.read_cases(source, None, None), SummedRows)
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n2; n0 -> n2; n3")
     for score in REAL_SCORES:
-        wanted = jt.structure_score(graph, rows, score)
-        assert jt.structure_score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
-    p_value = jt.independence_test(source, "n0", "n1", ["n3"])
-    assert p_value == pytest.approx(jt.independence_test(rows, "n0", "n1", ["n3"]), rel=1e-6)
+        wanted = jt.structure.score(graph, rows, score)
+        assert jt.structure.score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
+    p_value = jt.structure.independence_test(source, "n0", "n1", ["n3"])
+    assert p_value == pytest.approx(jt.structure.independence_test(rows, "n0", "n1", ["n3"]), rel=1e-6)
 
 
 def test_every_search_finds_an_equivalent_graph_of_real_columns():
@@ -209,8 +210,8 @@ def test_columns_with_states_and_numbers_are_summed_up_for_each_combination_of_s
     rows, source = draw_reals(seed, with_states=True)
     graph = jt.DirectedGraph.parse("group -> n0; flag -> n0; n0 -> n1; group -> n1; n2; n3")
     for score in ("bic", "aic"):
-        wanted = jt.structure_score(graph, rows, score)
-        assert jt.structure_score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
+        wanted = jt.structure.score(graph, rows, score)
+        assert jt.structure.score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
     assert are_equivalent(jt.learn_structure(source, "chow-liu"), jt.learn_structure(rows, "chow-liu"))
 
 
@@ -237,19 +238,19 @@ def test_rows_on_a_cluster_are_counted_there():
 def test_posteriors_of_edges_are_those_in_memory():
     rows, source = draw_rows(1)
     options: dict[str, Any] = {"draws": 20, "warmup": 20, "chains": 2, "max_parents": 2, "rng": 0}
-    with pytest.warns(jt.NotConvergedWarning):
-        found, wanted = jt.edge_posteriors(source, **options), jt.edge_posteriors(rows, **options)
+    with pytest.warns(jt.errors.NotConvergedWarning):
+        found, wanted = jt.structure.posteriors(source, **options), jt.structure.posteriors(rows, **options)
     assert np.array_equal(found.probabilities, wanted.probabilities)
 
 
 def test_what_needs_rows_in_memory_is_refused():
     _, source = draw_rows(0)
     with pytest.raises(jt.TooLarge, match="drawing bootstrap samples needs rows in memory"):
-        jt.edge_strengths(source, samples=2)
+        jt.structure.strengths(source, samples=2)
     _, source = draw_rows(0, holes=0.1)
     with pytest.raises(jt.TooLarge, match=r"structural EM draws the missing cells .* or with score='node-average'"):
         jt.learn_structure(source)
-    with pytest.raises(jt.InvalidData, match=r"'n\d' has missing values, the first in row \d+: drop these rows"):
+    with pytest.raises(jt.errors.InvalidData, match=r"'n\d' has missing values, the first in row \d+: drop these rows"):
         jt.learn_structure(source, "hill-climbing")
     rows = jt.Dataset({"a": [1.0, None, 2.5] * 5, "b": [0.5, 1.5, 2.0] * 5})
     for method, match in (("auto", "structural EM draws"), ("chow-liu", "between numbers with holes need rows")):
@@ -295,9 +296,9 @@ def test_progress_and_warnings_are_those_of_the_last_run():
     one, other = rng.integers(0, 2, 300), rng.integers(0, 2, 300)
     rows = jt.Dataset({"a": one, "b": other, "c": one | other, "d": rng.integers(0, 3, 300)})
     source = as_source(rows, block_rows=40)
-    with pytest.warns(jt.DeterministicRelationWarning) as found:
+    with pytest.warns(jt.errors.DeterministicRelationWarning) as found:
         jt.learn_structure(source, "mmhc")
-    with pytest.warns(jt.DeterministicRelationWarning) as wanted:
+    with pytest.warns(jt.errors.DeterministicRelationWarning) as wanted:
         jt.learn_structure(rows, "mmhc")
     assert [str(each.message) for each in found] == [str(each.message) for each in wanted]
     assert {each.filename for each in found} == {__file__}
@@ -316,15 +317,15 @@ def test_progress_and_warnings_are_those_of_the_last_run():
 def test_declared_states_and_weights_of_a_source_are_taken():
     frame = {"a": ["x", "y"] * 40, "b": ["y", "x", "x", "y"] * 20, "c": list("xyyyxxyx") * 10, "w": [1, 2, 0, 3] * 20}
     states = [jt.Variable("a", ["x", "y", "z"])]
-    wanted = search_structure(frame, "ges", variables=states, weights="w", score="bdeu")
-    found = search_structure(as_source(frame, block_rows=9), "ges", variables=states, weights="w", score="bdeu")
+    wanted = structure.search(frame, "ges", variables=states, weights="w", score="bdeu")
+    found = structure.search(as_source(frame, block_rows=9), "ges", variables=states, weights="w", score="bdeu")
     assert found == wanted
-    with pytest.raises(jt.InvalidData, match="the weights of all rows are zero"):
+    with pytest.raises(jt.errors.InvalidData, match="the weights of all rows are zero"):
         jt.learn_structure(as_source(frame | {"w": [0.0] * 80}, block_rows=9), weights="w")
     with pytest.raises(jt.UnknownVariable, match="no column 'q', which is declared"):
         jt.learn_structure(as_source(frame, block_rows=9), variables=[jt.Variable("q", 2)])
     empty = as_source(jt.Dataset.from_codes(states, {"a": np.zeros(0, int)}))
-    with pytest.raises(jt.InvalidData, match="the source has no rows"):
+    with pytest.raises(jt.errors.InvalidData, match="the source has no rows"):
         jt.learn_structure(empty)
 
 
@@ -332,6 +333,6 @@ def test_bootstrap_samples_of_a_source_have_as_many_rows_as_it(monkeypatch):
     """Distinct rows with their counts are drawn as the rows themselves."""
     rows, source = draw_rows(5)
     monkeypatch.setattr(structure_data, "MAX_DISTINCT", 1000)
-    assert jt.edge_strengths(source, "chow-liu", samples=2).joined.any()
+    assert jt.structure.strengths(source, "chow-liu", samples=2).joined.any()
     distinct = structure_data.read_cases(source, None, None)
     assert resample_rows(distinct, count_rows(distinct), np.random.default_rng(0)).weights.sum() == len(rows)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.searches.trees import OUTSIDE, maximum_branching
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import random_reals, random_rows
@@ -49,10 +49,10 @@ def test_the_tree_is_the_best_of_all(score):
     for seed in range(3):
         rows = random_rows(np.random.default_rng(seed), 80, [2, 3, 2, 3])
         data = Dataset(dict(zip("abcd", rows.arrays, strict=True)))
-        best = max(structure_score(graph, data, score) for graph in all_directed_graphs(4) if graph.is_forest())
+        best = max(structure.score(graph, data, score) for graph in all_directed_graphs(4) if graph.is_forest())
         found = learn_structure(data, "chow-liu", score=score)
         assert found.is_forest()
-        assert structure_score(found, data, score) == pytest.approx(best)
+        assert structure.score(found, data, score) == pytest.approx(best)
 
 
 def test_a_tree_is_recovered_with_its_root():
@@ -82,8 +82,8 @@ def test_a_class_is_the_parent_of_all():
     above = [("n2", name) for name in features.nodes]
     trees = [tree for tree in (named(graph, features.nodes) for graph in all_directed_graphs(4)) if tree.is_tree()]
     graphs = (DirectedGraph([*above, *tree.edges], data.columns) for tree in trees)
-    best = max(structure_score(graph, data, "log-likelihood") for graph in graphs)
-    assert structure_score(found, data, "log-likelihood") == pytest.approx(best)
+    best = max(structure.score(graph, data, "log-likelihood") for graph in graphs)
+    assert structure.score(found, data, "log-likelihood") == pytest.approx(best)
 
 
 def named(graph: DirectedGraph, names) -> DirectedGraph:

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import IdentifierWarning, InvalidData, Unsupported
 from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores.scores import EdgePrior, structure_score
+from juncture.learning.structure.scores.scores import EdgePrior
 from juncture.learning.structure.searches.trees import available_gains
 
 NAMES = ["kind", "a", "b", "c", "d", "e"]
@@ -69,7 +70,7 @@ def test_a_gain_is_the_mutual_information_of_the_rows_that_have_the_family():
 
 def test_without_holes_a_gain_is_that_of_the_score():
     pair = Dataset(ROWS).only(["a", "b"])
-    linked, apart = (structure_score(DirectedGraph.parse(text), pair, "bic") for text in ("a -> b", "a; b"))
+    linked, apart = (structure.score(DirectedGraph.parse(text), pair, "bic") for text in ("a -> b", "a; b"))
     assert available_gains("bic", pair).gains(1, [], [0])[0] == pytest.approx(linked - apart)
 
 
@@ -136,7 +137,7 @@ def test_real_and_mixed_columns_with_holes(score):
     data = Dataset(rows[["kind", "a", "b"]])
     gain = available_gains("log-likelihood", data).gains(1, [0], [2])[0]
     graphs = (DirectedGraph([("kind", "a"), ("b", "a")]), DirectedGraph([("kind", "a")], ["b"]))
-    scores = [structure_score(graph, data, "log-likelihood") for graph in graphs]
+    scores = [structure.score(graph, data, "log-likelihood") for graph in graphs]
     assert gain == pytest.approx(scores[0] - scores[1])
 
 

@@ -60,11 +60,11 @@ def test_it_is_at_least_the_conditional_likelihood_of_the_joint_fit():
 
 def test_what_is_refused():
     rows = rows_of(model_over(LOOP, 1), 20)
-    with pytest.raises(jt.Unsupported, match="joint likelihood"):
+    with pytest.raises(jt.errors.Unsupported, match="joint likelihood"):
         jt.fit(model_over(LOOP), rows, given=["a"], method="ipf")
-    with pytest.raises(jt.InvalidData, match="all variables"):
+    with pytest.raises(jt.errors.InvalidData, match="all variables"):
         jt.fit(model_over(LOOP), rows, given=list("abcd"))
     with pytest.raises(jt.UnknownVariable, match="no variable 'z'"):
         jt.fit(model_over(LOOP), rows, given=["z"])
-    with pytest.raises(jt.InvalidData, match="do not have"):
+    with pytest.raises(jt.errors.InvalidData, match="do not have"):
         jt.fit(model_over(LOOP), rows.only(list("bcd")), given=["a"], latent=["a"])

@@ -58,11 +58,11 @@ def test_penalties_pseudo_likelihood_and_holes_take_a_coupling():
 
 def test_what_is_refused():
     rows = jt.sample(ising(), 10, rng=0)
-    with pytest.raises(jt.InvalidData, match="20 rows"):
+    with pytest.raises(jt.errors.InvalidData, match="20 rows"):
         jt.fit(ising(), rows, coupling=np.ones((3, 1)))
-    with pytest.raises(jt.InvalidData, match="a matrix"):
+    with pytest.raises(jt.errors.InvalidData, match="a matrix"):
         jt.fit(ising(), rows, coupling="tied")
-    with pytest.raises(jt.InvalidData, match="finite"):
+    with pytest.raises(jt.errors.InvalidData, match="finite"):
         jt.fit(ising(), rows, coupling=np.full((20, 1), np.nan))
-    with pytest.raises(jt.Unsupported, match="no coupling"):
+    with pytest.raises(jt.errors.Unsupported, match="no coupling"):
         jt.fit(ising(), rows, coupling=np.ones((20, 1)), method="ipf")

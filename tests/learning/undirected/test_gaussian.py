@@ -68,7 +68,7 @@ def test_fewer_rows_than_columns_are_enough_for_small_cliques():
     rows = draw_rows(np.random.default_rng(0), num_rows=4)
     chain = jt.UndirectedGraph(pairwise(NAMES))
     assert jt.fit(chain, rows).trace.converged
-    with pytest.raises(jt.InvalidData, match="all neighbours, depend on each other linearly"):
+    with pytest.raises(jt.errors.InvalidData, match="all neighbours, depend on each other linearly"):
         jt.fit(jt.UndirectedGraph(combinations(NAMES, 2)), rows)
 
 
@@ -95,20 +95,22 @@ def test_what_has_no_answer_is_refused():
     chain = jt.UndirectedGraph(pairwise(NAMES))
     model = jt.fit(chain, rows).model
     for call in (jt.fit, jt.statistics):
-        with pytest.raises(jt.Unsupported, match=r"GaussianFactor\(a\) has no cells .* jt\.fit\(model\.graph, rows\)"):
+        with pytest.raises(
+            jt.errors.Unsupported, match=r"GaussianFactor\(a\) has no cells .* jt\.fit\(model\.graph, rows\)"
+        ):
             call(model, rows)
     assert jt.fit(model.graph, rows).model == model
-    with pytest.raises(jt.InvalidData, match="give the complete graph"):
+    with pytest.raises(jt.errors.InvalidData, match="give the complete graph"):
         jt.fit(chain, rows, penalty=0.1)
     with pytest.raises(jt.Unsupported, match="has no prior here"):
         jt.fit(chain, rows, prior=1.0)
     with pytest.raises(jt.InvalidData, match="'a' has the same number in every row"):
         jt.fit(chain, rows | {"a": np.full(40, 0.5)})
-    with pytest.raises(jt.Unsupported, match="the graphical lasso takes complete rows"):
+    with pytest.raises(jt.errors.Unsupported, match="the graphical lasso takes complete rows"):
         jt.fit(jt.UndirectedGraph(combinations(NAMES, 2)), rows | {"a": np.append(np.nan, rows["a"][1:])}, penalty=0.1)
-    with pytest.raises(jt.InvalidData, match="the column 'a' has no values"):
+    with pytest.raises(jt.errors.InvalidData, match="the column 'a' has no values"):
         jt.fit(chain, rows | {"a": np.full(40, np.nan)}, variables=[jt.Variable("a")])
-    with pytest.raises(jt.Unsupported, match=r"'a' is none: for tables give a jt\.MarkovNetwork"):
+    with pytest.raises(jt.errors.Unsupported, match=r"'a' is none: for tables give a jt\.MarkovNetwork"):
         jt.fit(chain, rows | {"a": ["x", "y"] * 20})
     with pytest.raises(jt.UnknownVariable, match="no column 'a'"):
         jt.fit(chain, {name: rows[name] for name in "bcde"})
@@ -128,7 +130,7 @@ def test_moments_of_two_parts_add_up_to_those_of_both():
     scale = np.sqrt(np.diagonal(whole.covariance))
     assert np.abs((total.covariance - whole.covariance) / np.outer(scale, scale)).max() < 1e-10
     other = jt.fit(jt.UndirectedGraph([], NAMES[:2]), rows).statistics
-    with pytest.raises(jt.InvalidData, match="same variables"):
+    with pytest.raises(jt.errors.InvalidData, match="same variables"):
         whole + other
 
 

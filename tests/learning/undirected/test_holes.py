@@ -66,7 +66,7 @@ def test_a_latent_variable_explains_dependence():
 
 def test_what_is_refused():
     rows = with_holes(rows_of(model_over(LOOP, 1), 20), 0.2, 0)
-    with pytest.raises(jt.Unsupported, match="complete rows"):
+    with pytest.raises(jt.errors.Unsupported, match="complete rows"):
         jt.fit(model_over(LOOP), rows, method="ipf")
     a, c = jt.Variable("a", 2), jt.Variable("c", 2)
     with pytest.raises(jt.ImpossibleEvidence, match="probability zero"):

@@ -108,7 +108,7 @@ def test_a_factor_graph_stays_one_and_an_unused_variable_is_uniform():
 
 def test_what_is_told_and_refused():
     rows, seen = rows_of(model_over(LOOP, 1)), []
-    with pytest.warns(jt.NotConvergedWarning, match="stopped after 2 steps"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="stopped after 2 steps"):
         fitted = jt.fit(
             model_over(LOOP),
             rows,
@@ -123,9 +123,9 @@ def test_what_is_told_and_refused():
         jt.fit(model_over(LOOP), rows, prior=1.0)
     with pytest.raises(jt.InvalidData, match="method"):
         jt.fit(model_over(LOOP), rows, method="newton")
-    with pytest.raises(jt.InvalidData, match="at least one row"):
+    with pytest.raises(jt.errors.InvalidData, match="at least one row"):
         jt.fit(model_over(LOOP), rows.take([]))
     with pytest.raises(jt.UnknownVariable, match="no column 'd'"):
         jt.fit(model_over(LOOP), {name: rows.to_dict()[name] for name in "abc"})
-    with pytest.raises(jt.InvalidData, match="missing"):
+    with pytest.raises(jt.errors.InvalidData, match="missing"):
         jt.statistics(model_over(LOOP), [{"a": None, "b": 0, "c": 0, "d": 0}])

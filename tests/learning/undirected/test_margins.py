@@ -77,7 +77,7 @@ def test_cells_without_rows_are_zero_in_every_method(seed, num_rows):
 
 
 def test_a_sweep_that_is_not_enough_is_told():
-    with pytest.warns(jt.NotConvergedWarning, match="1 step"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="1 step"):
         fitted = jt.fit(model_over(LOOP), rows_of(model_over(LOOP, 2)), method="ipf", max_steps=1)
     assert not fitted.trace.converged
 
@@ -88,7 +88,7 @@ def test_counts_of_two_files_lead_to_the_model_of_all_rows(method):
         model, rows = model_over(scopes), rows_of(model_over(scopes, 4), 200)
         counts = jt.statistics(model, rows.take(range(50))) + jt.statistics(model, rows.take(range(50, 200)))
         assert jt.estimate(model, counts, method=method) == jt.fit(model, rows, method=method).model
-    with pytest.raises(jt.InvalidData, match="other variables"):
+    with pytest.raises(jt.errors.InvalidData, match="other variables"):
         jt.estimate(model_over(LOOP), counts)
-    with pytest.raises(jt.Unsupported, match="needs the rows"):
+    with pytest.raises(jt.errors.Unsupported, match="needs the rows"):
         jt.estimate(model, counts, method="pseudo-likelihood")

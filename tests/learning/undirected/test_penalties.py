@@ -54,9 +54,9 @@ def test_a_cell_that_no_row_has_stays_possible_under_a_penalty():
 
 
 def test_what_is_refused():
-    with pytest.raises(jt.Unsupported, match="takes no penalty"):
+    with pytest.raises(jt.errors.Unsupported, match="takes no penalty"):
         jt.fit(model_over(LOOP), ROWS, method="ipf", penalty=jt.L2(1.0))
-    with pytest.raises(jt.InvalidData, match="positive number"):
+    with pytest.raises(jt.errors.InvalidData, match="positive number"):
         jt.L1(0.0)
-    with pytest.raises(jt.InvalidData, match=r"jt.L1\(strength\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"jt.L1\(strength\)"):
         jt.fit(model_over(LOOP), ROWS, penalty=1.0)

@@ -78,7 +78,7 @@ def test_the_flat_arrays_are_those_of_the_factors(model):
 @given(models(st.just(2)), st.sampled_from([(-1, 1), (0, 1)]))
 def test_both_conventions_are_one_distribution(model, values):
     """S0-178, S0-179: the couplings and fields of any binary model, for x in {0, 1} and in {-1, 1}."""
-    found = jt.ising_parameters(model, values)
+    found = jt.families.ising_parameters(model, values)
     graph = model.shape if isinstance(model.names, GridNames) else model.graph
     other = jt.ising(graph, found.coupling, found.field, values=values)
     assert (other.edges == model.edges).all()
@@ -111,10 +111,10 @@ def test_small_models_of_the_sources():
 def test_kinds_of_couplings(coupling, kind):
     """S1-089: E x_i x_j is positive, negative or zero; on a chain it is tanh(w)^|i-j|."""
     chain = jt.ising((6,), coupling)
-    assert jt.ising_parameters(chain).kind == kind
+    assert jt.families.ising_parameters(chain).kind == kind
     table = jt.infer(chain).joint("x0", "x3").values
     assert table[0, 0] + table[1, 1] - table[0, 1] - table[1, 0] == pytest.approx(math.tanh(coupling) ** 3)
-    assert jt.ising_parameters(jt.ising((3,), [1.0, -1.0])).kind == "mixed"
+    assert jt.families.ising_parameters(jt.ising((3,), [1.0, -1.0])).kind == "mixed"
 
 
 def test_the_grid_of_the_introduction():
@@ -184,7 +184,7 @@ def test_names_and_variables_behave_as_tuples():
         names.index("x9_9")
     assert names.__add__(("y",)) == (*listed, "y")
     scope = NodeScope(names, (0, 1))
-    plain = jt.Scope(jt.Variable(name, 2) for name in listed)
+    plain = jt.results.Scope(jt.Variable(name, 2) for name in listed)
     assert scope == plain
     assert plain == scope
     assert hash(scope) == hash(plain)
@@ -250,21 +250,21 @@ def test_learning_the_tables_of_a_pairwise_model():
     ],
 )
 def test_what_is_refused(build, words):
-    with pytest.raises(jt.InvalidModel, match=words):
+    with pytest.raises(jt.errors.InvalidModel, match=words):
         build()
 
 
 def test_states_that_are_refused():
     model = jt.ising((2, 2), 1.0)
-    with pytest.raises(jt.InvalidData, match=r"shape \(2, 2\); got \(3,\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"shape \(2, 2\); got \(3,\)"):
         model.energy([1, 1, 1])
-    with pytest.raises(jt.UnknownState, match="no state 0"):
+    with pytest.raises(jt.errors.UnknownState, match="no state 0"):
         model.energy(np.zeros((2, 2)))
-    with pytest.raises(jt.InvalidData, match="log_likelihoods must have the shape"):
+    with pytest.raises(jt.errors.InvalidData, match="log_likelihoods must have the shape"):
         model.add_log_likelihoods([0.0])
-    with pytest.raises(jt.Unsupported, match="all nodes of a PairwiseNetwork"):
+    with pytest.raises(jt.errors.Unsupported, match="all nodes of a PairwiseNetwork"):
         _ = jt.infer(jt.example("asia")).array
-    with pytest.raises(jt.Unsupported, match="two states"):
-        jt.ising_parameters(jt.potts((2, 2), 3, 1.0))
-    with pytest.raises(jt.Unsupported, match="without zeros"):
-        jt.ising_parameters(model.clamp(np.ones((2, 2))))
+    with pytest.raises(jt.errors.Unsupported, match="two states"):
+        jt.families.ising_parameters(jt.potts((2, 2), 3, 1.0))
+    with pytest.raises(jt.errors.Unsupported, match="without zeros"):
+        jt.families.ising_parameters(model.clamp(np.ones((2, 2))))

@@ -147,20 +147,20 @@ def test_what_is_refused():
         (3, "sequence of steps"),
         ([], "at least one step"),
     ]:
-        with pytest.raises(jt.InvalidData, match=words):
+        with pytest.raises(jt.errors.InvalidData, match=words):
             jt.fit(model, data)
     for verb in (jt.fit, jt.infer, jt.most_probable, jt.log_prob):
-        with pytest.raises(jt.UnknownState):
+        with pytest.raises(jt.errors.UnknownState):
             verb(model, (np.zeros((1, 2)), ["z"]))
-        with pytest.raises(jt.InvalidData, match="the lengths add up to 3, but there are 2 steps"):
+        with pytest.raises(jt.errors.InvalidData, match="the lengths add up to 3, but there are 2 steps"):
             verb(model, (np.zeros((2, 2)), ["a", "b"]), lengths=[1, 2])
-    with pytest.raises(jt.InvalidData, match=r"there are 1 sequences, but weights of the shape \(2,\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"there are 1 sequences, but weights of the shape \(2,\)"):
         jt.fit(model, (np.zeros((1, 2)), ["a"]), weights=[1, 2])
-    with pytest.raises(jt.InvalidData, match="features are found in sequences in memory; for others name them"):
+    with pytest.raises(jt.errors.InvalidData, match="features are found in sequences in memory; for others name them"):
         jt.fit(jt.ConditionalRandomField(list("abc")), list)
-    with pytest.raises(jt.Unsupported, match="given="):
+    with pytest.raises(jt.errors.Unsupported, match="given="):
         jt.sample(model, 3)
-    with pytest.raises(jt.InvalidModel, match="differ"):
+    with pytest.raises(jt.errors.InvalidModel, match="differ"):
         jt.ConditionalRandomField(2, ["x", "x"])
 
 
@@ -188,7 +188,7 @@ def test_sequences_come_in_one_stack_in_parts_or_in_the_rows_of_a_table():
     assert [path.path.tolist() for path in paths] == [jt.most_probable(model, one).path.tolist() for one, _ in pairs]
     with pytest.raises(jt.UnknownVariable, match="x1"):
         jt.infer(model, {name: table[name] for name in ("x0", "text")}, group="text")
-    with pytest.raises(jt.InvalidData, match="finite numbers; fill holes first"):
+    with pytest.raises(jt.errors.InvalidData, match="finite numbers; fill holes first"):
         jt.infer(model, {**table, "x0": np.full(8, np.nan)}, group="text")
     words = jt.fit(jt.ConditionalRandomField(list("DNVA")), SENTENCES, penalty=jt.L2(0.1)).model
     parts = jt.infer(words, lambda: (SENTENCES[:2], SENTENCES[2:]))
@@ -198,7 +198,7 @@ def test_sequences_come_in_one_stack_in_parts_or_in_the_rows_of_a_table():
 def test_nothing_is_said_of_labels_given_some_of_the_steps():
     beliefs = jt.infer(random_field(0), [np.zeros((3, 2)), np.ones((2, 2))])[1]
     for ask in (lambda b: b.filtered, lambda b: b.predicted, lambda b: b.lagged(1), lambda b: b.forecast(2)):
-        with pytest.raises(jt.Unsupported, match="given all"):
+        with pytest.raises(jt.errors.Unsupported, match="given all"):
             ask(beliefs)
     assert beliefs.sample(5, rng=0).shape == (5, 2)
     assert repr(beliefs).startswith("LabelBeliefs(2 steps")

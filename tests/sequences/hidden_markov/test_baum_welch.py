@@ -152,7 +152,7 @@ def test_whatever_is_wished_is_finite_and_rises(seed, kind):
     method = jt.ExpectationMaximization(max_steps=5, restarts=1, acceleration=rng.choice([None, "squarem"]))
     try:
         fitted = calmly(jt.fit, hmm, data, **options, method=method, rng=rng)
-    except (jt.InvalidData, jt.Unsupported, jt.ImpossibleEvidence):
+    except (jt.errors.InvalidData, jt.errors.Unsupported, jt.ImpossibleEvidence):
         return
     assert_rises(fitted.trace)
     assert fitted.log_likelihood == pytest.approx(
@@ -216,7 +216,7 @@ def test_a_variance_at_the_floor_is_told_of_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         jt.fit(hmm, data)
-    regularized = [each for each in caught if issubclass(each.category, jt.RegularizedWarning)]
+    regularized = [each for each in caught if issubclass(each.category, jt.errors.RegularizedWarning)]
     assert len(regularized) == 1
     assert "the variance of state 0" in str(regularized[0].message)
     assert regularized[0].filename == __file__

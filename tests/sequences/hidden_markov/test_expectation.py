@@ -89,5 +89,5 @@ def test_likelihoods_too_far_apart_for_any_digits_are_refused():
     model = jt.HiddenMarkovModel([0.5, 0.5], [[1.0, 0.0], [0.3, 0.7]], None)
     far = [[0.0, -3.0], [-1e17, -1.0], [0.0, -1e17], [0.0, -1.0]]
     assert jt.infer(model, far).smoothed.round(12).tolist() == [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
-    with pytest.raises(jt.InvalidData, match="too much to compare paths"):
+    with pytest.raises(jt.errors.InvalidData, match="too much to compare paths"):
         jt.infer(model, [[0.0, -3.0], [-1e30, -1.0], [0.0, -1e30], [0.0, -1.0]])

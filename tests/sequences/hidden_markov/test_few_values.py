@@ -66,7 +66,7 @@ def warnings_of(hmm, data, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         jt.fit(hmm, data, **options)
-    return [each for each in caught if issubclass(each.category, jt.RegularizedWarning)]
+    return [each for each in caught if issubclass(each.category, jt.errors.RegularizedWarning)]
 
 
 def test_a_warning_names_state_and_component_and_points_here():

@@ -13,9 +13,9 @@ import juncture as jt
 
 HEAVY = {
     "Pareto": lambda shape: jt.Pareto(shape, 2.0),
-    "Lomax": lambda shape: jt.Lomax(shape, 2.0),
+    "Lomax": lambda shape: jt.families.Lomax(shape, 2.0),
     "InverseGamma": lambda shape: jt.InverseGamma(shape, 2.0),
-    "ScaledInverseChiSquared": lambda shape: jt.ScaledInverseChiSquared(2 * shape, 2.0),
+    "ScaledInverseChiSquared": lambda shape: jt.families.ScaledInverseChiSquared(2 * shape, 2.0),
     "StudentT": lambda shape: jt.StudentT(2 * shape, 0.0, 1.0),
 }
 

@@ -198,20 +198,20 @@ def test_refused():
     start, data = weather()
     chain = HiddenMarkovModel([1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]], np.full((2, 3), 1 / 3), states=["hot", "cold"])
     statistics = jt.statistics(start, data)
-    with pytest.raises(jt.InvalidData, match="begins in state 'cold'"):
+    with pytest.raises(jt.errors.InvalidData, match="begins in state 'cold'"):
         jt.fit(chain, data)
-    with pytest.raises(jt.InvalidData, match="from state 'cold' to 'hot'"):
+    with pytest.raises(jt.errors.InvalidData, match="from state 'cold' to 'hot'"):
         jt.estimate(chain, statistics, fixed=["initial"])
-    with pytest.raises(jt.InvalidData, match="no step is labelled"):
+    with pytest.raises(jt.errors.InvalidData, match="no step is labelled"):
         jt.statistics(start, [0, 1])
-    with pytest.raises(jt.InvalidData, match="step 1 of sequence 0"):
+    with pytest.raises(jt.errors.InvalidData, match="step 1 of sequence 0"):
         jt.statistics(start, [Sequence([0, 1], states=["hot", None])])
-    with pytest.raises(jt.InvalidData, match="estimate takes"):
+    with pytest.raises(jt.errors.InvalidData, match="estimate takes"):
         jt.estimate(start, 3)
     other = HiddenMarkovStatistics(np.ones(3), np.ones((3, 3)), statistics.emissions)
-    with pytest.raises(jt.InvalidData, match="of 3 states, the model has 2"):
+    with pytest.raises(jt.errors.InvalidData, match="of 3 states, the model has 2"):
         jt.estimate(start, other)
-    with pytest.raises(jt.InvalidData, match="do not add"):
+    with pytest.raises(jt.errors.InvalidData, match="do not add"):
         statistics + other
     with pytest.raises(TypeError):
         statistics + 1

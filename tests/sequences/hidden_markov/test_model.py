@@ -206,7 +206,7 @@ def test_a_state_is_asked_for_by_its_label():
         [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], jt.Gaussian([0.0, 3.0], [1.0, 0.5]), states=["dry", "wet"]
     )
     assert model["wet"] == jt.Gaussian(3.0, 0.5)
-    with pytest.raises(jt.UnknownState, match="known are 'dry', 'wet'"):
+    with pytest.raises(jt.errors.UnknownState, match="known are 'dry', 'wet'"):
         model["moist"]
     with pytest.raises(TypeError, match="not iterable"):
         list(model)

@@ -145,7 +145,7 @@ def test_many_sequences_and_impossible_ones():
     hmm = jt.HiddenMarkovModel(
         [1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]], [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]], states=["x", "y"]
     )
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="sequence 1"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="sequence 1"):
         first, second, third = jt.most_probable(hmm, [[0, 2], [2], []])
     assert first.path.tolist() == ["x", "y"]
     assert second.path.tolist() == [None]
@@ -153,12 +153,12 @@ def test_many_sequences_and_impossible_ones():
     assert np.isnan(second.log_prob)
     assert third.path.tolist() == []
     assert (third.log_joint, third.log_prob) == (0.0, 0.0)
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         ranked = jt.most_probable(hmm, [[0, 2], [2], []], k=2)
     assert [len(each) for each in ranked] == [1, 0, 1]
     with pytest.raises(jt.ImpossibleEvidence, match="step 0"):
         jt.most_probable(hmm, [2, 0])
-    with pytest.raises(jt.InvalidData, match="k must be"):
+    with pytest.raises(jt.errors.InvalidData, match="k must be"):
         jt.most_probable(hmm, [0], k=0)
 
 

@@ -45,7 +45,9 @@ def test_fixed_parts_stay(part, start):
     fitted = calmly(jt.fit, hmm, some_sequences(hmm, rng), 0.5, fixed=[part], start=start, method=few(4))
     assert_rises(fitted.trace)
     for name in ("initial", "transition", "emissions"):
-        same = jt.Fit(getattr(fitted.model, name), 0, fitted.trace, 0) == jt.Fit(getattr(hmm, name), 0, fitted.trace, 0)
+        same = jt.results.Fit(getattr(fitted.model, name), 0, fitted.trace, 0) == jt.results.Fit(
+            getattr(hmm, name), 0, fitted.trace, 0
+        )
         assert same is (name == part)
 
 
@@ -212,7 +214,7 @@ def test_restarts_never_end_lower():
 def test_running_out_of_steps_is_said():
     rng = np.random.default_rng(13)
     hmm = random_hidden_markov(rng, "poisson")
-    with pytest.warns(jt.NotConvergedWarning, match="stopped after 2 steps"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="stopped after 2 steps"):
         jt.fit(hmm, some_sequences(hmm, rng), method=few(2))
 
 
@@ -248,19 +250,19 @@ def test_states_and_symbols_keep_their_names():
 def test_refused(options, message):
     rng = np.random.default_rng(14)
     hmm = random_hidden_markov(rng, "gaussian numbers")
-    with pytest.raises(jt.InvalidData, match=message):
+    with pytest.raises(jt.errors.InvalidData, match=message):
         jt.fit(hmm, [[0.1, 0.2], [0.4]], **options)
 
 
 def test_refused_methods_and_data():
     hmm = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5, 0.0], [0.9, 0.1, 0.0]])
-    with pytest.raises(jt.Unsupported, match="no method 'gradient' of learning hidden Markov models"):
+    with pytest.raises(jt.errors.Unsupported, match="no method 'gradient' of learning hidden Markov models"):
         jt.fit(hmm, [0, 1], method="gradient")
     with pytest.raises(
         jt.ImpossibleEvidence, match="step 1 of sequence 1 holds 2, which no state can emit: give distributions"
     ):
         jt.fit(hmm, [[0, 1], [0, 2]])
-    with pytest.raises(jt.InvalidData, match="no step to learn from"):
+    with pytest.raises(jt.errors.InvalidData, match="no step to learn from"):
         jt.fit(hmm, [[], []])
-    with pytest.raises(jt.InvalidData, match="carry their own"):
+    with pytest.raises(jt.errors.InvalidData, match="carry their own"):
         jt.fit(hmm, lambda: [[0, 1]], weights=[1.0])

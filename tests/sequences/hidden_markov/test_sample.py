@@ -76,7 +76,7 @@ def test_sampling_given_a_sequence_draws_paths():
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, "many"])
 def test_a_number_of_steps_that_makes_no_sense_is_refused(wrong):
-    with pytest.raises(jt.InvalidData, match="number of steps"):
+    with pytest.raises(jt.errors.InvalidData, match="number of steps"):
         jt.sample(HMM, wrong, rng=0)
 
 

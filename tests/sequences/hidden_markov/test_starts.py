@@ -130,9 +130,9 @@ def test_an_excerpt_is_windows_of_the_sequences():
 
 def test_k_means_needs_numbers_and_its_extra(monkeypatch):
     table = HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], np.full((2, 3), 1 / 3))
-    with pytest.raises(jt.Unsupported, match="start at random"):
+    with pytest.raises(jt.errors.Unsupported, match="start at random"):
         jt.fit(table, [0, 1, 2, 2], start="k-means")
-    with pytest.raises(jt.InvalidData, match="a step for each of the 3 states"):
+    with pytest.raises(jt.errors.InvalidData, match="a step for each of the 3 states"):
         jt.fit(ALIKE, [0.0, 1.0], start="k-means")
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with pytest.raises(MissingExtra, match="scikit-learn"):
@@ -188,21 +188,21 @@ def test_first_models_with_labels():
 
 def test_first_models_refused():
     for wrong in ("low", 1.5, None):
-        with pytest.raises(jt.InvalidData, match=r"states.* at least 1"):
+        with pytest.raises(jt.errors.InvalidData, match=r"states.* at least 1"):
             initial_hidden_markov([0.0, 1.0], wrong)
-    with pytest.raises(jt.InvalidData, match="at least 1"):
+    with pytest.raises(jt.errors.InvalidData, match="at least 1"):
         initial_hidden_markov([0.0, 1.0], 0)
-    with pytest.raises(jt.Unsupported, match="did you mean 'diagonal'"):
+    with pytest.raises(jt.errors.Unsupported, match="did you mean 'diagonal'"):
         initial_hidden_markov([0.0, 1.0], 2, "diag")
-    with pytest.raises(jt.InvalidData, match="'random', 'k-means'"):
+    with pytest.raises(jt.errors.InvalidData, match="'random', 'k-means'"):
         initial_hidden_markov([0.0, 1.0], 2, start="given")
-    with pytest.raises(jt.InvalidData, match="no symbol is observed"):
+    with pytest.raises(jt.errors.InvalidData, match="no symbol is observed"):
         initial_hidden_markov([None, None], 2, "categorical")
-    with pytest.raises(jt.InvalidData, match=r"holds 'a'; .*; where symbols are labels, say which there are"):
+    with pytest.raises(jt.errors.InvalidData, match=r"holds 'a'; .*; where symbols are labels, say which there are"):
         initial_hidden_markov([["a", "b"]], 2, "categorical")
-    with pytest.raises(jt.InvalidData, match="step 0 holds -2; symbols are whole numbers"):
+    with pytest.raises(jt.errors.InvalidData, match="step 0 holds -2; symbols are whole numbers"):
         initial_hidden_markov([-2, -2], 2, "categorical")
-    with pytest.raises(jt.InvalidData, match="no step to learn from"):
+    with pytest.raises(jt.errors.InvalidData, match="no step to learn from"):
         initial_hidden_markov([], 2)
 
 

@@ -22,7 +22,9 @@ def with_parts(transition=WEATHER.transition, emissions=WEATHER.emissions):
 
 @pytest.mark.parametrize("part", ["transition", "emissions"])
 def test_what_is_fixed_and_tied_must_be_alike(part):
-    with pytest.raises(jt.InvalidData, match=f"{part} (is|are) both tied and fixed, but .* 'dry' and 'wet' differ"):
+    with pytest.raises(
+        jt.errors.InvalidData, match=f"{part} (is|are) both tied and fixed, but .* 'dry' and 'wet' differ"
+    ):
         jt.fit(WEATHER, DAYS, fixed=[part], tied=[part])
     alike = with_parts([[0.8, 0.2]] * 2, jt.HiddenMarkovModel([1], [[1]], [[0.3, 0.7]]).emissions.take([0, 0]))
     codes = [[0, 1, 0], [1, 1]]
@@ -32,7 +34,7 @@ def test_what_is_fixed_and_tied_must_be_alike(part):
 
 
 def test_rows_with_different_zeros_are_not_shared():
-    with pytest.raises(jt.InvalidData, match="share a row of transition, but have zeros at different positions"):
+    with pytest.raises(jt.errors.InvalidData, match="share a row of transition, but have zeros at different positions"):
         jt.fit(with_parts([[1.0, 0.0], [0.3, 0.7]]), DAYS, tied=["transition"])
 
 
@@ -49,12 +51,14 @@ def test_rows_with_different_zeros_are_not_shared():
 )
 def test_distributions_that_learning_cannot_make_alike_are_not_shared(distributions):
     data = np.zeros((3, 1)) if isinstance(distributions[0], jt.Independent) else [0, 1, 0]
-    with pytest.raises(jt.InvalidData, match=r"share a distribution, but have .* of one kind, with the same zeros"):
+    with pytest.raises(
+        jt.errors.InvalidData, match=r"share a distribution, but have .* of one kind, with the same zeros"
+    ):
         jt.fit(with_parts(emissions=distributions), data, tied=["emissions"])
 
 
 def test_a_group_label_is_wanted_for_each_state():
-    with pytest.raises(jt.InvalidData, match=r"has 2 group labels, one for each state; got \[0, 0, 1\]"):
+    with pytest.raises(jt.errors.InvalidData, match=r"has 2 group labels, one for each state; got \[0, 0, 1\]"):
         jt.fit(WEATHER, DAYS, tied={"emissions": [0, 0, 1]})
 
 

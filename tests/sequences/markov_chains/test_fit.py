@@ -105,7 +105,7 @@ def test_an_untied_chain_with_dirichlet_priors():
     rows = np.array([[0, 1, 1], [0, 1, 1], [1, 0, 0], [0, 0, 1]])
     network = jt.BayesianNetwork(MarkovChain.uniform(2).to_bayesian_network(3).conditionals)
     data = {f"state{step}": rows[:, step] for step in range(3)}
-    found = jt.posterior(network, jt.statistics(network, data), prior=2.0)
+    found = jt.families.posterior(network, jt.statistics(network, data), prior=2.0)
     assert found["state0"].concentration.tolist() == [5, 3]
     assert found["state2"].concentration.tolist() == [[3, 3], [2, 4]]
     assert found["state1"].mean[0].tolist() == pytest.approx([(1 + 2) / 7, (2 + 2) / 7])

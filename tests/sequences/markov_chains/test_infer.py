@@ -142,7 +142,9 @@ def test_draws_are_labels_and_repeatable():
 def test_what_is_missing_in_a_chain_of_higher_order_is_asked_of_its_network():
     chain = jt.MarkovChain.uniform(["a", "b"], order=2)
     for ask in (jt.infer, jt.most_probable):
-        with pytest.raises(jt.Unsupported, match=r"order 2: put the question to the network chain.to_bayesian_network"):
+        with pytest.raises(
+            jt.errors.Unsupported, match=r"order 2: put the question to the network chain.to_bayesian_network"
+        ):
             ask(chain, ["a", None, "b"])
     beliefs = jt.infer(chain.to_bayesian_network(3), {"state0": "a", "state2": "b"})
     assert beliefs["state1"].values == pytest.approx([0.5, 0.5])
@@ -151,7 +153,7 @@ def test_what_is_missing_in_a_chain_of_higher_order_is_asked_of_its_network():
 def test_a_state_that_is_not_there_is_named_alike_by_all_questions():
     chain = jt.MarkovChain([[0.9, 0.1], [0.5, 0.5]], "a", states=["a", "b"])
     for ask in (jt.infer, jt.most_probable, jt.log_prob):
-        with pytest.raises(jt.UnknownState, match="'state' has no state 'c'; known are 'a', 'b'"):
+        with pytest.raises(jt.errors.UnknownState, match="'state' has no state 'c'; known are 'a', 'b'"):
             ask(chain, ["a", "c"])
     assert [len(each) for each in jt.infer(chain, ["a", None, "a"], lengths=[2, 1])] == [2, 1]
 

@@ -115,7 +115,7 @@ def test_missing_entries_are_summed_out(seed):
 
 def test_impossible_rows_get_the_prior_and_one_warning():
     classes = GenerativeClassifier([0.25, 0.75], BernoulliEmissions([[0.0, 0.5], [0.0, 0.5]]))
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows .* the first is row 1"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 2 rows .* the first is row 1"):
         found = classes.predict_proba([[0.0, 1.0], [1.0, 1.0]])
     assert found == pytest.approx(np.array([[0.25, 0.75]] * 2))
     certain = GenerativeClassifier([0.5, 0.5], BernoulliEmissions([[1.0, 0.0], [0.5, 0.5]]))

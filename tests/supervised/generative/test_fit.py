@@ -124,7 +124,7 @@ def test_predictive_counts_are_ratios_of_evidences(seed):
             jt.Poisson, prior, own[:, 0]
         )
         assert counts.log_prob(np.array([3.0]))[0, label] == pytest.approx(expected)
-        exact = jt.DirichletMultinomial(4, own.sum(axis=0) + 0.5).log_prob([1, 2, 1])
+        exact = jt.families.DirichletMultinomial(4, own.sum(axis=0) + 0.5).log_prob([1, 2, 1])
         assert words.log_prob(np.array([[1.0, 2.0, 1.0]]))[0, label] == pytest.approx(float(exact))
         assert ones.probabilities[label] == pytest.approx(((own > 1).sum(axis=0) + 0.5) / (8 + 1.0))
 

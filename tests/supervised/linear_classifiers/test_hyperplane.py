@@ -108,29 +108,29 @@ def test_rows_of_many_blocks_go_in_order():
         for point, sign in zip(points, np.where(labels, 1, -1), strict=True):
             if sign * (weights[0] + weights[1:] @ point) <= 0:
                 weights += sign * np.array([1, *point])
-    with pytest.warns(jt.NotConvergedWarning, match="last of 3 passes"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 3 passes"):
         found = fit_perceptron(points, labels, max_epochs=3)
     assert np.append(found.hyperplane.bias, found.hyperplane.weights) == pytest.approx(weights)
 
 
 def test_exclusive_or_reaches_the_limit():
     """S2-226: the rule never ends where the classes are not separable."""
-    with pytest.warns(jt.NotConvergedWarning, match="last of 50 passes"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 50 passes"):
         found = fit_perceptron(CORNERS, EXCLUSIVE, max_epochs=50)
     assert not found.converged
     assert len(found.errors) == 50
     assert perceptron_bound(CORNERS, EXCLUSIVE) == np.inf
     assert found.weights.tolist() == [0, 0]  # each pass goes around and ends where it began
-    with pytest.raises(jt.InvalidData, match="not all 0"):
+    with pytest.raises(jt.errors.InvalidData, match="not all 0"):
         _ = found.hyperplane
 
 
 def test_weights_are_repeated_rows_in_batch():
     points, labels = mixed(0)
     counts = np.arange(12) % 3
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         weighted = fit_perceptron(points, labels, method="batch", weights=counts, max_epochs=20)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         repeated = fit_perceptron(
             np.repeat(points, counts, axis=0), np.repeat(labels, counts), method="batch", max_epochs=20
         )
@@ -195,7 +195,7 @@ def test_least_squares_is_pulled_by_points_far_on_the_right_side():
     ],
 )
 def test_wrong_input_gets_a_sentence(call, message):
-    with pytest.raises(jt.InvalidData, match=message):
+    with pytest.raises(jt.errors.InvalidData, match=message):
         call()
 
 

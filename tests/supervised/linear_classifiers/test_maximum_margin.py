@@ -97,11 +97,11 @@ def test_no_hyperplane_has_a_larger_margin(seed):
 
 def test_exclusive_or_has_no_hard_margin_but_with_a_kernel():
     """S2-236, S2-239: infeasible data are refused; with squares and products the classes are separable."""
-    with pytest.raises(jt.InvalidData, match="a hard margin is infeasible"):
+    with pytest.raises(jt.errors.InvalidData, match="a hard margin is infeasible"):
         fit_maximum_margin(CORNERS, EXCLUSIVE)
     machine = fit_maximum_margin(CORNERS, EXCLUSIVE, kernel=PolynomialKernel(2))
     assert machine.predict(CORNERS).tolist() == EXCLUSIVE
-    with pytest.raises(jt.Unsupported, match="use activation"):
+    with pytest.raises(jt.errors.Unsupported, match="use activation"):
         _ = machine.hyperplane
 
 
@@ -116,7 +116,7 @@ def test_wrong_multipliers_are_seen():
 
 def test_too_few_steps_warn():
     points, labels = mixed(0)
-    with pytest.warns(jt.NotConvergedWarning, match="give more max_steps"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="give more max_steps"):
         fit_maximum_margin(points, labels, cost=10.0, max_steps=2)
 
 
@@ -137,5 +137,5 @@ def test_frames_are_points():
     ],
 )
 def test_wrong_input_gets_a_sentence(call, message):
-    with pytest.raises(jt.InvalidData, match=message):
+    with pytest.raises(jt.errors.InvalidData, match=message):
         call()

@@ -211,7 +211,7 @@ def test_evidence_agrees_with_scikit_learn():
 
 @pytest.mark.parametrize(("targets", "weights"), [(2 * X + 1, [1.0, 2.0]), (np.zeros(10), [0.0, 0.0])])
 def test_targets_without_noise_have_the_noise_of_rounding(targets, weights):
-    with pytest.warns(jt.RegularizedWarning, match="linear in the features without noise"):
+    with pytest.warns(jt.errors.RegularizedWarning, match="linear in the features without noise"):
         fit = fit_evidence(X, targets)
     np.testing.assert_allclose(fit.posterior.mean, weights, atol=1e-9)
 
@@ -276,12 +276,12 @@ def test_intervals_of_the_estimator_cover_what_they_say():
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_in_a_sentence(ask, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         ask()
 
 
 def test_a_precision_must_be_positive_definite():
-    with pytest.raises(jt.InvalidModel, match="symmetric and positive definite"):
+    with pytest.raises(jt.errors.InvalidModel, match="symmetric and positive definite"):
         BayesianLinearRegression([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], 1.0)
 
 

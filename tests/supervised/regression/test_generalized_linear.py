@@ -194,7 +194,7 @@ def test_successes_of_a_binomial_are_from_none_to_all():
     apart = fit_generalized_linear(jt.Bernoulli, np.repeat(x, trials), single)
     np.testing.assert_allclose(together.model.coefficients, apart.model.coefficients, rtol=1e-8)
     for wrong in (-1, 4, 0.5):
-        with pytest.raises(jt.InvalidData, match="whole numbers from 0 to the trials of their row"):
+        with pytest.raises(jt.errors.InvalidData, match="whole numbers from 0 to the trials of their row"):
             fit_generalized_linear(jt.Binomial, x, [wrong, *counts[1:]], trials=trials)
 
 
@@ -278,35 +278,43 @@ def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: fit_generalized_linear(jt.Poisson, X, T), jt.InvalidData, "row 0 of the targets is 0.349486"),
-        (lambda: fit_generalized_linear(jt.Gaussian, X, [*T[:9], np.nan]), jt.InvalidData, "row 9 of the targets"),
-        (lambda: fit_generalized_linear(jt.Laplace, X, T), jt.Unsupported, "is one of the classes Gaussian"),
-        (lambda: fit_generalized_linear(jt.Binomial, X, [1] * 10), jt.InvalidData, "needs trials="),
-        (lambda: fit_generalized_linear(jt.NegativeBinomial, X, [1] * 10), jt.InvalidData, "needs successes="),
-        (lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, trials=3), jt.InvalidData, "for jt.Binomial only"),
-        (lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="cube"), jt.InvalidData, "link must be"),
+        (lambda: fit_generalized_linear(jt.Poisson, X, T), jt.errors.InvalidData, "row 0 of the targets is 0.349486"),
+        (
+            lambda: fit_generalized_linear(jt.Gaussian, X, [*T[:9], np.nan]),
+            jt.errors.InvalidData,
+            "row 9 of the targets",
+        ),
+        (lambda: fit_generalized_linear(jt.Laplace, X, T), jt.errors.Unsupported, "is one of the classes Gaussian"),
+        (lambda: fit_generalized_linear(jt.Binomial, X, [1] * 10), jt.errors.InvalidData, "needs trials="),
+        (lambda: fit_generalized_linear(jt.NegativeBinomial, X, [1] * 10), jt.errors.InvalidData, "needs successes="),
+        (
+            lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, trials=3),
+            jt.errors.InvalidData,
+            "for jt.Binomial only",
+        ),
+        (lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="cube"), jt.errors.InvalidData, "link must be"),
         (
             lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="identity", exposure=2.0),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "an exposure multiplies the mean",
         ),
-        (lambda: fit_generalized_linear(jt.Bernoulli, X, X > 0.5), jt.InvalidData, "grow without end"),
-        (lambda: fit_generalized_linear(jt.Poisson, X, [0] * 10), jt.InvalidData, "no start was found"),
+        (lambda: fit_generalized_linear(jt.Bernoulli, X, X > 0.5), jt.errors.InvalidData, "grow without end"),
+        (lambda: fit_generalized_linear(jt.Poisson, X, [0] * 10), jt.errors.InvalidData, "no start was found"),
         (
             lambda: fit_generalized_linear(jt.Exponential, X, T**2 + 1, start=[-1.0, 0.0]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "no start was found",
         ),
         (
             lambda: GeneralizedLinearModel(jt.Exponential, [1.0, -1.0]).mean([0.5, 2.0]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "row 1 of the inputs has the score -1",
         ),
         (
             lambda: descend_generalized_linear(
                 jt.Exponential, [[1.0], [1.0]], [9.0, 9.0], PLAIN, start=[0.2], step=ConstantStep(10.0), rng=0
             ),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "take shorter steps",
         ),
     ],
@@ -354,5 +362,5 @@ def test_many_rows_that_have_no_maximum_are_refused(monkeypatch, is_rare):
     rows, labels = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     rows[:, 1] = np.arange(400) % 8 == 3 if is_rare else 2.0 * labels - 1.0
     labels[np.arange(400) % 8 == 3] = 1
-    with pytest.raises(jt.InvalidData, match="no maximum"):
+    with pytest.raises(jt.errors.InvalidData, match="no maximum"):
         fit_generalized_linear(jt.Bernoulli, rows, labels)

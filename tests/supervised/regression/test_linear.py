@@ -245,12 +245,12 @@ def test_draws_of_the_model_have_its_noise():
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(ask, words):
-    with pytest.raises(jt.InvalidData, match=words):
+    with pytest.raises(jt.errors.InvalidData, match=words):
         ask()
 
 
 def test_an_interpolation_has_no_predictive_density():
     fit = fit_linear([0.0, 1.0], [0.0, 1.0])
     exact = LinearRegression(fit.model.coefficients, 0.0)
-    with pytest.raises(jt.InvalidModel, match="the noise variance is 0"):
+    with pytest.raises(jt.errors.InvalidModel, match="the noise variance is 0"):
         exact.predict([1.0])

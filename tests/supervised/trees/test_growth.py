@@ -160,7 +160,7 @@ def test_gains_of_values_with_holes(missing):
         shares = np.array([tree_oracle.weight_of(part) / 7 for part in children.values()])
         entropy = jt.supervised.split_information(values, missing=missing)
         assert entropy == pytest.approx(-(shares * np.log2(shares)).sum())
-    with pytest.raises(jt.InvalidData, match="holes only"):
+    with pytest.raises(jt.errors.InvalidData, match="holes only"):
         jt.supervised.information_gain([None, None], list("pq"))
 
 

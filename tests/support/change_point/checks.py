@@ -54,13 +54,13 @@ def test_weights_count_rows_and_names_of_columns_are_kept():
 
 
 def test_it_says_what_is_wrong():
-    with pytest.raises(jt.InvalidModel, match="the rate before the change"):
+    with pytest.raises(jt.errors.InvalidModel, match="the rate before the change"):
         PoissonChangePoint(-1.0, 2.0, [1.0])
-    with pytest.raises(jt.InvalidModel, match=r"distribution of the change point has a row that sums to 0\.5"):
+    with pytest.raises(jt.errors.InvalidModel, match=r"distribution of the change point has a row that sums to 0\.5"):
         PoissonChangePoint(1.0, 2.0, [0.5])
     with pytest.raises(jt.ImpossibleEvidence, match="row 1 has probability zero"):
         jt.fit(MODEL, [[1, 2, 3, 4], [1, 2, 3, -4]])
-    with pytest.raises(jt.Unsupported, match=r"fit of a PoissonChangePoint has no option 'wieghts'.*'weights'"):
+    with pytest.raises(jt.errors.Unsupported, match=r"fit of a PoissonChangePoint has no option 'wieghts'.*'weights'"):
         jt.fit(MODEL, [[1, 2, 3, 4]], wieghts=[1.0])
-    with pytest.raises(jt.InvalidData, match="a row has 4 numbers"):
+    with pytest.raises(jt.errors.InvalidData, match="a row has 4 numbers"):
         jt.infer(MODEL, [1, 2, 3])

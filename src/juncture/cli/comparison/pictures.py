@@ -10,7 +10,7 @@ from juncture.base.dispatch import register
 from juncture.base.values import short
 from juncture.cli.comparison.result import ColumnImportance, TableComparison
 from juncture.drawing.pictures import plot
-from juncture.plotting.panels import as_axes
+from juncture.plots.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

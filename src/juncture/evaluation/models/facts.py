@@ -59,7 +59,7 @@ class Candidate(Value):
     prior
         Of a family, a conjugate prior such as `jt.Gamma(2, 1)`; any density of its only parameter, or a pair of them
         for two; or a `HierarchicalPrior`. Of a network, a pseudo-count, `jt.BDeu(10)`, `jt.K2()`, a `jt.Dirichlet`, or
-        a mapping from children to these; of real variables `jt.BGe()`. Of a mixture, a `MixturePrior`. Of a
+        a mapping from children to these; of real variables `jt.structure.BGe()`. Of a mixture, a `MixturePrior`. Of a
         `HiddenMarkovModel` of tables, a pseudo-count. Of a generalised linear model, a `MultivariateGaussian`.
     **known
         The parameters of a family that are not learned, such as `trials=10` of a binomial.

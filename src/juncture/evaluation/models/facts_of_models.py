@@ -30,8 +30,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.latent.mixtures.number_of_components import evidence_bound
 from juncture.learning.conditionals.table import prior_of, pseudo_counts
 from juncture.learning.networks.estimation import resolve_prior
+from juncture.learning.structure.scores import scores
 from juncture.learning.structure.scores.gaussian import BGe
-from juncture.learning.structure.scores.scores import structure_score
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics.curvature import hessian
@@ -153,7 +153,7 @@ def add_lines(facts: Facts, template: BayesianNetwork, prior: BGe, rows: Dataset
     reason = "predictions from some of the rows are not there for this prior"
     return replace(
         facts,
-        log_evidence=lambda: Evidence(structure_score(template.graph, rows, prior), "exact", how),
+        log_evidence=lambda: Evidence(scores.score(template.graph, rows, prior), "exact", how),
         ahead=reason,
         left_out=reason,
         held_out=reason,

@@ -84,7 +84,7 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.block_inverse([[2.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], [0, 1]).round(12)
+    >>> jt.families.block_inverse([[2.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], [0, 1]).round(12)
     array([[ 1.,  0., -1.],
            [ 0.,  1.,  0.],
            [-1.,  0.,  2.]])
@@ -132,7 +132,7 @@ def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) ->
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.woodbury_inverse([[1.0], [1.0]]).round(6)  # of [[2, 1], [1, 2]]
+    >>> jt.families.woodbury_inverse([[1.0], [1.0]]).round(6)  # of [[2, 1], [1, 2]]
     array([[ 0.666667, -0.333333],
            [-0.333333,  0.666667]])
     """

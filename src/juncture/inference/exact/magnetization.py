@@ -35,7 +35,7 @@ def magnetization(model: Any) -> Factor:
     Examples
     --------
     >>> import juncture as jt
-    >>> table = jt.magnetization(jt.ising((3, 3), coupling=0.5))
+    >>> table = jt.messages.magnetization(jt.ising((3, 3), coupling=0.5))
     >>> numbers = table.scope[0].numbers
     >>> round(float(table.values[np.abs(numbers) >= 7].sum()), 4)  # at most one node is unlike the others
     0.5306

@@ -149,7 +149,7 @@ def max_product(
     --------
     >>> import juncture as jt
     >>> chain = jt.example("weather").to_factor_graph()
-    >>> jt.max_product(chain).assignment == jt.most_probable(chain).assignment
+    >>> jt.messages.max_product(chain).assignment == jt.most_probable(chain).assignment
     True
     """
     run = pass_messages(MaxProduct, largest, graph, evidence, root, schedule)

@@ -63,7 +63,8 @@ class CutsetSampling(Engine):
     Examples
     --------
     >>> import juncture as jt
-    >>> beliefs = jt.infer(jt.example("asia"), {"xray": "yes"}, method=jt.CutsetSampling(draws=200, width=1), rng=0)
+    >>> engine = jt.sampling.CutsetSampling(draws=200, width=1)
+    >>> beliefs = jt.infer(jt.example("asia"), {"xray": "yes"}, method=engine, rng=0)
     >>> exact = jt.infer(jt.example("asia"), {"xray": "yes"})
     >>> bool(abs(beliefs["lung"]["yes"] - exact["lung"]["yes"]) < 0.05)
     True

@@ -72,7 +72,7 @@ def sample_log_density(  # noqa: PLR0913 (options of one algorithm)
     Examples
     --------
     >>> import juncture as jt
-    >>> draws = jt.sample_log_density(lambda z: -0.5 * (z**2).sum(), [0.0, 0.0], rng=0)  # doctest: +SKIP
+    >>> draws = jt.sampling.sample_log_density(lambda z: -0.5 * (z**2).sum(), [0.0, 0.0], rng=0)  # doctest: +SKIP
     >>> draws["z"].shape  # doctest: +SKIP
     (4, 1000, 2)
     """
@@ -203,7 +203,7 @@ def random_walk(
     Examples
     --------
     >>> import juncture as jt
-    >>> draws = jt.random_walk(lambda x: -0.5 * float(x @ x), [0.0, 0.0], rng=0)
+    >>> draws = jt.sampling.random_walk(lambda x: -0.5 * float(x @ x), [0.0, 0.0], rng=0)
     >>> draws["z"].shape, bool(abs(draws["z"].mean()) < 0.2)
     ((4, 1000, 2), True)
     """

@@ -95,7 +95,7 @@ def monte_carlo(
     Examples
     --------
     >>> import juncture as jt
-    >>> square = jt.monte_carlo(lambda x: x**2, jt.Gaussian(0.0, 2.0), 40_000, rng=0)
+    >>> square = jt.sampling.monte_carlo(lambda x: x**2, jt.Gaussian(0.0, 2.0), 40_000, rng=0)
     >>> low, high = square.interval(0.99)
     >>> low < 2.0 < high
     True
@@ -161,7 +161,7 @@ def importance_estimate(
     --------
     >>> import juncture as jt
     >>> wide = jt.Gaussian(0.0, 4.0)
-    >>> found = jt.importance_estimate(lambda x: x**2, lambda x: -x**2 / 2, wide, 20_000, rng=0)
+    >>> found = jt.sampling.importance_estimate(lambda x: x**2, lambda x: -x**2 / 2, wide, 20_000, rng=0)
     >>> abs(found.value - 1.0) < 3 * found.standard_error
     True
     >>> round(found.log_ratio, 1), round(float(np.log(np.sqrt(2 * np.pi))), 1)

@@ -23,7 +23,7 @@ from juncture.base.options import as_generator
 from juncture.base.values import SameContent
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel, NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.sampling.draws import Draws
-from juncture.inference.sampling.particle_model import Proposal, StateSpace, as_states
+from juncture.inference.sampling.particle_model import ParticleModel, Proposal, as_states
 from juncture.runtime.memory import check_memory
 from juncture.runtime.parallel import blocks_of
 
@@ -31,7 +31,7 @@ BLOCK = 2**21  # pairs of particles that are looked at together
 
 
 def particle_filter(
-    space: StateSpace,
+    space: ParticleModel,
     observations: Any,
     *,
     particles: int = 500,
@@ -45,7 +45,7 @@ def particle_filter(
     Parameters
     ----------
     space
-        The model, a `StateSpace`.
+        The model, a `ParticleModel`.
     observations
         The observations in the order of time. None, or NaN in every entry, is a missing observation.
     particles
@@ -71,12 +71,12 @@ def particle_filter(
     Examples
     --------
     >>> import juncture as jt, numpy as np
-    >>> space = jt.StateSpace(
+    >>> space = jt.sampling.ParticleModel(
     ...     initial=lambda n, rng: rng.normal(size=n),
     ...     transition=lambda states, time, rng: 0.9 * states + rng.normal(size=states.shape),
     ...     log_observation=lambda y, states, time: -0.5 * (y - states) ** 2 - 0.5 * np.log(2 * np.pi),
     ... )
-    >>> beliefs = jt.particle_filter(space, [0.3, -0.2, None, 1.1], rng=0)
+    >>> beliefs = jt.sampling.particle_filter(space, [0.3, -0.2, None, 1.1], rng=0)
     >>> exact = jt.infer(jt.LinearGaussianStateSpace(0.9, 1, 1, 1, 0, 1), [0.3, -0.2, np.nan, 1.1]).log_evidence
     >>> abs(beliefs.log_evidence - exact) < 0.1
     True
@@ -84,7 +84,7 @@ def particle_filter(
     >>> low.shape
     (4,)
     """
-    check_kind(space, StateSpace, "space")
+    check_kind(space, ParticleModel, "space")
     if proposal is not None:
         check_kind(proposal, Proposal, "proposal")
     run = ParticleFilter(
@@ -119,7 +119,7 @@ def particle_filter(
 class ParticleFilter:
     """One filter, with its options."""
 
-    space: StateSpace
+    space: ParticleModel
     particles: int
     proposal: Proposal | None
     resample_below: float
@@ -199,7 +199,7 @@ class ParticleBeliefs(SameContent):
         The filters, each with its `states` and `log_weights` by time.
     """
 
-    space: StateSpace
+    space: ParticleModel
     runs: tuple[FilterRun, ...]
 
     def __repr__(self) -> str:
@@ -394,7 +394,7 @@ class FilterRun:
         """(time,): 1 / Σ w²."""
         return 1.0 / (self.weights**2).sum(axis=1)
 
-    def smoothed_weights(self, space: StateSpace) -> np.ndarray:
+    def smoothed_weights(self, space: ParticleModel) -> np.ndarray:
         """(time, particle): weights given all observations, by the backward recursion.
 
         w[t, i | T] = w[t, i] Σ_j w[t+1, j | T] p(z_j | z_i) / Σ_k w[t, k] p(z_j | z_k).
@@ -407,7 +407,7 @@ class FilterRun:
             smoothed.append(total)
         return np.stack(smoothed[::-1])
 
-    def backward_weights(self, space: StateSpace, later: np.ndarray, time: int) -> np.ndarray:
+    def backward_weights(self, space: ParticleModel, later: np.ndarray, time: int) -> np.ndarray:
         """(later, particle): p(z[time - 1] | z[time], observations before `time`), over the particles."""
         log_pairs = space.log_transitions(later, self.states[time - 1], time) + self.log_weights[time - 1]
         highest = log_pairs.max(axis=1, keepdims=True)
@@ -416,7 +416,7 @@ class FilterRun:
         pairs = np.exp(log_pairs - highest)
         return pairs / pairs.sum(axis=1, keepdims=True)
 
-    def paths(self, space: StateSpace, count: int, rng: np.random.Generator) -> np.ndarray:
+    def paths(self, space: ParticleModel, count: int, rng: np.random.Generator) -> np.ndarray:
         """(path, time, …): paths given all observations, drawn backwards (Godsill, Doucet and West 2004)."""
         chosen = draw_rows(np.broadcast_to(np.exp(self.log_weights[-1]), (count, len(self.states[-1]))), rng)
         steps = [self.states[-1][chosen]]

@@ -1,4 +1,4 @@
-"""`StateSpace`: hidden states with any dynamics and any observations, given by functions of many states at once."""
+"""`ParticleModel`: hidden states with any dynamics and any observations, given by functions of many states at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from juncture.errors import InvalidModel
 
 
 @dataclass(frozen=True, eq=False)
-class StateSpace:
+class ParticleModel:
     """A state space with hidden states z and observations y, given by functions.
 
     Each function works on many states at once: `states` has a state in each row, (particle, …). Time starts at 0.
@@ -35,7 +35,7 @@ class StateSpace:
     Examples
     --------
     >>> import numpy as np
-    >>> walk = StateSpace(
+    >>> walk = ParticleModel(
     ...     initial=lambda n, rng: rng.normal(size=n),
     ...     transition=lambda states, time, rng: states + rng.normal(size=states.shape),
     ...     log_observation=lambda y, states, time: -np.abs(y - states),
@@ -106,7 +106,7 @@ class Proposal:
         check_function(self.transition, "transition")
 
     def draw_initial(
-        self, space: StateSpace, observation: Any, count: int, rng: np.random.Generator
+        self, space: ParticleModel, observation: Any, count: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """States, and the logarithm of the ratio of their densities under the model and the proposal."""
         if space.log_initial is None:
@@ -119,7 +119,7 @@ class Proposal:
         return states, log_ratio(as_log_densities(space.log_initial(states), (count,), "log_initial"), log_proposed)
 
     def draw_next(
-        self, space: StateSpace, states: np.ndarray, observation: Any, time: int, rng: np.random.Generator
+        self, space: ParticleModel, states: np.ndarray, observation: Any, time: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         if space.log_transition is None:
             raise InvalidModel("a guided filter needs the density of transitions: give the state space log_transition")

@@ -83,7 +83,7 @@ def amortized_variational(  # noqa: PLR0913 (options of one algorithm)
     --------
     >>> import juncture as jt
     >>> rows = np.linspace(-1.0, 1.0, 9)[:, None]
-    >>> jt.amortized_variational(lambda z, x: -((z - x) ** 2).sum(), rows, 1)  # doctest: +SKIP
+    >>> jt.neural.amortized_variational(lambda z, x: -((z - x) ** 2).sum(), rows, 1)  # doctest: +SKIP
     AmortizedFit(0.57 per row after 3000 steps)
     """
     jax, _ = import_jax()

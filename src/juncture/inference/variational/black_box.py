@@ -91,8 +91,8 @@ def black_box_variational(  # noqa: PLR0913 (options of one algorithm)
     Examples
     --------
     >>> import juncture as jt
-    >>> start = jt.Gaussian([0.0], [1.0])
-    >>> jt.black_box_variational(lambda z, x: -0.5 * ((z - x) ** 2).sum(), start, 3.0).q.mean.round(1)  # doctest: +SKIP
+    >>> start, log_joint = jt.Gaussian([0.0], [1.0]), lambda z, x: -0.5 * ((z - x) ** 2).sum()
+    >>> jt.families.black_box_variational(log_joint, start, 3.0).q.mean.round(1)  # doctest: +SKIP
     array([3.])
     """
     check_choice(gradient, GRADIENTS, "gradient")

@@ -18,7 +18,7 @@ from juncture.base.checks import check_array, check_kind
 from juncture.base.values import format_count
 from juncture.errors import InvalidData, TooLarge
 from juncture.factors.scope_tables import title_of
-from juncture.information.max_entropy import max_entropy
+from juncture.information.maximum_entropy import max_entropy
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.potentials import MinimalPotentials
 from juncture.numerics import stable

@@ -51,7 +51,7 @@ def principal_components(
     Examples
     --------
     >>> import juncture as jt
-    >>> found = jt.principal_components([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 5.0]], 1)
+    >>> found = jt.clusters.principal_components([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 5.0]], 1)
     >>> found.project([[1.5, 2.75]]).round(6).tolist()
     [[0.0]]
     >>> round(found.error, 4)
@@ -208,7 +208,7 @@ def choose_dimension(rows: Any, *, weights: Any = None) -> DimensionChoice:
     >>> import juncture as jt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(200, 6))
-    >>> jt.choose_dimension(rows).best
+    >>> jt.clusters.choose_dimension(rows).best
     2
     """
     found = principal_components(rows, weights=weights)

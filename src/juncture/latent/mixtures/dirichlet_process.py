@@ -205,7 +205,7 @@ def chinese_restaurant(num_customers: int, concentration: float, *, rng: Any = N
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.chinese_restaurant(8, 1.0, rng=0).tolist()
+    >>> jt.clusters.chinese_restaurant(8, 1.0, rng=0).tolist()
     [0, 0, 0, 0, 1, 2, 1, 0]
     """
     count = check_count(num_customers, "the number of customers")
@@ -241,7 +241,7 @@ def expected_tables(num_customers: int, concentration: float) -> float:
     Examples
     --------
     >>> import juncture as jt
-    >>> round(jt.expected_tables(3, 1.0), 6)
+    >>> round(jt.clusters.expected_tables(3, 1.0), 6)
     1.833333
     """
     count = check_count(num_customers, "the number of customers")

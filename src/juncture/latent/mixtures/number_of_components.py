@@ -133,7 +133,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     --------
     >>> import juncture as jt
     >>> rows = [0.1, 0.3, 0.2, 0.0, 9.1, 9.2, 9.0, 9.3]
-    >>> jt.choose_components(jt.Mixture([1.0], [jt.Gaussian(0.0, 1.0)]), rows, [1, 2]).best
+    >>> jt.clusters.choose_components(jt.Mixture([1.0], [jt.Gaussian(0.0, 1.0)]), rows, [1, 2]).best
     2
     """
     check_kind(template, Mixture, "the template")

@@ -38,7 +38,7 @@ class Autoencoder(NamedFeatures):
     Examples
     --------
     >>> import juncture as jt
-    >>> model = jt.Autoencoder([([[3.0], [4.0]], [0.0])], [([[0.12, 0.16]], [0.0, 0.0])])
+    >>> model = jt.neural.Autoencoder([([[3.0], [4.0]], [0.0])], [([[0.12, 0.16]], [0.0, 0.0])])
     >>> model.encode([1.0, 0.5]), model.decode([5.0])
     (array([5.]), array([0.6, 0.8]))
     >>> model.maximizing_input(0)

@@ -44,7 +44,7 @@ class HelmholtzMachine(NamedFeatures):
     Examples
     --------
     >>> import juncture as jt
-    >>> machine = jt.HelmholtzMachine.random(3, 2, rng=0)
+    >>> machine = jt.neural.HelmholtzMachine.random(3, 2, rng=0)
     >>> rows = [[x >> unit & 1 for unit in range(3)] for x in range(8)]
     >>> round(float(np.exp(jt.log_prob(machine, rows)).sum()), 12)
     1.0

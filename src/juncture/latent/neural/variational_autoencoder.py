@@ -55,7 +55,7 @@ class VariationalAutoencoder(NamedFeatures):
     Examples
     --------
     >>> import juncture as jt
-    >>> model = jt.VariationalAutoencoder.random(3, 2, rng=0)
+    >>> model = jt.neural.VariationalAutoencoder.random(3, 2, rng=0)
     >>> model
     VariationalAutoencoder(3 gaussian columns, 2 latent dimensions)
     """

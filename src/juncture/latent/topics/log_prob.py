@@ -159,7 +159,7 @@ def left_to_right(
     --------
     >>> import juncture as jt
     >>> model = jt.LatentDirichletAllocation([[0.75, 0.25], [0.25, 0.75]], 1.0)
-    >>> score = jt.left_to_right(model, [1, 0])
+    >>> score = jt.sampling.left_to_right(model, [1, 0])
     >>> round(score.log_prob, 6), score.standard_error  # one token: log ½, without error
     (-0.693147, 0.0)
     """

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from juncture.base.options import as_generator
 from juncture.data.column_kinds import warn_identifiers
@@ -19,7 +22,7 @@ from juncture.learning.em.expectation_maximization import (
     has_full_m_step,
     resolve_learner,
 )
-from juncture.learning.fit import Fit
+from juncture.learning.fit import ERRORS, Fit
 from juncture.learning.networks.estimation import (
     estimate_conditionals,
     fixed_children,
@@ -30,6 +33,7 @@ from juncture.learning.networks.estimation import (
 from juncture.learning.networks.expectation import FEW_DISTINCT, MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
+from juncture.learning.networks.standard_errors import errors_of_counts, standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -74,7 +78,8 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         problem.report(found)
-    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+    fitted = Fit(found.model, found.log_likelihood, trace, found.statistics)
+    return with_errors(fitted, options, partial(standard_errors, found.model, dataset, kept))
 
 
 def check_observed(problem: NetworkProblem, declared: tuple[str, ...]) -> None:
@@ -99,7 +104,17 @@ def fit_complete(
     log_likelihood = sum(logs.values())
     objective = log_likelihood + network_log_prior(model, options, fixed)
     trace = Trace((objective,), True, "complete data: estimated in one step")
-    return Fit(model, log_likelihood, trace, statistics)
+    fitted = Fit(model, log_likelihood, trace, statistics)
+    return with_errors(fitted, options, partial(errors_of_counts, model, statistics, fixed))
+
+
+def with_errors(
+    fitted: Fit[BayesianNetwork], options: EstimationOptions, compute: Callable[[], dict[str, np.ndarray]]
+) -> Fit[BayesianNetwork]:
+    """The fit, which computes its standard errors when asked; with a prior it is at no maximum of the likelihood."""
+    if options.prior is None:
+        fitted.derived[ERRORS] = compute
+    return fitted
 
 
 def warn_of_impossible_rows(logs: dict[str, float]) -> None:

@@ -67,7 +67,7 @@ def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -
     --------
     >>> import juncture as jt
     >>> graph, rows = jt.DirectedGraph.parse("a -> b"), {"a": [0, 0, 1], "b": [0, 1, 1]}
-    >>> jt.posterior(graph, jt.statistics(graph, rows))["a"]
+    >>> jt.families.posterior(graph, jt.statistics(graph, rows))["a"]
     Dirichlet(concentration=[3.0, 2.0])
     """
     from juncture.families.vectors.dirichlet import Dirichlet
@@ -108,7 +108,7 @@ def infer_posterior(
     model
         A network of tables, which gives the structure.
     posterior
-        Child → the Dirichlets of its table, as `jt.posterior` gives; tables of other children are taken as known.
+        Child → the Dirichlets of its table, as `jt.families.posterior` gives; other tables are taken as known.
     evidence
         One row of evidence.
     targets
@@ -128,8 +128,8 @@ def infer_posterior(
     >>> import juncture as jt
     >>> asia = jt.example("asia")
     >>> rows = jt.sample(asia, 500, rng=0)
-    >>> tables = jt.posterior(asia, jt.statistics(asia, rows))
-    >>> beliefs = jt.infer_posterior(asia, tables, {"smoke": "yes"}, targets=["lung"], draws=200, rng=0)
+    >>> tables = jt.families.posterior(asia, jt.statistics(asia, rows))
+    >>> beliefs = jt.families.infer_posterior(asia, tables, {"smoke": "yes"}, targets=["lung"], draws=200, rng=0)
     >>> low, high = beliefs.interval("lung")
     >>> bool(low[0] < jt.infer(asia, {"smoke": "yes"})["lung"]["yes"] < high[0])
     True

@@ -1,4 +1,7 @@
-"""Standard errors of the tables, from the curvature of the observed log-likelihood at its maximum."""
+"""Standard errors of the tables of a network, from the curvature of the log-likelihood at its maximum.
+
+`Fit.standard_errors` asks for them.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, NotIdentifiedWarning, warn_user
 from juncture.learning.conditionals.contract import EstimationOptions
-from juncture.learning.networks.estimation import fixed_children
+from juncture.learning.networks.estimation import pool_statistics
 from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
 from juncture.learning.networks.gradient import FreeTables
-from juncture.learning.networks.templates import prepare
+from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
 
 EXTRA = 8  # sums of scores beyond the number of parameters
@@ -28,8 +32,8 @@ FLAT = 1e-6  # a curvature this small, relative to what each entry has by itself
 EDGE = 1e-6  # a probability below this lies on the boundary, where the curvature does not give its error
 
 
-def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), latent: Any = ()) -> dict[str, np.ndarray]:
-    """The standard errors of the tables at a maximum of the likelihood.
+def standard_errors(model: BayesianNetwork, data: Any, fixed: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
+    """The standard errors of the tables at a maximum of the likelihood of rows with holes.
 
     They come from the inverse of the observed information, by the delta method. A standard error is infinite where the
     data say nothing of an entry: for parents' states that were never seen, for entries that the data do not identify
@@ -42,27 +46,21 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     model
         A network that was fitted to the data without a prior.
     data
-        The rows; cells may be missing.
+        The rows, coded by the variables of the model; cells may be missing.
     fixed
         The children whose tables were not learned.
-    latent
-        The variables without a column.
 
     Returns
     -------
     For each child of a free table the standard errors of its entries, in the shape of the table.
-
-    Examples
-    --------
-    >>> import juncture as jt
-    >>> rows = {"a": [0] * 50 + [1] * 50}
-    >>> model = jt.fit(jt.DirectedGraph([], nodes=["a"]), rows).model
-    >>> jt.standard_errors(model, rows)["a"]  # √(0.5 · 0.5 / 100)
-    array([0.05, 0.05])
     """
-    template, dataset = prepare(model, data, latent=latent)
-    tables = FreeTables(template, fixed_children(template, fixed), EstimationOptions())
-    expectation, block = NetworkExpectation.of(template), RowBlock.of(template, dataset)
+    if not isinstance(data, Dataset):
+        raise InvalidData(
+            "standard errors of rows with holes need the rows in memory, not a source: fit the model to"
+            " juncture.data.sources.collect(source)"
+        )
+    tables = FreeTables(model, fixed, EstimationOptions())
+    expectation, block = NetworkExpectation.of(model), RowBlock.of(model, data)
     values = np.concatenate([np.empty(0), *(table.reshape(-1) for table in tables.values(model))])
     inside = np.flatnonzero((values > EDGE) & (values < 1 - EDGE))
     square = np.ix_(inside, inside)
@@ -79,6 +77,24 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     return {
         name: found if found.shape[-1] > 1 else np.zeros(found.shape) for name, found in split(errors, tables).items()
     }
+
+
+def errors_of_counts(
+    model: BayesianNetwork, statistics: NetworkStatistics, fixed: frozenset[str] = frozenset()
+) -> dict[str, np.ndarray]:
+    """What `standard_errors` gives of complete rows, whose counts suffice: √(θ (1 - θ) / N).
+
+    N is the number of the rows that have the parents' states.
+    """
+    tables = FreeTables(model, fixed, EstimationOptions())
+    pooled, found = pool_statistics(model, statistics), {}
+    for group, table in zip(tables.groups, tables.values(model), strict=True):
+        weight = pooled[group[0]].of_parents[..., None]
+        is_known = (table > EDGE) & (table < 1 - EDGE) & (weight > UNSEEN)
+        errors = np.sqrt(table * (1 - table) / np.where(weight > UNSEEN, weight, 1.0))
+        errors = np.where(is_known, errors, np.inf) if table.shape[-1] > 1 else np.zeros(table.shape)
+        found.update(dict.fromkeys(group, errors))
+    return found
 
 
 def observed_information(tables: FreeTables, expectation: NetworkExpectation, block: RowBlock) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""`edge_posteriors`: the posterior probability of every edge, by Markov chains over orders of the variables.
+"""`posteriors`: the posterior probability of every edge, by Markov chains over orders of the variables.
 
 Given an order, in which parents come before their children, the children choose their parents independently:
 
@@ -117,7 +117,7 @@ class EdgePosteriors(Value):
 
 
 @one_path
-def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
+def posteriors(  # noqa: PLR0913 (options of one algorithm)
     data: Any,
     *,
     score: Any = "auto",
@@ -164,7 +164,7 @@ def edge_posteriors(  # noqa: PLR0913 (options of one algorithm)
     --------
     >>> import juncture as jt
     >>> rows = jt.sample(jt.example("fuel"), 2000, rng=0)
-    >>> posterior = jt.edge_posteriors(rows, rng=0)
+    >>> posterior = jt.structure.posteriors(rows, rng=0)
     >>> posterior["B", "G"] + posterior["G", "B"] > 0.99
     True
     """

@@ -13,7 +13,7 @@ from juncture.drawing.palette import EXTRA_LINE, MISSED_LINE, TURNED_LINE
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.graph import Edge
-from juncture.learning.structure.scores.scores import structure_score
+from juncture.learning.structure.scores import scores
 from juncture.learning.structure.sets import member_of
 
 AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
@@ -65,7 +65,7 @@ class GraphComparison:
         return diagram_html(repr(self), self.to_diagram())
 
 
-def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic") -> GraphComparison:
+def compare(learned: Any, truth: Any, data: Any = None, score: Any = "bic") -> GraphComparison:
     """Compare a learned graph with the true graph.
 
     Parameters
@@ -83,7 +83,7 @@ def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic
     Examples
     --------
     >>> truth = DirectedGraph.parse("a -> b -> c")
-    >>> found = compare_graphs(DirectedGraph.parse("c -> b -> a"), truth)
+    >>> found = compare(DirectedGraph.parse("c -> b -> a"), truth)
     >>> found.distance, found.class_distance, found.recall, found.arrow_recall
     (2, 0, 1.0, 0.0)
     """
@@ -92,7 +92,7 @@ def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic
         raise InvalidData("the two graphs must have the same nodes to be compared")
     gap = None
     if data is not None:
-        gap = structure_score(truth, data, score) - structure_score(learned, data, score)
+        gap = scores.score(truth, data, score) - scores.score(learned, data, score)
     return GraphComparison(
         distance=num_different(mine, other),
         class_distance=num_different(links(class_of(learned)), links(class_of(truth))),

@@ -1,4 +1,4 @@
-"""`learn_structure` and `search_structure`: a graph learned from data."""
+"""`learn_structure` and `search`: a graph learned from data."""
 
 from __future__ import annotations
 
@@ -90,12 +90,10 @@ def learn_structure(
     >>> learn_structure(data, "chow-liu", root="c").edges
     (('c', 'a'), ('a', 'b'))
     """
-    return search_structure(
-        data, method, variables=variables, weights=weights, rng=rng, progress=progress, **options
-    ).graph
+    return search(data, method, variables=variables, weights=weights, rng=rng, progress=progress, **options).graph
 
 
-def search_structure(
+def search(
     data: Any,
     method: Any = "auto",
     *,
@@ -120,7 +118,7 @@ def search_structure(
     Examples
     --------
     >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
-    >>> found = search_structure(data)
+    >>> found = search(data)
     >>> found.graph, found.method, list(found.scores)
     (DirectedGraph('a -> b; c'), 'hill-climbing', ['hill-climbing', 'ges', 'restarts'])
     """

@@ -138,7 +138,7 @@ class EdgeStrengths(Value):
 
 
 @one_path
-def edge_strengths(
+def strengths(
     data: Any,
     method: Any = "auto",
     *,
@@ -170,7 +170,7 @@ def edge_strengths(
     --------
     >>> import juncture as jt
     >>> rows = jt.sample(jt.example("student"), 1000, rng=0)
-    >>> jt.edge_strengths(rows, samples=10).average().is_equivalent(jt.example("student").graph)
+    >>> jt.structure.strengths(rows, samples=10).average().is_equivalent(jt.example("student").graph)
     True
     """
     check_whole(samples, "samples", least=1)

@@ -97,19 +97,19 @@ def test_a_network_and_its_precision_agree():
 def test_what_is_no_distribution_is_refused(tmp_path: Any):
     x, y, a = jt.Variable("x"), jt.Variable("y"), jt.Variable("a", 2)
     difference = jt.GaussianFactor([x, y], [0.0, 0.0], [[1.0, -1.0], [-1.0, 1.0]])
-    with pytest.raises(jt.InvalidModel, match="not positive definite"):
+    with pytest.raises(jt.errors.InvalidModel, match="not positive definite"):
         jt.infer(jt.MarkovNetwork([difference]))
     assert jt.infer(jt.MarkovNetwork([difference]), {"x": 2.0})["y"].mean == pytest.approx(2.0)
-    with pytest.raises(jt.InvalidModel, match="tables or Gaussian factors, not both"):
+    with pytest.raises(jt.errors.InvalidModel, match="tables or Gaussian factors, not both"):
         jt.MarkovNetwork([difference, jt.Factor([a], [1, 2])])
-    with pytest.raises(jt.InvalidModel, match="has states"):
+    with pytest.raises(jt.errors.InvalidModel, match="has states"):
         jt.MarkovNetwork([difference], [a])
-    with pytest.raises(jt.InvalidModel, match="must be symmetric"):
+    with pytest.raises(jt.errors.InvalidModel, match="must be symmetric"):
         jt.GaussianFactor([x, y], [0, 0], [[1.0, 0.5], [0.0, 1.0]])
-    with pytest.raises(jt.InvalidModel, match="single real numbers"):
+    with pytest.raises(jt.errors.InvalidModel, match="single real numbers"):
         jt.GaussianFactor([a], [0], [[1.0]])
     for method in ("junction-tree", "variable-elimination", "enumeration"):
-        with pytest.raises(jt.Unsupported, match=r"GaussianFactor\(x, y\) has no table"):
+        with pytest.raises(jt.errors.Unsupported, match=r"GaussianFactor\(x, y\) has no table"):
             jt.infer(jt.MarkovNetwork([difference]), method=method)
     jt.write(jt.MarkovNetwork([difference]), tmp_path / "field.json")
     assert jt.read(tmp_path / "field.json") == jt.MarkovNetwork([difference])

@@ -107,9 +107,9 @@ def test_marginals_and_evidence(seed):
     _, model, evidence, oracle = draw(seed)
     if oracle.log_evidence == -math.inf:
         with pytest.raises(jt.ImpossibleEvidence):
-            jt.infer(model, evidence, method=jt.StrongJunctionTree())
+            jt.infer(model, evidence, method=jt.messages.StrongJunctionTree())
         return
-    check_answers(model, jt.infer(model, evidence, method=jt.StrongJunctionTree()), oracle)
+    check_answers(model, jt.infer(model, evidence, method=jt.messages.StrongJunctionTree()), oracle)
 
 
 @given(seed=SEEDS)
@@ -138,7 +138,7 @@ def test_rows_answer_as_each_row_alone(seed):
     model = random_hybrid(rng)
     rows = [random_findings(model, rng) for _ in range(4)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
         beliefs = jt.infer(model, rows, method="strong-junction-tree")
     for number, row in enumerate(rows):
         try:
@@ -166,8 +166,8 @@ def test_best_rows_are_those_of_each_row_alone(seed):
     rows = [{name: drawn[name][number] for name in seen} for number in range(5)]
     try:
         found = jt.most_probable(model, rows, method="strong-junction-tree")
-    except jt.Unsupported:
-        with pytest.raises(jt.Unsupported):
+    except jt.errors.Unsupported:
+        with pytest.raises(jt.errors.Unsupported):
             [jt.most_probable(model, row, method="strong-junction-tree") for row in rows]
         return
     columns = found.assignments.to_dict()
@@ -186,7 +186,7 @@ def test_most_probable(seed):
     free = [at for at, name in enumerate(oracle.real) if name not in evidence]
     blocks = [case.covariance[np.ix_(free, free)] for case in oracle.cases]
     if any(len(free) and np.linalg.eigvalsh(block).min() < 1e-9 for block in blocks):
-        with pytest.raises(jt.Unsupported, match="has no bound"):
+        with pytest.raises(jt.errors.Unsupported, match="has no bound"):
             jt.most_probable(model, evidence, method="strong-junction-tree")
         return
     peaks = [-0.5 * np.linalg.slogdet(2 * np.pi * block)[1] if len(free) else 0.0 for block in blocks]

@@ -18,7 +18,7 @@ def test_many_rows_are_answered_as_each_alone(build):
         model = build(rng)
         rows = [random_evidence(model, rng) for _ in range(4)]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+            warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
             found = jt.most_probable(model, rows, targets=model.variables.names)
         chosen = found.assignments.to_dict()
         for number, row in enumerate(rows):

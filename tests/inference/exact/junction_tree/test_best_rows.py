@@ -36,7 +36,7 @@ def test_each_row_has_the_first_of_its_best_assignments(build, seed):
     rows = [some[number] for number in rng.integers(4, size=7)]
     targets = [name for name in names if rng.random() < 0.5] or [names[0]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
         found = jt.most_probable(model, rows, targets=targets)
     chosen = found.assignments.to_dict()
     for number, row in enumerate(rows):
@@ -58,7 +58,7 @@ def test_each_row_has_the_first_of_its_best_assignments(build, seed):
 def test_ties_of_many_rows_go_to_the_earlier_states(seed):
     rng = np.random.default_rng(seed)
     variables = [jt.Variable(f"x{place}", int(rng.integers(1, 4))) for place in range(5)]
-    scopes = [jt.Scope(variables[place] for place in rng.choice(5, size=2, replace=False)) for _ in range(5)]
+    scopes = [jt.results.Scope(variables[place] for place in rng.choice(5, size=2, replace=False)) for _ in range(5)]
     factors = [jt.Factor(scope, rng.choice([1.0, 2.0], size=scope.shape)) for scope in scopes]
     model = jt.MarkovNetwork(factors, variables)
     rows = [{}, {"x4": 0}, {"x4": variables[4].num_states - 1, "x0": 0}, {}]

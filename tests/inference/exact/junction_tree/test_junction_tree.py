@@ -19,7 +19,7 @@ TREE = "junction-tree"
 
 def quietly(function, *arguments, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
         return function(*arguments, **options)
 
 

@@ -117,5 +117,5 @@ def test_a_wrong_order_is_refused_by_the_model_and_by_the_reader(case, tmp_path)
 
 
 def test_the_effort_is_a_number_that_is_not_negative():
-    with pytest.raises(jt.InvalidData, match="the effort must be a number of at least 0"):
+    with pytest.raises(jt.errors.InvalidData, match="the effort must be a number of at least 0"):
         jt.JunctionTree().find_order(jt.example("asia"), effort=-1)

@@ -61,5 +61,5 @@ def test_the_cost_of_tables_that_are_reduced_by_evidence():
 
 
 def test_a_verb_without_a_cost_is_named():
-    with pytest.raises(jt.Unsupported, match="no cost of the verb 'fit'"):
+    with pytest.raises(jt.errors.Unsupported, match="no cost of the verb 'fit'"):
         jt.cost(star(), verb="fit")

@@ -18,7 +18,7 @@ def tied_field(rng):
     """Entries 0, 1 and 2: many products are equal."""
     variables = [jt.Variable(f"x{place}", int(rng.integers(1, 4))) for place in range(int(rng.integers(1, 6)))]
     scopes = [
-        jt.Scope(variables[place] for place in rng.permutation(len(variables))[: int(rng.integers(0, 4))])
+        jt.results.Scope(variables[place] for place in rng.permutation(len(variables))[: int(rng.integers(0, 4))])
         for _ in range(5)
     ]
     tables = [rng.choice([0.0, 1.0, 2.0], size=scope.shape, p=[0.1, 0.5, 0.4]) for scope in scopes]

@@ -52,7 +52,7 @@ def test_what_is_no_target_is_refused():
     for wrong in (["lungs"], [["lung"]], [3]):
         with pytest.raises(jt.JunctureError):
             jt.infer(model, {"xray": "yes"}, targets=wrong)
-    with pytest.raises(jt.InvalidData, match=r"targets=\['lung'\]"):
+    with pytest.raises(jt.errors.InvalidData, match=r"targets=\['lung'\]"):
         jt.infer(model, {"xray": "yes"}, targets="lung")
 
 

@@ -80,7 +80,7 @@ def test_bad_questions():
         jt.sensitivity(asia, {"lung": "yes", "either": "no"})
     with pytest.raises(jt.UnknownVariable, match="did you mean 'lung'"):
         jt.sensitivity(asia, {}, target=("lungs", "yes"))
-    with pytest.raises(jt.InvalidData, match="one row"):
+    with pytest.raises(jt.errors.InvalidData, match="one row"):
         jt.sensitivity(asia, [{}, {}])
 
 

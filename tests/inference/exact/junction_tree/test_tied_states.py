@@ -32,7 +32,8 @@ def test_the_first_of_all_best_assignments(seed):
     rng = np.random.default_rng(seed)
     variables = [jt.Variable(f"x{number}", int(rng.integers(1, 4))) for number in range(6)]
     scopes = [
-        jt.Scope(variables[place] for place in rng.choice(6, size=size, replace=False)) for size in (2, 2, 2, 3, 3)
+        jt.results.Scope(variables[place] for place in rng.choice(6, size=size, replace=False))
+        for size in (2, 2, 2, 3, 3)
     ]
     factors = [jt.Factor(scope, rng.choice([0.0, 1.0, 2.0, 2.0], size=scope.shape)) for scope in scopes]
     model = jt.MarkovNetwork(factors, variables)

@@ -152,7 +152,7 @@ def test_derivatives(seed):
             chosen = [(codes, w) for codes, w in bare if tuple(codes[v.name] for v in scope) == cell]
             expected.append(DIGITS.divide(total(chosen), total(rows)))
     if max(expected) > DIGITS.create_decimal("1.7e308"):
-        with pytest.raises(jt.InvalidData, match="which no double holds"):
+        with pytest.raises(jt.errors.InvalidData, match="which no double holds"):
             jt.sensitivity(model, evidence)
         return
     found = np.concatenate([slopes.reshape(-1) for slopes in jt.sensitivity(model, evidence).values()])
@@ -167,11 +167,11 @@ def test_messages_on_chains(schedule, seed):
     if case is None:
         return
     _, model, _, evidence, rows = case
-    run = jt.sum_product(model.merge(), evidence, schedule=schedule)
+    run = jt.messages.sum_product(model.merge(), evidence, schedule=schedule)
     assert run.log_evidence == near(log(total(rows)))
     for variable in model.variables:
         assert run.marginals[variable.name].values == pytest.approx(marginal(rows, variable), abs=1e-10)
-    best = jt.max_product(model.merge(), evidence, schedule=schedule)
+    best = jt.messages.max_product(model.merge(), evidence, schedule=schedule)
     assert best.log_joint == near(log(max(weight for _, weight in rows)))
 
 
@@ -193,7 +193,7 @@ def test_the_same_model_in_other_forms(seed):
     if free:
         assert jt.infer(model.marginalize(*free), evidence).log_evidence == log_total
     prior = weighed(model, energies)
-    directed = jt.infer(jt.to_bayesian_network(model))
+    directed = jt.infer(jt.messages.to_bayesian_network(model))
     for variable in model.variables:
         assert directed[variable.name].values == pytest.approx(marginal(prior, variable), abs=1e-9)
 

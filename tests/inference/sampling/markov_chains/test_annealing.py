@@ -22,7 +22,7 @@ def test_annealing_estimates_the_evidence(name):
     small = MODELS[name]
     for index, row in enumerate(small.rows):
         exact = jt.infer(small.model, row).log_evidence
-        found = jt.annealed_importance_sampling(small.model, row, particles=100, temperatures=60, rng=index)
+        found = jt.sampling.annealed_importance_sampling(small.model, row, particles=100, temperatures=60, rng=index)
         assert abs(found.log_evidence - exact) < 5 * found.standard_error + 1e-9
         assert found.standard_error < 0.5
         assert 1 <= found.effective_sample_size <= 100
@@ -31,20 +31,20 @@ def test_annealing_estimates_the_evidence(name):
 def test_the_mean_weight_is_unbiased():
     model = jt.ising((2, 3), 0.5, 0.3)
     exact = jt.infer(model).log_evidence
-    found = jt.annealed_importance_sampling(model, particles=3000, temperatures=3, rng=0)
+    found = jt.sampling.annealed_importance_sampling(model, particles=3000, temperatures=3, rng=0)
     weights = np.exp(found.log_weights - exact)
     assert abs(weights.mean() - 1) < 4 * weights.std() / np.sqrt(3000)
 
 
 def test_impossible_evidence_has_no_weight():
-    found = jt.annealed_importance_sampling(MODELS["asia"].model, {"lung": "yes", "either": "no"}, rng=0)
+    found = jt.sampling.annealed_importance_sampling(MODELS["asia"].model, {"lung": "yes", "either": "no"}, rng=0)
     assert found.log_evidence == -np.inf
 
 
 def test_tempering_crosses_between_modes():
     model = jt.ising((3, 4), 1.0, field=0.01)
     exact = jt.infer(model)["x0_0"][1]
-    beliefs = jt.infer(model, method=jt.ParallelTempering(draws=600, warmup=100, replicas=6), rng=0)
+    beliefs = jt.infer(model, method=jt.sampling.ParallelTempering(draws=600, warmup=100, replicas=6), rng=0)
     assert abs(beliefs["x0_0"][1] - exact) < 5 * beliefs.diagnostics.standard_error("x0_0")[1]
     with pytest.warns(jt.errors.NotConvergedWarning, match="R-hat"):
         jt.infer(model, method=jt.Gibbs(draws=500, warmup=50), rng=0)
@@ -53,7 +53,9 @@ def test_tempering_crosses_between_modes():
 def test_a_random_walk_has_the_moments_of_its_density():
     covariance = np.array([[1.0, 1.2], [1.2, 4.0]])
     precision, mean = np.linalg.inv(covariance), np.array([3.0, -1.0])
-    draws = jt.random_walk(lambda x: -0.5 * float((x - mean) @ precision @ (x - mean)), [0.0, 0.0], warmup=500, rng=0)
+    draws = jt.sampling.random_walk(
+        lambda x: -0.5 * float((x - mean) @ precision @ (x - mean)), [0.0, 0.0], warmup=500, rng=0
+    )
     values = draws["z"].reshape(-1, 2)
     summary = draws.summary()
     for index in range(2):
@@ -61,12 +63,12 @@ def test_a_random_walk_has_the_moments_of_its_density():
         assert abs(one.mean - mean[index]) < 5 * one.standard_error
         assert one.r_hat < 1.05
     assert np.cov(values.T) == pytest.approx(covariance, abs=0.6)
-    inside = jt.random_walk(lambda x: 0.0 if 0 < x < 1 else -np.inf, 0.5, draws=200, rng=1)["z"]
+    inside = jt.sampling.random_walk(lambda x: 0.0 if 0 < x < 1 else -np.inf, 0.5, draws=200, rng=1)["z"]
     assert ((inside > 0) & (inside < 1)).all()
-    with pytest.raises(jt.InvalidData, match="density zero"):
-        jt.random_walk(lambda x: -np.inf, 0.0)
-    with pytest.raises(jt.InvalidData, match="below ∞"):
-        jt.random_walk(lambda x: np.nan, 0.0)
+    with pytest.raises(jt.errors.InvalidData, match="density zero"):
+        jt.sampling.random_walk(lambda x: -np.inf, 0.0)
+    with pytest.raises(jt.errors.InvalidData, match="below ∞"):
+        jt.sampling.random_walk(lambda x: np.nan, 0.0)
 
 
 def onsager_energy(coupling):
@@ -95,7 +97,7 @@ def test_the_energy_of_the_ising_model(coupling):
     model = jt.PairwiseNetwork(np.zeros((size * size, 2)), torus(size), coupling * np.array([[1.0, -1.0], [-1.0, 1.0]]))
     draws = jt.sample(model, 240, method=jt.SwendsenWang(warmup=40, chains=2), rng=0)
     energies = bond_energies(draws, model)
-    error = float(jt.Draws({"energy": energies}).summary()["energy"].standard_error)
+    error = float(jt.sampling.Draws({"energy": energies}).summary()["energy"].standard_error)
     assert abs(energies.mean() - onsager_energy(coupling)) < 4.5 * error + 2e-4
     if coupling == 0.3:
         quick = bond_energies(jt.sample(model, 240, method=jt.Gibbs(warmup=100, chains=2), rng=0), model)
@@ -105,8 +107,8 @@ def test_the_energy_of_the_ising_model(coupling):
 def test_thinning_of_a_random_walk_keeps_the_last_step_of_each_draw():
     """Every third state of the chain that keeps all of them, from the third on, to the last bit."""
     options = {"start": [0.5, 0.0], "chains": 2, "warmup": 30, "rng": 4}
-    every = jt.random_walk(lambda x: -0.5 * float(x @ x), draws=60, **options)["z"]
-    thinned = jt.random_walk(lambda x: -0.5 * float(x @ x), draws=20, thin=3, **options)["z"]
+    every = jt.sampling.random_walk(lambda x: -0.5 * float(x @ x), draws=60, **options)["z"]
+    thinned = jt.sampling.random_walk(lambda x: -0.5 * float(x @ x), draws=20, thin=3, **options)["z"]
     assert np.array_equal(thinned, every[:, 2::3])
     assert not np.array_equal(thinned, every[:, 1::3])
 
@@ -118,7 +120,7 @@ def test_tempering_weighs_its_states_by_the_product_of_factors(monkeypatch, most
     model = jt.example("asia")
     findings = as_findings(jt.Evidence({"xray": "yes"}, likelihoods={"bronc": [0.2, 0.7]}), model.variables)
     (target,) = targets_of(model, findings)
-    tempered, _ = jt.ParallelTempering(replicas=2).transition(model, target, np.arange(3))
+    tempered, _ = jt.sampling.ParallelTempering(replicas=2).transition(model, target, np.arange(3))
     (cells, factors, field), blocks = tempered.energy, tempered.move.layout.blocks
     firsts = np.cumsum([0, *(0 if block.cumulative is None else block.cumulative.size for block in blocks)])
     codes = np.array(list(product(*(target.states(node) for node in range(target.arrays.num_nodes)))), np.int64)
@@ -139,11 +141,11 @@ def test_tempering_weighs_its_states_by_the_product_of_factors(monkeypatch, most
 @pytest.mark.parametrize("model", [jt.ising((1, 300), 0.4, field=0.1), jt.potts((1, 300), 3, 0.4)])
 def test_tempering_of_a_large_pairwise_model(model):
     """Shares of a state and of equal neighbours against the exact ones; log f of a state against the model's."""
-    engine = jt.ParallelTempering(draws=300, chains=2, warmup=50, replicas=3, lowest=0.5)
+    engine = jt.sampling.ParallelTempering(draws=300, chains=2, warmup=50, replicas=3, lowest=0.5)
     draws, exact, names = jt.sample(model, 600, method=engine, rng=0), jt.infer(model), model.variables.names
     codes = np.stack([draws[name] for name in names], axis=-1).astype(np.int64)
     equal = codes[..., 1:] == codes[..., :-1]
-    summary = jt.Draws({"zero": (codes == 0).mean(axis=-1), "equal": equal.mean(axis=-1)}).summary()
+    summary = jt.sampling.Draws({"zero": (codes == 0).mean(axis=-1), "equal": equal.mean(axis=-1)}).summary()
     shares = {
         "zero": np.mean([exact[name].values[0] for name in names]),
         "equal": np.mean([np.trace(exact.joint(*pair).values) for pair in pairwise(names)]),

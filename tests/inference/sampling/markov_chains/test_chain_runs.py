@@ -23,7 +23,7 @@ ENGINES = {
     "metropolis": jt.Metropolis(draws=60, chains=3, warmup=10),
     "swendsen-wang": jt.SwendsenWang(draws=60, chains=3, warmup=10, thin=3),
     "wolff": jt.SwendsenWang(draws=60, chains=3, warmup=10, clusters="single"),
-    "parallel-tempering": jt.ParallelTempering(draws=60, chains=3, warmup=10, replicas=3),
+    "parallel-tempering": jt.sampling.ParallelTempering(draws=60, chains=3, warmup=10, replicas=3),
 }
 SPINS = jt.ising((3, 3), 0.3, 0.1)
 
@@ -36,7 +36,7 @@ def same(one, other):
 def test_draws_do_not_depend_on_rounds_threads_or_processes(name, monkeypatch):
     engine = ENGINES[name]
     whole = jt.sample(SPINS, 180, method=engine, rng=5)
-    run = jt.start_chains(SPINS, method=engine, rng=5)
+    run = jt.sampling.start_chains(SPINS, method=engine, rng=5)
     run.extend(7)
     run = pickle.loads(pickle.dumps(run))  # noqa: S301 (its own)
     run.extend(20, budget=1e6)
@@ -84,7 +84,7 @@ def test_interpreted_kernels_draw_the_same(monkeypatch):
 
 def test_an_interruption_leaves_all_chains_after_the_same_round(monkeypatch):
     whole = jt.sample(SPINS, 300, method=jt.Gibbs(warmup=0), rng=2)
-    run = jt.start_chains(SPINS, method=jt.Gibbs(warmup=0), rng=2)
+    run = jt.sampling.start_chains(SPINS, method=jt.Gibbs(warmup=0), rng=2)
     run.extend(25)
     moves = run.chain_set.transitions[0]
     calls = []
@@ -150,13 +150,13 @@ def test_impossible_evidence_and_wrong_options_are_refused():
     assert rows.impossible == (0,)
     assert np.isnan(rows["tub"].values[0]).all()
     for wrong in ({"scan": "zigzag"}, {"blocks": "trees and more"}, {"blocks": ["a"]}, {"draws": 0}, {"thin": 0}):
-        with pytest.raises(jt.InvalidData):
+        with pytest.raises(jt.errors.InvalidData):
             jt.Gibbs(**wrong)
-    with pytest.raises(jt.Unsupported, match="Ising and Potts"):
+    with pytest.raises(jt.errors.Unsupported, match="Ising and Potts"):
         jt.infer(asia, method="swendsen-wang")
     with pytest.raises(jt.UnknownVariable):
         jt.infer(asia, method=jt.Gibbs(blocks=[["lung", "nobody"]]))
-    with pytest.raises(jt.InvalidData, match="proposal is"):
+    with pytest.raises(jt.errors.InvalidData, match="proposal is"):
         jt.Metropolis(proposal="far")
 
 
@@ -170,7 +170,7 @@ class OneWay:
 
 def test_a_proposal_that_never_leads_back_is_refused():
     """S0-300: T(x, z) > 0 needs T(z, x) > 0."""
-    with pytest.raises(jt.InvalidModel, match="never back"):
+    with pytest.raises(jt.errors.InvalidModel, match="never back"):
         jt.infer(SPINS, method=jt.Metropolis(proposal=OneWay()), rng=0)
 
 
@@ -221,7 +221,7 @@ def test_a_variable_that_never_changed_has_no_effective_draws_unless_it_is_certa
 @pytest.mark.parametrize("name", ["gibbs", "metropolis", "swendsen-wang", "parallel-tempering"])
 def test_starts_are_spread_over_the_states(name):
     """Half of the chains start at each state of every node; each chain has its opposite."""
-    run = jt.start_chains(jt.ising((3, 4), coupling=0.1), method=name, rng=5)
+    run = jt.sampling.start_chains(jt.ising((3, 4), coupling=0.1), method=name, rng=5)
     codes = np.array([chain.codes if chain.codes.ndim == 1 else chain.codes[0] for chain in run.chain_set.chains])
     assert (codes.sum(axis=0) == 2).all()
     assert (codes[:2] + codes[2:] == 1).all()
@@ -255,7 +255,7 @@ def test_a_trace_of_a_slow_variable_counts_in_the_errors_of_others():
 def test_thinning_keeps_the_last_sweep_of_each_draw(name):
     model = jt.ising((2, 3), coupling=0.3, field=0.1)
     engine = {"gibbs": jt.Gibbs, "metropolis": jt.Metropolis, "swendsen-wang": jt.SwendsenWang}.get(
-        name, jt.ParallelTempering
+        name, jt.sampling.ParallelTempering
     )
     every = jt.sample(model, 120, method=engine(chains=2, warmup=10), rng=1)
     thinned = jt.sample(model, 40, method=engine(chains=2, warmup=10, thin=3), rng=1)

@@ -91,7 +91,7 @@ def test_the_target_is_stationary(sampler):
     make, is_reversible, names = REGISTRY[sampler]
     for name in names:
         model, row = models()[name]
-        kernel = jt.transition_matrix(model, row, method=make(name))
+        kernel = jt.sampling.transition_matrix(model, row, method=make(name))
         assert kernel.matrix.min() > -ROUNDING
         assert kernel.matrix.sum(axis=1) == pytest.approx(1.0, abs=ROUNDING)
         assert kernel.target @ kernel.matrix == pytest.approx(kernel.target, abs=ROUNDING)
@@ -155,9 +155,9 @@ def test_trees_of_a_grid_are_few_and_without_cycles(side):
 
 
 def test_trees_take_pairs_in_their_order():
-    with pytest.raises(jt.InvalidData, match="takes factors of two variables"):
+    with pytest.raises(jt.errors.InvalidData, match="takes factors of two variables"):
         jt.infer(MODELS["wide_factors"].model, method=jt.Gibbs(blocks="trees"))
-    with pytest.raises(jt.InvalidData, match="leave scan= out"):
+    with pytest.raises(jt.errors.InvalidData, match="leave scan= out"):
         jt.Gibbs(blocks="trees", scan="random")
 
 
@@ -190,13 +190,13 @@ def test_the_numbers_of_metropolis_hastings():
     swap, logs = np.array([[0.0, 1.0], [1.0, 0.0]]), np.log([1 / 3, 2 / 3])
     assert accept(swap, logs) == pytest.approx(np.array([[0.0, 1.0], [0.5, 0.5]]))
     assert accept(swap, np.log([0.5, 0.5])) == pytest.approx(swap)  # period 2: it does not converge
-    with pytest.raises(jt.InvalidData, match="never back"):
+    with pytest.raises(jt.errors.InvalidData, match="never back"):
         accept(np.array([[0.0, 1.0], [0.0, 1.0]]), logs)
 
 
 def test_gibbs_on_the_fuel_network():
     """S2-172, S2-173: π(B, F | G = 0), invariant under each step and under the round."""
-    kernel = jt.transition_matrix(jt.example("fuel"), {"G": 0}, method=jt.Gibbs(blocks="single"))
+    kernel = jt.sampling.transition_matrix(jt.example("fuel"), {"G": 0}, method=jt.Gibbs(blocks="single"))
     assert np.sort(kernel.target) == pytest.approx([0.028571, 0.228571, 0.228571, 0.514286], abs=1e-6)
     assert kernel.second_eigenvalue == pytest.approx(0.038644, abs=1e-6)
 
@@ -213,7 +213,7 @@ def test_the_full_conditional_of_ising_and_potts():
         end = int(np.flatnonzero((states == [a, 1, c]).all(axis=1))[0])
         assert kernel[start, end] == pytest.approx(1 / (1 + np.exp(-(0.5 + 0.4 * a - 0.7 * c))))
     spins, labels = jt.ising((2, 2), 0.3), jt.potts((2, 2), 2, 0.6)
-    one, two = (jt.transition_matrix(each).matrix for each in (spins, labels))
+    one, two = (jt.sampling.transition_matrix(each).matrix for each in (spins, labels))
     assert one == pytest.approx(two)
 
 
@@ -224,7 +224,9 @@ def test_zeros_that_hold_a_chain_are_seen():
     with pytest.warns(jt.errors.NotConvergedWarning, match="cannot reach every state"):
         beliefs = jt.infer(model, method=jt.Gibbs(blocks="single", draws=50), rng=0)
     assert not beliefs.converged
-    assert jt.transition_matrix(model, method=jt.Gibbs(blocks="single")).second_eigenvalue == pytest.approx(1.0)
+    assert jt.sampling.transition_matrix(model, method=jt.Gibbs(blocks="single")).second_eigenvalue == pytest.approx(
+        1.0
+    )
     beliefs = jt.infer(model, method=jt.Gibbs(draws=400), rng=0)  # both together
     assert beliefs.converged
     assert abs(beliefs["a"][1] - 0.7) < 5 * beliefs.diagnostics.standard_error("a")[1]

@@ -99,7 +99,7 @@ def annealed_importance_sampling(
     --------
     >>> import juncture as jt
     >>> model = jt.ising((4, 4), coupling=0.3)
-    >>> estimate = jt.annealed_importance_sampling(model, rng=0)
+    >>> estimate = jt.sampling.annealed_importance_sampling(model, rng=0)
     >>> abs(estimate.log_evidence - jt.infer(model).log_evidence) < 4 * estimate.standard_error
     True
     """

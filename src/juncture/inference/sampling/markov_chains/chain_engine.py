@@ -238,7 +238,7 @@ def find_stuck(
 class ChainRun:
     """Chains that go on where they stopped: after an interruption, in another process, or for more draws.
 
-    `jt.start_chains` makes one. It can be pickled.
+    `jt.sampling.start_chains` makes one. It can be pickled.
     """
 
     variables: Scope

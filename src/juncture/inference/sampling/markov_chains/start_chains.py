@@ -51,7 +51,7 @@ def start_chains(model: Any, given: Any = None, *, method: Any = "gibbs", rng: A
     Examples
     --------
     >>> import juncture as jt
-    >>> run = jt.start_chains(jt.example("asia"), {"xray": "yes"}, rng=0)
+    >>> run = jt.sampling.start_chains(jt.example("asia"), {"xray": "yes"}, rng=0)
     >>> run.extend(100)
     Draws(4 chains of 100 draws: asia, tub, smoke, lung, bronc, either, xray, dysp)
     >>> run.extend(100).num_draws

@@ -54,7 +54,7 @@ class ParallelTempering(ChainEngine):
     --------
     >>> import juncture as jt
     >>> model = jt.ising((4, 4), coupling=0.8)  # two modes
-    >>> beliefs = jt.infer(model, method=jt.ParallelTempering(draws=1000), rng=0)
+    >>> beliefs = jt.infer(model, method=jt.sampling.ParallelTempering(draws=1000), rng=0)
     >>> abs(beliefs["x0_0"][1] - 0.5) < 0.1
     True
     """

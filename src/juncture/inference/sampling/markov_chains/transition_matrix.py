@@ -90,7 +90,7 @@ def transition_matrix(model: Any, evidence: Any = None, *, method: Any = "gibbs"
     Examples
     --------
     >>> import juncture as jt
-    >>> kernel = jt.transition_matrix(jt.ising((1, 2), coupling=1.0), method=jt.Gibbs(scan="random"))
+    >>> kernel = jt.sampling.transition_matrix(jt.ising((1, 2), coupling=1.0), method=jt.Gibbs(scan="random"))
     >>> bool(np.allclose(kernel.target @ kernel.matrix, kernel.target)), kernel.is_reversible
     (True, True)
     """

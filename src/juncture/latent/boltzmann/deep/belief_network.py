@@ -53,7 +53,7 @@ class DeepBeliefNetwork(DeepParameters):
     Examples
     --------
     >>> import juncture as jt
-    >>> network = jt.DeepBeliefNetwork([[[2.0], [-1.0]], [[1.0]]], [[0.0, 0.0], [0.0], [0.5]])
+    >>> network = jt.neural.DeepBeliefNetwork([[[2.0], [-1.0]], [[1.0]]], [[0.0, 0.0], [0.0], [0.5]])
     >>> network
     DeepBeliefNetwork(2 – 1 – 1 units)
     >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1]]

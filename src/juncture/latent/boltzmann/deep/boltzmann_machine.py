@@ -51,7 +51,7 @@ class DeepBoltzmannMachine(DeepParameters):
     Examples
     --------
     >>> import juncture as jt
-    >>> machine = jt.DeepBoltzmannMachine([[[2.0], [-1.0]], [[1.0]]], [[0.0, 0.0], [0.0], [0.5]])
+    >>> machine = jt.neural.DeepBoltzmannMachine([[[2.0], [-1.0]], [[1.0]]], [[0.0, 0.0], [0.0], [0.5]])
     >>> bool(np.isclose(jt.infer(machine.to_markov_network()).log_evidence, machine.log_partition, rtol=1e-12))
     True
     """
@@ -85,7 +85,7 @@ class DeepBoltzmannMachine(DeepParameters):
         Examples
         --------
         >>> import juncture as jt
-        >>> machine = jt.DeepBoltzmannMachine.random([5, 4, 3], scale=1.0, rng=0)
+        >>> machine = jt.neural.DeepBoltzmannMachine.random([5, 4, 3], scale=1.0, rng=0)
         >>> estimate = machine.annealed_log_partition(rng=0)
         >>> abs(estimate.log_evidence - machine.log_partition) < 4 * estimate.standard_error
         True

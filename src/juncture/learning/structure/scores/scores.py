@@ -176,7 +176,7 @@ def takes_holes(score: Any) -> bool:
 
 
 @one_path
-def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
+def score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
     """The score of a graph: the sum of the scores of its families.
 
     Parameters
@@ -197,7 +197,7 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
     Examples
     --------
     >>> data = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]}
-    >>> round(structure_score(DirectedGraph.parse("a -> b"), data, "log-likelihood"), 6)  # 4 log ½
+    >>> round(score(DirectedGraph.parse("a -> b"), data, "log-likelihood"), 6)  # 4 log ½
     -2.772589
     """
     member = member_of(graph)

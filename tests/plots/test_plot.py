@@ -15,9 +15,9 @@ ROWS = np.random.default_rng(0).normal(size=(12, 2))
     ("value", "words"),
     [
         (jt.Gaussian(0.0, 1.0), ""),
-        (jt.Density(lambda x: -(x**2)), ""),
-        (jt.principal_components(ROWS), "component"),
-        (jt.hierarchical_clusters(ROWS), "height"),
+        (jt.information.Density(lambda x: -(x**2)), ""),
+        (jt.clusters.principal_components(ROWS), "component"),
+        (jt.clusters.hierarchical_clusters(ROWS), "height"),
         (jt.ProbabilisticPCA.standard(2, 1), "factor"),
     ],
     ids=lambda value: type(value).__name__,
@@ -30,10 +30,10 @@ def test_the_class_decides_what_is_drawn(value, words):
 
 
 def test_a_value_without_a_picture_is_refused():
-    with pytest.raises(jt.Unsupported, match="there is no picture of a BayesianNetwork"):
+    with pytest.raises(jt.errors.Unsupported, match="there is no picture of a BayesianNetwork"):
         jt.plot(jt.example("asia"))
 
 
 def test_options_that_a_picture_does_not_have_are_refused():
-    with pytest.raises(jt.Unsupported, match="plot of a PrincipalComponents"):
-        jt.plot(jt.principal_components(ROWS), bins=3)
+    with pytest.raises(jt.errors.Unsupported, match="plot of a PrincipalComponents"):
+        jt.plot(jt.clusters.principal_components(ROWS), bins=3)

@@ -8,7 +8,7 @@ import pytest
 
 import juncture as jt
 from juncture.inference.sampling.diagnostics import autocorrelation
-from juncture.plotting.draws import rank_histograms
+from juncture.plots.draws import rank_histograms
 
 mpl.use("Agg")  # before pyplot: no windows
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -25,11 +25,11 @@ def _close_figures():
 def draws():
     rng = np.random.default_rng(4)
     values = {"coin": rng.integers(0, 2, (3, 80)), "x": rng.normal(size=(3, 80)), "y": rng.normal(size=(3, 80, 2))}
-    return jt.Draws(values, [COIN])
+    return jt.sampling.Draws(values, [COIN])
 
 
 def test_a_trace_has_a_line_for_each_chain(draws):
-    axes = jt.plot_trace(draws)
+    axes = jt.plots.trace(draws)
     assert [ax.get_title() for ax in axes] == ["coin=heads", "x", "y[0]", "y[1]"]
     assert np.allclose(axes[1].lines[2].get_ydata(), draws["x"][2])
     share = axes[0].lines[0].get_ydata()  # of windows of 2 draws
@@ -37,7 +37,7 @@ def test_a_trace_has_a_line_for_each_chain(draws):
 
 
 def test_autocorrelations_are_those_of_the_chains(draws):
-    (ax,) = jt.plot_autocorrelation(draws, ["x"], max_lag=7)
+    (ax,) = jt.plots.autocorrelation(draws, ["x"], max_lag=7)
     assert np.array_equal(ax.lines[1].get_ydata(), autocorrelation(draws["x"])[1, :8])
 
 
@@ -55,7 +55,7 @@ def test_equal_draws_share_their_ranks():
 
 
 def test_a_rank_plot_draws_its_heights(draws):
-    (ax,) = jt.plot_rank(draws, ["x"], bins=10)
+    (ax,) = jt.plots.rank(draws, ["x"], bins=10)
     heights = rank_histograms(draws["x"], 10)
     assert np.allclose([patch.get_data().values for patch in ax.patches if hasattr(patch, "get_data")], heights)
     assert np.allclose(heights.mean(axis=0), 1.0)
@@ -63,12 +63,12 @@ def test_a_rank_plot_draws_its_heights(draws):
 
 def test_given_axes_are_drawn_in(draws):
     axes = plt.figure().subplots(2, 2)
-    assert jt.plot_trace(draws, axes=axes).tolist() == axes.reshape(-1).tolist()
-    with pytest.raises(jt.InvalidData, match="axes must be 4 axes"):
-        jt.plot_rank(draws, axes=axes[0])
+    assert jt.plots.trace(draws, axes=axes).tolist() == axes.reshape(-1).tolist()
+    with pytest.raises(jt.errors.InvalidData, match="axes must be 4 axes"):
+        jt.plots.rank(draws, axes=axes[0])
 
 
 def test_too_many_quantities_are_refused():
-    many = jt.Draws({"x": np.zeros((1, 5, 30))})
-    with pytest.raises(jt.InvalidData, match="choose names="):
-        jt.plot_trace(many)
+    many = jt.sampling.Draws({"x": np.zeros((1, 5, 30))})
+    with pytest.raises(jt.errors.InvalidData, match="choose names="):
+        jt.plots.trace(many)

@@ -44,7 +44,7 @@ def k_medoids(dissimilarities: Any, num_clusters: int, *, restarts: int = 4, rng
     >>> import juncture as jt, numpy as np
     >>> words = ["cat", "car", "dog", "dig"]
     >>> table = [[sum(a != b for a, b in zip(one, other)) for other in words] for one in words]
-    >>> jt.k_medoids(table, 2).labels.tolist()
+    >>> jt.clusters.k_medoids(table, 2).labels.tolist()
     [0, 0, 1, 1]
     """
     table = check_array(dissimilarities, "the dissimilarities", ndim=2).astype(np.float64)

@@ -15,7 +15,7 @@ import numpy as np
 from juncture.base.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
-from juncture.information.max_entropy import (
+from juncture.information.maximum_entropy import (
     MaximumEntropy,
     as_moments,
     check_moment_ranges,

@@ -25,7 +25,7 @@ from juncture.evaluation.models.compare import ModelComparison, ModelScore
 from juncture.evaluation.protocols.cross_validation import CrossValidation
 from juncture.evaluation.protocols.learning_curves import ScoreBands
 from juncture.inference.decisions.value_of_information import InformationValues
-from juncture.plotting.panels import as_axes, new_panels
+from juncture.plots.panels import as_axes, new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""`plot_trace`, `plot_rank` and `plot_autocorrelation`: pictures that show whether chains have converged."""
+"""`jt.plots.trace`, `rank` and `autocorrelation`: pictures that show whether chains have converged."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from juncture.base.checks import check_count, check_kind
 from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
-from juncture.inference.sampling.diagnostics import as_draws, autocorrelation
+from juncture.inference.sampling import diagnostics
+from juncture.inference.sampling.diagnostics import as_draws
 from juncture.inference.sampling.draws import Draws
-from juncture.plotting.panels import new_panels
+from juncture.plots.panels import new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ NUM_BINS = 20
 WINDOWS = 40  # over how many windows the share of a state is averaged
 
 
-def plot_trace(draws: Draws, names: Iterable[str] | None = None, axes: Any = None) -> np.ndarray:
+def trace(draws: Draws, names: Iterable[str] | None = None, axes: Any = None) -> np.ndarray:
     """Plot every quantity against the number of the draw, one line a chain, to see chains that drift or disagree.
 
     Parameters
@@ -46,8 +47,8 @@ def plot_trace(draws: Draws, names: Iterable[str] | None = None, axes: Any = Non
     --------
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
-    >>> draws = jt.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
-    >>> len(jt.plot_trace(draws, axes=Figure().subplots())[0].lines)
+    >>> draws = jt.sampling.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
+    >>> len(jt.plots.trace(draws, axes=Figure().subplots())[0].lines)
     4
     """
     quantities = plotted(draws, names)
@@ -62,13 +63,13 @@ def plot_trace(draws: Draws, names: Iterable[str] | None = None, axes: Any = Non
     return draw_panels(draw, quantities, axes)
 
 
-def plot_rank(draws: Draws, names: Iterable[str] | None = None, axes: Any = None, bins: int = NUM_BINS) -> np.ndarray:
+def rank(draws: Draws, names: Iterable[str] | None = None, axes: Any = None, bins: int = NUM_BINS) -> np.ndarray:
     """Plot histograms of the ranks of each chain's draws among all draws, which are level where the chains agree.
 
     Parameters
     ----------
     draws, names, axes
-        As in `plot_trace`.
+        As in `trace`.
     bins
         The number of bins. Equal draws share their ranks evenly.
 
@@ -81,8 +82,8 @@ def plot_rank(draws: Draws, names: Iterable[str] | None = None, axes: Any = None
     --------
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
-    >>> draws = jt.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
-    >>> jt.plot_rank(draws, axes=Figure().subplots())[0].get_xlabel()
+    >>> draws = jt.sampling.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
+    >>> jt.plots.rank(draws, axes=Figure().subplots())[0].get_xlabel()
     'rank'
     """
     count = check_count(bins, "bins", least=2)
@@ -102,7 +103,7 @@ def plot_rank(draws: Draws, names: Iterable[str] | None = None, axes: Any = None
     return draw_panels(draw, quantities, axes)
 
 
-def plot_autocorrelation(
+def autocorrelation(
     draws: Draws, names: Iterable[str] | None = None, axes: Any = None, max_lag: int = 50
 ) -> np.ndarray:
     """Plot the autocorrelation of each chain by the lag; the sooner it falls to 0, the more a draw is worth.
@@ -110,7 +111,7 @@ def plot_autocorrelation(
     Parameters
     ----------
     draws, names, axes
-        As in `plot_trace`.
+        As in `trace`.
     max_lag
         The largest lag to show.
 
@@ -123,15 +124,15 @@ def plot_autocorrelation(
     --------
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
-    >>> draws = jt.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
-    >>> jt.plot_autocorrelation(draws, axes=Figure().subplots())[0].get_xlabel()
+    >>> draws = jt.sampling.Draws({"x": np.random.default_rng(0).normal(size=(4, 100))})
+    >>> jt.plots.autocorrelation(draws, axes=Figure().subplots())[0].get_xlabel()
     'lag'
     """
     lags = check_count(max_lag, "max_lag", least=1) + 1
     quantities = plotted(draws, names)
 
     def draw(label: str, values: np.ndarray, ax: Axes) -> None:
-        for chain in autocorrelation(values):
+        for chain in diagnostics.autocorrelation(values):
             ax.plot(chain[:lags], linewidth=1.0, alpha=0.8)
         bound = 1.96 / math.sqrt(values.shape[1])
         ax.axhspan(-bound, bound, color="0.5", alpha=0.15, linewidth=0)
@@ -192,4 +193,4 @@ def rank_histograms(values: np.ndarray, bins: int) -> np.ndarray:
     return np.stack(shares) * bins / values.shape[1]
 
 
-register(plot, Draws, plot_trace)
+register(plot, Draws, trace)

@@ -17,8 +17,8 @@ from juncture.latent.factor_analysis.model import LinearFactors
 from juncture.latent.factor_analysis.principal_components import PrincipalComponents
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.plotting.draws import draw_panels
-from juncture.plotting.panels import as_axes
+from juncture.plots.draws import draw_panels
+from juncture.plots.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HOLD = (0.5, 0.9)  # the probability inside each ellipse of a component
 
 
-def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax: Any = None) -> Axes:
+def mixture(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax: Any = None) -> Axes:
     """Draw two columns of the rows, each point in the colours of its components, and the components as ellipses.
 
     A point has the mean of the components' colours, weighed by its responsibilities. A row with a hole in one of the
@@ -51,14 +51,14 @@ def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax
     >>> import juncture as jt, numpy as np
     >>> from matplotlib.figure import Figure
     >>> mixture = jt.Mixture([0.5, 0.5], jt.MultivariateGaussian([[0.0, 0.0], [5.0, 5.0]], np.eye(2)))
-    >>> ax = jt.plot_clusters(jt.infer(mixture, mixture.sample(50, rng=0)), ax=Figure().subplots())
+    >>> ax = jt.plots.mixture(jt.infer(mixture, mixture.sample(50, rng=0)), ax=Figure().subplots())
     >>> len(ax.patches)
     4
     """
-    check_kind(beliefs, MixtureBeliefs, "what plot_clusters draws")
+    check_kind(beliefs, MixtureBeliefs, "what jt.plots.mixture draws")
     components = beliefs.model.components
     if not isinstance(components, GaussianEmissions) or components.dimension < 2:
-        raise Unsupported("plot_clusters draws mixtures of Gaussian vectors; plot_density draws numbers")
+        raise Unsupported("jt.plots.mixture draws mixtures of Gaussian vectors; jt.plots.density draws numbers")
     pair = check_columns(columns, components.dimension)
     colors = component_colors(beliefs.model.num_components)
     ax = as_axes(ax)
@@ -74,7 +74,7 @@ def plot_clusters(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax
 def check_columns(columns: Any, size: int) -> list[int]:
     given = list(columns) if isinstance(columns, tuple | list) else []
     if len(given) != 2 or not all(isinstance(each, int) and 0 <= each < size for each in given) or given[0] == given[1]:
-        raise InvalidData(f"plot_clusters draws two different columns from 0 to {size - 1}; got {columns!r}")
+        raise InvalidData(f"jt.plots.mixture draws two different columns from 0 to {size - 1}; got {columns!r}")
     return given
 
 
@@ -109,10 +109,10 @@ def draw_ellipses(components: GaussianEmissions, pair: list[int], colors: np.nda
             ax.add_patch(Ellipse(tuple(found.center), width, height, angle=angle, fill=False, edgecolor=color))
 
 
-register(plot, MixtureBeliefs, plot_clusters)
+register(plot, MixtureBeliefs, mixture)
 
 
-def plot_scree(components: PrincipalComponents, ax: Any = None) -> Axes:
+def scree(components: PrincipalComponents, ax: Any = None) -> Axes:
     """Plot the variance of each principal component, and the share that they explain together.
 
     Parameters
@@ -130,8 +130,8 @@ def plot_scree(components: PrincipalComponents, ax: Any = None) -> Axes:
     --------
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
-    >>> found = jt.principal_components([[0.0, 1.0], [1.0, 3.0], [2.0, 4.0]])
-    >>> jt.plot_scree(found, Figure().subplots()).get_xlabel()
+    >>> found = jt.clusters.principal_components([[0.0, 1.0], [1.0, 3.0], [2.0, 4.0]])
+    >>> jt.plots.scree(found, Figure().subplots()).get_xlabel()
     'component'
     """
     found = check_kind(components, PrincipalComponents, "components")
@@ -146,7 +146,7 @@ def plot_scree(components: PrincipalComponents, ax: Any = None) -> Axes:
     return axes
 
 
-def plot_loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: Any = None) -> Axes:
+def loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: Any = None) -> Axes:
     """Plot how each column loads on each factor, as colors from negative to positive.
 
     Parameters
@@ -167,7 +167,7 @@ def plot_loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: 
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
     >>> model = jt.FactorAnalysis([[1.0], [-2.0]], [0.0, 0.0], 1.0)
-    >>> jt.plot_loadings(model, ["height", "age"], Figure().subplots()).get_xlabel()
+    >>> jt.plots.loadings(model, ["height", "age"], Figure().subplots()).get_xlabel()
     'factor'
     """
     check_kind(model, LinearFactors, "model")
@@ -185,7 +185,7 @@ def plot_loadings(model: LinearFactors, names: Sequence[str] | None = None, ax: 
     return axes
 
 
-def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: Any = None) -> Axes:
+def dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: Any = None) -> Axes:
     """Plot a hierarchy of clusters: rows below, and merges at their heights.
 
     Parameters
@@ -205,8 +205,8 @@ def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: A
     --------
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
-    >>> tree = jt.hierarchical_clusters([[0.0], [10.0], [1.0], [12.0]])
-    >>> jt.plot_dendrogram(tree, list("abcd"), Figure().subplots()).get_ylabel()
+    >>> tree = jt.clusters.hierarchical_clusters([[0.0], [10.0], [1.0], [12.0]])
+    >>> jt.plots.dendrogram(tree, list("abcd"), Figure().subplots()).get_ylabel()
     'height'
     """
     from scipy.cluster.hierarchy import dendrogram
@@ -228,12 +228,12 @@ def plot_dendrogram(tree: Dendrogram, labels: Sequence[str] | None = None, ax: A
     return axes
 
 
-register(plot, PrincipalComponents, plot_scree)
-register(plot, LinearFactors, plot_loadings)
-register(plot, Dendrogram, plot_dendrogram)
+register(plot, PrincipalComponents, scree)
+register(plot, LinearFactors, loadings)
+register(plot, Dendrogram, dendrogram)
 
 
-def plot_topics(model: LatentDirichletAllocation, number: int = 8, axes: Any = None) -> np.ndarray:
+def topics(model: LatentDirichletAllocation, number: int = 8, axes: Any = None) -> np.ndarray:
     """Plot the most probable words of each topic as bars, the most probable on top.
 
     Parameters
@@ -255,7 +255,7 @@ def plot_topics(model: LatentDirichletAllocation, number: int = 8, axes: Any = N
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
     >>> model = jt.LatentDirichletAllocation([[0.6, 0.4, 0.0], [0.0, 0.2, 0.8]], 0.5, ["goal", "ball", "vote"])
-    >>> panels = jt.plot_topics(model, 2, Figure().subplots(1, 2))
+    >>> panels = jt.plots.topics(model, 2, Figure().subplots(1, 2))
     >>> [label.get_text() for label in panels[1].get_yticklabels()]
     ['vote', 'ball']
     """

@@ -38,7 +38,7 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
     --------
     >>> import juncture as jt
     >>> a, b = jt.Variable("a", 2), jt.Variable("b", 2)
-    >>> jt.max_entropy_table([jt.Factor([a], [0.75, 0.25]), jt.Factor([b], [0.5, 0.5])]).values
+    >>> jt.information.max_entropy_table([jt.Factor([a], [0.75, 0.25]), jt.Factor([b], [0.5, 0.5])]).values
     array([[0.375, 0.375],
            [0.125, 0.125]])
     """

@@ -31,5 +31,5 @@ def test_a_hyperplane_is_drawn_with_its_margin():
 
 
 def test_only_planes_are_drawn():
-    with pytest.raises(jt.Unsupported, match="in a plane; the points have 1"):
+    with pytest.raises(jt.errors.Unsupported, match="in a plane; the points have 1"):
         fit_maximum_margin([0.0, 1.0], [0, 1]).plot(ax=Figure().subplots())

@@ -1,4 +1,4 @@
-"""`plot_density`: the density of a distribution in matplotlib axes."""
+"""`jt.plots.density`: the density of a distribution in matplotlib axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from juncture.families.display import CORNERS, density_grid, density_points, den
 from juncture.families.family import Family
 from juncture.families.supports import Angles, Integers, Interval, Simplex, Vectors
 from juncture.information.density import Density
-from juncture.plotting.panels import as_axes
+from juncture.plots.panels import as_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ MAX_MEMBERS = 20
 PEAK, STEEPEST, NUM_SHADES = 0.01, 30, 12  # what may all have the darkest shade: a part of the picture, a ratio
 
 
-def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
+def density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     """Plot the density or the probabilities of a distribution with matplotlib.
 
     Parameters
@@ -45,12 +45,12 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     --------
     >>> import juncture as jt
     >>> from matplotlib.figure import Figure
-    >>> axes = jt.plot_density(jt.Gaussian(0.0, 1.0), Figure().subplots(), label="standard")
+    >>> axes = jt.plots.density(jt.Gaussian(0.0, 1.0), Figure().subplots(), label="standard")
     >>> len(axes.lines)
     1
     """
     if isinstance(family, type) or not hasattr(family, "support"):
-        raise InvalidData(f"plot_density takes a family or a Density; got {family!r}")
+        raise InvalidData(f"jt.plots.density takes a family or a Density; got {family!r}")
     draw = DRAWERS.get((type(family.support), family.event_shape))
     if draw is None:
         raise Unsupported(f"there is no picture of {type(family).__name__}, a distribution of {family.support}")
@@ -114,5 +114,5 @@ DRAWERS: dict[tuple[type, tuple[int, ...]], Callable[[Any, Any, dict[str, Any]],
 }
 
 
-register(plot, Family, plot_density)
-register(plot, Density, plot_density)
+register(plot, Family, density)
+register(plot, Density, density)

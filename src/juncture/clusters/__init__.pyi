@@ -1,0 +1,15 @@
+from juncture.clusters.clusters import Clusters as Clusters
+from juncture.clusters.hierarchy import Dendrogram as Dendrogram
+from juncture.clusters.hierarchy import hierarchical_clusters as hierarchical_clusters
+from juncture.clusters.means import ClusterChoice as ClusterChoice
+from juncture.clusters.means import choose_num_clusters as choose_num_clusters
+from juncture.clusters.means import k_means as k_means
+from juncture.clusters.medoids import k_medoids as k_medoids
+from juncture.latent.factor_analysis.principal_components import DimensionChoice as DimensionChoice
+from juncture.latent.factor_analysis.principal_components import PrincipalComponents as PrincipalComponents
+from juncture.latent.factor_analysis.principal_components import choose_dimension as choose_dimension
+from juncture.latent.factor_analysis.principal_components import principal_components as principal_components
+from juncture.latent.mixtures.dirichlet_process import chinese_restaurant as chinese_restaurant
+from juncture.latent.mixtures.dirichlet_process import expected_tables as expected_tables
+from juncture.latent.mixtures.number_of_components import ComponentChoice as ComponentChoice
+from juncture.latent.mixtures.number_of_components import choose_components as choose_components

@@ -1,0 +1,12 @@
+from juncture.inference.exact.directed_form import to_bayesian_network as to_bayesian_network
+from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
+from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
+from juncture.inference.exact.magnetization import magnetization as magnetization
+from juncture.inference.exact.semiring import Semiring as Semiring
+from juncture.inference.exact.semiring import eliminate as eliminate
+from juncture.inference.messages.max_flow import MaxFlow as MaxFlow
+from juncture.inference.messages.sum_product import max_product as max_product
+from juncture.inference.messages.sum_product import semiring_messages as semiring_messages
+from juncture.inference.messages.sum_product import sum_product as sum_product
+from juncture.inference.variational.expectation_propagation import expectation_propagation as expectation_propagation
+from juncture.inference.variational.polytope import marginal_polytope as marginal_polytope

@@ -1,0 +1,9 @@
+from juncture.plots.densities import density as density
+from juncture.plots.draws import autocorrelation as autocorrelation
+from juncture.plots.draws import rank as rank
+from juncture.plots.draws import trace as trace
+from juncture.plots.latent import dendrogram as dendrogram
+from juncture.plots.latent import loadings as loadings
+from juncture.plots.latent import mixture as mixture
+from juncture.plots.latent import scree as scree
+from juncture.plots.latent import topics as topics

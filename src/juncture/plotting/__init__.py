@@ -1,1 +1,0 @@
-"""Pictures of values with matplotlib, which the extra `plot` installs."""
