@@ -256,7 +256,7 @@ def learn(kind: Kind, prior, **options) -> jt.results.Fit:
     """A few steps of EM, or a count, from draws."""
     data = jt.sample(kind.model, 40 if kind.sampled is jt.Dataset else [20, 20], rng=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.NotConvergedWarning)
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
         return jt.fit(kind.model, data, prior=prior, method=jt.ExpectationMaximization(max_steps=3), **options)
 
 

@@ -103,6 +103,7 @@ from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.networks.gradient import GradientAscent as GradientAscent
+from juncture.learning.newton import Newton as Newton
 from juncture.learning.structure.learn import learn_structure as learn_structure
 from juncture.learning.structure.searches.exact import ExactSearch as ExactSearch
 from juncture.learning.structure.searches.ges import GES as GES
@@ -139,6 +140,7 @@ from juncture.verbs import estimate as estimate
 from juncture.verbs import fit as fit
 from juncture.verbs import infer as infer
 from juncture.verbs import log_prob as log_prob
+from juncture.verbs import methods as methods
 from juncture.verbs import most_probable as most_probable
 from juncture.verbs import online_filter as online_filter
 from juncture.verbs import sample as sample

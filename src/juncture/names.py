@@ -59,7 +59,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "latent.topics.model": "LatentDirichletAllocation", "latent.boltzmann.model": "RestrictedBoltzmannMachine",
         },
         "Questions": {
-            "verbs": "infer most_probable sample log_prob online_filter", "inference.sensitivity": "sensitivity",
+            "verbs": "infer most_probable sample log_prob online_filter methods",
+            "inference.sensitivity": "sensitivity",
             "inference.planning": "cost compile", "inference.variational.elbo": "elbo",
             "inference.decisions.optimal_policy": "optimal_policy",
             "inference.decisions.value_of_information": "value_of_information",
@@ -79,7 +80,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Learning": {
             "verbs": "fit statistics estimate", "learning.structure.learn": "learn_structure",
             "learning.em.expectation_maximization": "ExpectationMaximization",
-            "learning.networks.gradient": "GradientAscent", "learning.structure.searches.hill_climbing": "HillClimbing",
+            "learning.networks.gradient": "GradientAscent", "learning.newton": "Newton",
+            "learning.structure.searches.hill_climbing": "HillClimbing",
             "learning.structure.searches.trees": "ChowLiu TreeAugmented", "learning.structure.searches.pc": "PC",
             "learning.structure.searches.ges": "GES", "learning.structure.searches.exact": "ExactSearch",
             "learning.structure.searches.mmhc": "MMHC", "learning.structure.searches.structural_em": "StructuralEM",

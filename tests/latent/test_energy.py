@@ -104,9 +104,9 @@ def test_what_is_refused():
         model.log_prob([[1.0]])
     with pytest.raises(jt.errors.InvalidData, match="hole"):
         model.log_prob([[1.0, np.nan]])
-    with pytest.raises(jt.InvalidModel, match=r"energy must give an array of the shape \(4,\)"):
-        _ = jt.EnergyModel(lambda x, theta: x, pair_gradient, np.zeros(2), SPINS).log_partition
-    with pytest.raises(jt.Unsupported, match="prior"):
+    with pytest.raises(jt.errors.InvalidModel, match=r"energy must give an array of the shape \(4,\)"):
+        _ = jt.neural.EnergyModel(lambda x, theta: x, pair_gradient, np.zeros(2), SPINS).log_partition
+    with pytest.raises(jt.errors.Unsupported, match="prior"):
         jt.fit(model, [[1.0, 1.0]], prior=1.0)
-    with pytest.raises(jt.InvalidData, match="no rows"):
+    with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(model, np.empty((0, 2)))

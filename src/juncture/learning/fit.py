@@ -55,10 +55,10 @@ class Fit(Value, Generic[M]):
         return copy
 
     @property
-    def standard_errors(self) -> dict[str, np.ndarray]:
-        """The standard errors of the learned tables of a network: for each child an array in the shape of its table.
+    def standard_errors(self) -> Any:
+        """The standard errors of what was learned: of a network for each child an array in the shape of its table.
 
-        They come from the inverse of the observed information, by the delta method. One is infinite where the data say
+        Those of a network come from the inverse of the observed information, by the delta method. One is infinite where the data say
         nothing of an entry: for parents' states that were never seen, for entries on the boundary, and for entries that
         the data do not identify, which a `NotIdentifiedWarning` names. Where rows have holes, the fit keeps the rows
         for this as long as it lives; pickles and copies do not have them.
@@ -70,8 +70,8 @@ class Fit(Value, Generic[M]):
         """
         if ERRORS not in self.derived:
             raise Unsupported(
-                "this fit has no standard errors: they are for the tables of a network that was fitted without a prior,"
-                " and pickles and copies of a fit do not have them"
+                "this fit has no standard errors: they are for regressions, and for the tables of a network that was"
+                " fitted without a prior; pickles and copies of a fit of a network do not have them"
             )
         if "standard errors" not in self.derived:
             self.derived["standard errors"] = self.derived[ERRORS]()

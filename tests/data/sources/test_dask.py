@@ -81,7 +81,7 @@ def test_em_has_the_same_bits_also_after_a_worker_was_lost(client, tmp_path, mon
     frame = dd.from_pandas(with_holes(asia_rows()), npartitions=4)
 
     def learn(data):
-        with pytest.warns(jt.NotConvergedWarning):
+        with pytest.warns(jt.errors.NotConvergedWarning):
             return jt.fit(ASIA.graph, data, prior=1.0, weights="w", variables=ASIA.variables, method=STEPS).model
 
     found = learn(frame)

@@ -75,9 +75,9 @@ def test_a_hole_is_refused_with_the_number_of_its_rows_and_learned_by_em(engine,
     ):
         jt.statistics(ASIA, make(engine, table, tmp_path))
     method = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         found = jt.fit(ASIA, make(engine, table, tmp_path), prior=1.0, method=method)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         whole = jt.fit(ASIA, table, prior=1.0, method=method)
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
 

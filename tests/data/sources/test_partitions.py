@@ -153,7 +153,7 @@ def test_em_runs_on_the_partitions_and_threads_give_the_same_bits(monkeypatch):
     steps = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
 
     def learn(data, graph=ASIA.graph):
-        with pytest.warns(jt.NotConvergedWarning):
+        with pytest.warns(jt.errors.NotConvergedWarning):
             return jt.fit(graph, data, prior=1.0, method=steps).model
 
     found = learn(as_source(partitions))
@@ -203,7 +203,7 @@ def test_mixtures_are_learned_on_the_partitions():
     models = []
     for order in (None, [3, 2, 1, 0]):
         partitions = LocalPartitions(cut(table, 4), order=order)
-        with pytest.warns(jt.NotConvergedWarning):
+        with pytest.warns(jt.errors.NotConvergedWarning):
             models.append(jt.fit(two, as_source(partitions, block_rows=5000), prior="weak", method=steps).model)
         assert min(partitions.bytes_sent[-3:]) < 8000
         assert sum(size > 20_000 for size in partitions.bytes_sent) == 2  # of the prior and of the start

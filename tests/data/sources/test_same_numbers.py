@@ -67,9 +67,9 @@ def test_learning_with_holes_gives_the_same_model(kind, tmp_path):
     if SOURCES[kind].is_once:
         pytest.skip("EM reads rows more than once")
     rows = with_holes(ROWS)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         whole = jt.fit(ASIA, rows, prior=1.0, method=EM)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         found = jt.fit(ASIA, make(kind, rows, tmp_path), prior=1.0, method=EM)
     assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
 

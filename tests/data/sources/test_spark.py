@@ -32,7 +32,7 @@ def weighted_frame(folder):
 def learn(frame):
     """Weighted counts, and a step of EM for rows with holes, of which each block gives its sums."""
     source = as_source(frame, ASIA.variables, weights="w", block_rows=10)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         model = jt.fit(ASIA, source, prior=1.0, latent=["lung"], method=ONE_STEP).model
     return jt.statistics(ASIA, source).to_json(), model
 

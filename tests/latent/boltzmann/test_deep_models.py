@@ -170,7 +170,7 @@ def test_wrong_input_gets_a_sentence(kind):
         jt.log_prob(model, [1, 2, 0])
     with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(model, np.empty((0, 3)))
-    with pytest.raises(jt.Unsupported, match="use decay"):
+    with pytest.raises(jt.errors.Unsupported, match="use decay"):
         jt.fit(model, LINES[:, :3], prior=1.0)
     with pytest.raises(jt.JunctureError, match="no given="):
         jt.sample(model, 3, given=[1, 0, 1])

@@ -260,9 +260,9 @@ def test_wrong_input_gets_a_sentence():
         machine("gaussian", 0).to_markov_network()
     with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(TOY, np.empty((0, 3)))
-    with pytest.raises(jt.Unsupported, match="use decay"):
+    with pytest.raises(jt.errors.Unsupported, match="use decay"):
         jt.fit(TOY, ALL, prior=1.0)
-    with pytest.raises(jt.InvalidData, match="one a row"):
+    with pytest.raises(jt.errors.InvalidData, match="one a row"):
         jt.fit(TOY, ALL, weights=[1.0])
 
 

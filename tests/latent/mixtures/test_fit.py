@@ -307,7 +307,7 @@ def test_with_the_weak_prior_no_component_shrinks_to_a_point(structure):
     shapes = {"full": [np.eye(2)] * 3, "tied": np.eye(2), "diagonal": np.ones((3, 2)), "spherical": np.ones(3)}
     start = jt.Mixture([1 / 3] * 3, jt.GaussianEmissions([[0, 0], [1, 1], [30, 30]], shapes[structure], structure))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", jt.RegularizedWarning)
+        warnings.simplefilter("error", jt.errors.RegularizedWarning)
         found = jt.fit(start, rows, prior="weak")
     assert (found.model.components.variances > 1e-3).all()
     assert (np.diff(found.trace.values) >= -1e-9).all()

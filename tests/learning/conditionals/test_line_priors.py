@@ -82,11 +82,11 @@ def test_a_batch_of_priors_is_one_for_each_combination_of_states():
 
 def test_a_prior_that_does_not_fit_is_refused():
     rows, one = draw_rows(np.random.default_rng(0)), jt.NormalInverseGamma(0.0, 1.0, 0.5, 1.0)
-    with pytest.raises(jt.InvalidData, match=r"the prior of 'y', .* is a jt.NormalInverseGamma"):
+    with pytest.raises(jt.errors.InvalidData, match=r"the prior of 'y', .* is a jt.NormalInverseGamma"):
         jt.fit(GRAPH, rows, prior={"y": 1.0})
-    with pytest.raises(jt.InvalidData, match=r"a batch of the shape \(3,\); its parents' states have \(2,\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"a batch of the shape \(3,\); its parents' states have \(2,\)"):
         jt.fit(GRAPH, rows, prior={"y": jt.NormalInverseGamma([0.0, 1.0, 2.0], 1.0, 1.0, 1.0)})
-    with pytest.raises(jt.InvalidData, match="the variance of 'y' has no posterior mean"):
+    with pytest.raises(jt.errors.InvalidData, match="the variance of 'y' has no posterior mean"):
         jt.fit(GRAPH, rows, prior={"y": one}, variables=[jt.Variable("s", STATES)])
 
 

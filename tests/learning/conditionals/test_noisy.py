@@ -98,7 +98,7 @@ def test_causes_that_always_and_never_work():
 
 def test_a_noisy_or_needs_rows():
     empty = jt.Dataset.from_codes(noisy_or([0.5], 0.1).variables, {"c0": np.empty(0, int), "e": np.empty(0, int)})
-    with pytest.raises(jt.InvalidData, match="the noisy causes of 'e' need at least one row"):
+    with pytest.raises(jt.errors.InvalidData, match="the noisy causes of 'e' need at least one row"):
         jt.fit(noisy_or([0.5], 0.1), empty, prior={"c0": 1.0})
 
 

@@ -119,14 +119,14 @@ def test_the_objective_is_the_likelihood_and_the_prior():
     ],
 )
 def test_priors_that_make_no_sense(prior, message):
-    with pytest.raises((jt.InvalidData, jt.UnknownVariable), match=message):
+    with pytest.raises((jt.errors.InvalidData, jt.UnknownVariable), match=message):
         jt.fit(CHAIN, ROWS, prior=prior)
 
 
 def test_a_prior_for_what_takes_none_is_refused():
     x, z = jt.Variable("x", 2), jt.Variable("z", 2)
     model = jt.BayesianNetwork([jt.Conditional(x, [], [0.5, 0.5]), jt.NoisyOr(z, [x], [0.5])])
-    with pytest.raises(jt.InvalidData, match=r"'z' would change nothing: NoisyOr"):
+    with pytest.raises(jt.errors.InvalidData, match=r"'z' would change nothing: NoisyOr"):
         jt.fit(model, {"x": [0, 0, 1, 1], "z": [0, 0, 1, 0]}, prior={"z": 1.0})
 
 
@@ -180,7 +180,7 @@ def test_rows_with_holes_are_held_to_the_same():
 def test_without_rows_the_prior_answers():
     empty = jt.Dataset.from_codes([X, Y], {"x": np.empty(0, int), "y": np.empty(0, int)})
     assert jt.fit(CHAIN, empty, prior=1.0).model["y"].values == pytest.approx(np.full((2, 3), 1 / 3))
-    with pytest.warns(jt.UnseenParentsWarning, match="3 combinations"):
+    with pytest.warns(jt.errors.UnseenParentsWarning, match="3 combinations"):
         assert jt.fit(CHAIN, empty).log_likelihood == 0.0
 
 

@@ -34,5 +34,5 @@ def test_functions_of_frames_take_markers_and_sources_have_their_own():
     expected = jt.fit(NETWORK, HOLES, prior=1).model
     frames = [pd.DataFrame(ROWS).iloc[:3], pd.DataFrame(ROWS).iloc[3:]]
     assert jt.fit(NETWORK, lambda: iter(frames), prior=1, missing=["?", -9]).model == expected
-    with pytest.raises(jt.InvalidData, match="give block_rows and missing to the first as_source"):
+    with pytest.raises(jt.errors.InvalidData, match="give block_rows and missing to the first as_source"):
         jt.fit(NETWORK, as_source(HOLES), missing="?")

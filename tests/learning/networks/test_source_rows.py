@@ -155,10 +155,10 @@ def test_em_over_blocks_is_em_over_all_rows(tmp_path, monkeypatch, most, latent)
     monkeypatch.setattr("juncture.learning.networks.expectation.collect_distinct.__defaults__", (most,))
     rows = rows_with_holes(ASIA, 300)
     few = jt.ExpectationMaximization(max_steps=5, tolerance=0.0)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         wanted = jt.fit(ASIA, rows, prior=1.0, latent=latent, method=few)
     for source in sources(str(tmp_path), rows, 37):
-        with pytest.warns(jt.NotConvergedWarning):
+        with pytest.warns(jt.errors.NotConvergedWarning):
             found = jt.fit(ASIA, source, prior=1.0, latent=latent, method=few)
         assert found.trace.values == pytest.approx(wanted.trace.values, rel=1e-10)
         for part in wanted.model.conditionals:
@@ -179,7 +179,7 @@ def test_an_iterator_of_frames_is_read_once():
     with pytest.raises(jt.JunctureError):
         jt.fit(ASIA, iter(halves), prior=1.0)  # the parts have different columns
     assert jt.fit(ASIA, iter([frames[:25], frames[25:]]), prior=1.0) == jt.fit(ASIA, ROWS, prior=1.0)
-    with pytest.raises(jt.InvalidData, match="can be read once"):
+    with pytest.raises(jt.errors.InvalidData, match="can be read once"):
         jt.fit(ASIA.graph, iter([frames]))
-    with pytest.raises(jt.InvalidData, match="was read already"):
+    with pytest.raises(jt.errors.InvalidData, match="was read already"):
         jt.fit(ASIA, iter([rows_with_holes(ASIA, 30).to_pandas()]), prior=1.0)

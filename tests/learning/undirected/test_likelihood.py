@@ -119,9 +119,9 @@ def test_what_is_told_and_refused():
     assert not fitted.trace.converged
     assert [step for step, _ in seen] == [1, 2]
     assert tuple(value for _, value in seen) == fitted.trace.values[1:]
-    with pytest.raises(jt.Unsupported, match="penalty"):
+    with pytest.raises(jt.errors.Unsupported, match="penalty"):
         jt.fit(model_over(LOOP), rows, prior=1.0)
-    with pytest.raises(jt.InvalidData, match="method"):
+    with pytest.raises(jt.errors.InvalidData, match="method"):
         jt.fit(model_over(LOOP), rows, method="newton")
     with pytest.raises(jt.errors.InvalidData, match="at least one row"):
         jt.fit(model_over(LOOP), rows.take([]))

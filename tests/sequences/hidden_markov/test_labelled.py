@@ -134,7 +134,7 @@ def test_a_dirichlet_adds_its_concentration():
     assert mean.emissions.probabilities == pytest.approx(added / added.sum(axis=1, keepdims=True))
     assert jt.estimate(start, found, prior) == mean
     assert jt.estimate(start, found, counts, point="mean").transition == pytest.approx(mean.transition)
-    with pytest.raises(jt.InvalidData, match="point"):
+    with pytest.raises(jt.errors.InvalidData, match="point"):
         jt.fit(start, data, prior=prior, point="median")
 
 
@@ -227,7 +227,7 @@ def test_refused():
 )
 def test_refused_priors(prior, message):
     start, data = weather()
-    with pytest.raises(jt.InvalidData, match=message):
+    with pytest.raises(jt.errors.InvalidData, match=message):
         jt.fit(start, data, prior=prior)
 
 
@@ -239,5 +239,7 @@ def test_priors_tell_themselves():
 def test_the_mode_needs_counts_of_at_least_one():
     start, data = weather()
     for prior in (HiddenMarkovPrior(transition=jt.Dirichlet([0.5, 1.0])), 0.5):
-        with pytest.raises(jt.InvalidData, match="the mode of the posterior need not exist for prior counts below 1"):
+        with pytest.raises(
+            jt.errors.InvalidData, match="the mode of the posterior need not exist for prior counts below 1"
+        ):
             jt.fit(start, data, prior=prior, point="mode")
