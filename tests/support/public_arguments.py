@@ -124,7 +124,7 @@ add(
     jt.results.Trace((1.0,), True, "done"), jt.structure.compare(GRAPH, GRAPH),
     *jt.results.answer_blocks(jt.infer, NET, ROWS),
 )  # fmt: skip
-add(*decision_kinds.INSTANCES, jt.supervised.fit_maximum_margin([[0.0], [1.0]], [-1, 1]).residuals)
+add(*decision_kinds.INSTANCES, jt.supervised.fit_maximum_margin([[0.0], [1.0]], [0, 1]).residuals)
 add(
     jt.infer(jt.neural.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
     jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
