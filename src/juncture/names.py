@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 FLAT = ""  # the namespace of `jt` itself
+LIKE = 0.8  # how like a name must be to be the one that is meant, by `difflib`
 
 # namespace → group → module → the names that it defines
 # fmt: off
@@ -468,10 +469,12 @@ def refuse(package: str, name: str, caller: Any) -> NoReturn:
 
 def find_meant(namespace: str, name: str) -> tuple[str, str] | None:
     """The namespace and the public name that are nearest to a name that the namespace does not have."""
+    import difflib
+
     places = [*(place for place in NAMES if place != namespace), namespace]  # of equal texts the last is taken
     everywhere = [(place, known) for place in places for known in names_in(place)]
     same = [pair for pair in everywhere if pair[1] == name]
-    texts = {f"{place}.{known}": (place, known) for place, known in everywhere}
-    texts |= {known: (FLAT, known) for known in namespaces()} | {pair[1]: pair for pair in everywhere}
-    near = importlib.import_module("juncture.errors").find_close(name, texts)
-    return same[0] if same else texts.get(near)
+    texts = {f"{place}.{known}".lower(): (place, known) for place, known in everywhere}
+    texts |= {known: (FLAT, known) for known in namespaces()} | {pair[1].lower(): pair for pair in everywhere}
+    near = difflib.get_close_matches(name.lower(), texts, n=1, cutoff=LIKE)
+    return same[0] if same else texts[near[0]] if near else None

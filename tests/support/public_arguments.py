@@ -106,6 +106,7 @@ add(
     jt.infer(jt.FactorAnalysis.standard(2, 1), [0.5, 1.0]),
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
+    jt.cost(NET), jt.most_probable(NET), jt.most_probable(NET, [{"a": "y"}, {}]),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
     jt.messages.GaussianElimination(), jt.ICM(), jt.messages.MaxFlow(),
     jt.families.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]),
@@ -123,7 +124,7 @@ add(
     jt.results.Trace((1.0,), True, "done"), jt.structure.compare(GRAPH, GRAPH),
     *jt.results.answer_blocks(jt.infer, NET, ROWS),
 )  # fmt: skip
-add(*decision_kinds.INSTANCES)
+add(*decision_kinds.INSTANCES, jt.supervised.fit_maximum_margin([[0.0], [1.0]], [0, 1]).residuals)
 add(
     jt.infer(jt.neural.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
     jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),

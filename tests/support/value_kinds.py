@@ -485,7 +485,22 @@ def imputed_rows():
     return jt.results.Imputed([[1.0, 2.0]], [[0.0, 0.5]]), jt.results.Imputed([[1.0, 2.0]], [[0.0, 0.25]])
 
 
+def candidates():
+    families = [jt.evaluation.Candidate(jt.Bernoulli, prior) for prior in (None, jt.Beta(1, 1), jt.Beta(1, 2))]
+    return [*families, jt.evaluation.Candidate(jt.Binomial, trials=10), jt.evaluation.Candidate(jt.Binomial, trials=9)]
+
+
+def symmetric_beta(size):
+    return jt.Beta(size, size)
+
+
+def hierarchical_priors():
+    return [jt.evaluation.HierarchicalPrior(symmetric_beta, jt.Gamma(2.0, rate)) for rate in (1.0, 2.0)]
+
+
 OWN = [
+    candidates,
+    hierarchical_priors,
     search_results,
     imputed_rows,
     variables,
