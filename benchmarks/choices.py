@@ -4,12 +4,12 @@
         [--set NAME=VALUE …] [--peer-set NAME=VALUE …] [--seconds 60] [--gigabytes 6] [--rounds 2] [--shared ../shared]
 
 The problems are the networks of `shared/networks`, without evidence (`none`), with one row of evidence on a twentieth
-of the variables (`row`) and with 1,000 rows on the same share, of variables drawn for each row (`rows`) or the same for
-all (`same`), and the problems of the UAI inference competition of 2014, with their evidence (`row`). Each question
-runs in a process of its own, on one thread, within limits of processor time and of memory. With --peer the same
-questions run with the Juncture of another Python, in turns with this one; with --set and --peer-set the numbers that
-decide, of `choice.py`, are changed on one side, so that a reduction can be switched off: `CUT_CELLS=1e18` and
-`CUT_SHARE=0.5` for axes left out, `OPERATIONS_PER_FACTOR=1e18` for tables reduced by evidence.
+of the variables (`row`) and with 1,000 rows on as many, of variables drawn for each row (`rows`) or the same for all
+(`same`), and the problems of the UAI inference competition of 2014, with their evidence (`row`). Each question runs in
+a process of its own, forked from one that has the kernels, on one thread, within limits of processor time and memory.
+With --peer the same questions run with the Juncture of another Python, in turns with this one; with --set and
+--peer-set the numbers that decide, of `choice.py`, are changed on one side, so that a reduction can be switched off:
+`CUT_CELLS=1e18 CUT_SHARE=0.5` for axes left out, `OPERATIONS_PER_FACTOR=1e18` for tables reduced by evidence.
 
 Seconds are of the processor: `first` is planning, packing and the marginals of all variables of a model that was read
 anew, `second` those of the same question once more; the least of the repeats that fit into a second or two. `±` is the
@@ -30,6 +30,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from subprocess import PIPE
 from threading import Thread
 from typing import Any
 
@@ -47,39 +48,38 @@ WALL = 6  # times the seconds: when a process is stopped on a machine that does 
 PLANNED = 2 / 3  # of the memory: the limit that the engine is told, where a run takes much
 OUT_OF_TIME = 3  # a process's status
 MUCH = 1e9  # bytes
-PATIENCE = 1.0  # seconds of repeats
+PATIENCE, MOST_REPEATS = 1.0, 200  # seconds of repeats
 SLOWER = 1.2  # a ratio of times from which on a line is marked
 
 
 def main() -> None:
     options = parse()
-    if options.one:
-        warnings.simplefilter("ignore")
-        load_kernels()
-        change_numbers(options.set)
-        limit_process(options)
-        print(json.dumps(answer(options.problems[0], options.questions[0], options)), flush=True)
+    if options.serve:
+        serve(options)
         return
     sides = [(sys.executable, options.set)]
     if options.peer or options.peer_set:
         sides.append((options.peer or sys.executable, options.peer_set))
     for python, numbers in sides:
         print(f"{versions(python)} {' '.join(numbers)}")
+    processes = [Side(python, numbers, options) for python, numbers in sides]
     cases = [(name, question) for name, question in all_cases(options.shared) if is_asked(name, question, options)]
     times = ["first", "peer", "ratio", "second", "peer", "ratio", "±"] if len(sides) > 1 else ["first", "second"]
     heads = " ".join(f"{head:>{6 if head == 'ratio' else 8}}" for head in times)
     print(f"{'problem':>19} {'given':>5} {'kind':>15} {'operations':>10} {heads}")
     ratios: dict[str, list[float]] = {"first": [], "second": []}
     for name, question in cases:
-        found: list[dict[str, Any]] = [{} for _ in sides]
+        found: list[dict[str, Any]] = [{} for _ in processes]
         for turn in range(options.rounds):
-            for side in range(len(sides))[:: 1 if turn % 2 == 0 else -1]:
+            for side in range(len(processes))[:: 1 if turn % 2 == 0 else -1]:
                 if "refused" not in found[side]:
-                    found[side] = best_of(found[side], run_process(name, question, *sides[side], options))
+                    found[side] = best_of(found[side], processes[side].ask(name, question))
         print(line(name, question, found, ratios), flush=True)
     for which, values in ratios.items():
         if values:
-            print(f"{which}: ratio here / peer {median(values):.2f} in the median, {min(values):.2f} to {max(values):.2f}")
+            print(
+                f"{which}: ratio here / peer {median(values):.2f} in the median, {min(values):.2f} to {max(values):.2f}"
+            )
 
 
 def parse() -> argparse.Namespace:
@@ -89,11 +89,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--peer", help="the Python of another environment with Juncture")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="numbers that decide, here")
     parser.add_argument("--peer-set", nargs="+", default=[], metavar="NAME=VALUE", help="... at the peer's")
+    parser.add_argument("--num-rows", type=int, default=NUM_ROWS, help="of the questions `rows` and `same`")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the processor, a question")
     parser.add_argument("--gigabytes", type=float, default=6.0)
-    parser.add_argument("--rounds", type=int, default=2, help="processes for each question and side, in turns")
+    parser.add_argument("--rounds", type=int, default=2, help="runs of each question on each side, in turns")
     parser.add_argument("--shared", type=Path, default=SHARED, help="the folder of `networks` and `uai2014`")
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -117,35 +118,66 @@ def versions(python: str) -> str:
 # --- one question, in a process of its own ---------------------------------------------------------------------------
 
 
-def run_process(
-    name: str, question: str, python: str, numbers: list[str], options: argparse.Namespace
-) -> dict[str, Any]:
-    limits = ["--seconds", str(options.seconds), "--gigabytes", str(options.gigabytes), "--shared", str(options.shared)]
-    command = [python, __file__, name, "--questions", question, "--one", *limits]
-    command += ["--set", *numbers] if numbers else []
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    wall = WALL * options.seconds
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=wall, check=False, env=environment
-        )
-    except subprocess.TimeoutExpired:
-        return {"refused": f"stopped after {wall:g} s on the clock"}
-    if done.returncode:
-        last = " ".join(done.stderr.strip().splitlines()[-1:])
-        return {"refused": "out of time" if done.returncode == OUT_OF_TIME else f"failed: {last}"}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+class Side:
+    """A process with its kernels loaded, which answers each question in a fork of its own."""
+
+    def __init__(self, python: str, numbers: list[str], options: argparse.Namespace) -> None:
+        command = [python, __file__, "--serve", "--shared", str(options.shared), "--num-rows", str(options.num_rows)]
+        command += ["--seconds", str(options.seconds), "--gigabytes", str(options.gigabytes)]
+        command += ["--set", *numbers] if numbers else []
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment)
+
+    def ask(self, name: str, question: str) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{name} {question}\n")
+        self.process.stdin.flush()
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return found
+
+
+def serve(options: argparse.Namespace) -> None:
+    warnings.simplefilter("ignore")
+    load_kernels()
+    load_kernels_of_rows()
+    change_numbers(options.set)
+    for asked in sys.stdin:
+        name, question = asked.split()
+        child = os.fork()
+        if not child:
+            limit_process(options)
+            try:
+                found = answer(name, question, options)
+            except (jt.TooLarge, jt.Unsupported) as refusal:
+                found = {"refused": f"{type(refusal).__name__}: {str(refusal)[:100]}"}
+            except MemoryError:
+                found = {"refused": "out of memory"}
+            print(json.dumps(found), flush=True)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status:
+            words = {OUT_OF_TIME: f"more than {options.seconds:g} s"}
+            print(json.dumps({"refused": words.get(status, f"stopped with status {status}")}), flush=True)
+
+
+def load_kernels_of_rows() -> None:
+    """Ask for many rows, with and without observed axes that can be left out."""
+    model = jt.example("alarm")
+    row = {name: labels[0] for name, labels in jt.sample(model, 1, rng=0).to_dict().items()}
+    some = {name: row[name] for name in list(row)[:20]}
+    jt.infer(model, [some] * 300)
+    jt.infer(model, [some, {}] * 20)
 
 
 def limit_process(options: argparse.Namespace) -> None:
     """Limit the memory, and the time after the kernels were loaded; a limit of the system makes clocks coarse."""
     size = int(options.gigabytes * 1e9)
     resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-    started = time.process_time()
+    started, clock = time.process_time(), time.monotonic()
 
     def watch() -> None:
-        while time.process_time() - started < options.seconds:
+        while time.process_time() - started < options.seconds and time.monotonic() - clock < WALL * options.seconds:
             time.sleep(0.2)
         os._exit(OUT_OF_TIME)
 
@@ -154,23 +186,17 @@ def limit_process(options: argparse.Namespace) -> None:
 
 def answer(name: str, question: str, options: argparse.Namespace) -> dict[str, Any]:
     """What was chosen and predicted, and the times and marginals of the answers."""
-    try:
-        model, evidence = read_problem(name, question, options.shared)
-        found = predict(model, evidence)
-        limit = int(PLANNED * options.gigabytes * 1e9) if found["bytes"] > MUCH else None
-        ask = asking(evidence, limit)
-        times, ends = [], time.process_time() + PATIENCE
-        while not times or time.process_time() + times[-1] < ends:
-            model = read_model(name, options.shared)
-            times.append(seconds_of(lambda: ask(model)))  # noqa: B023
-        again, ends = [], time.process_time() + PATIENCE
-        while not again or (len(again) < 200 and time.process_time() + again[-1] < ends):
-            again.append(seconds_of(lambda: ask(model)))
-        marginals = ask(model) if times[-1] < options.seconds / 6 else []
-    except (jt.TooLarge, jt.Unsupported) as refusal:
-        return {"refused": f"{type(refusal).__name__}: {str(refusal)[:100]}"}
-    except MemoryError:
-        return {"refused": "out of memory"}
+    model, evidence = read_problem(name, question, options)
+    found = predict(model, evidence)
+    ask = asking(evidence, int(PLANNED * options.gigabytes * 1e9) if found["bytes"] > MUCH else None)
+    times, ends = [], time.process_time() + PATIENCE
+    while not times or time.process_time() + times[-1] < ends:
+        model = read_model(name, options.shared)
+        times.append(seconds_of(lambda: ask(model)))  # noqa: B023
+    again, ends = [], time.process_time() + PATIENCE
+    while not again or (len(again) < MOST_REPEATS and time.process_time() + again[-1] < ends):
+        again.append(seconds_of(lambda: ask(model)))
+    marginals = ask(model) if again[-1] < PATIENCE else []
     sizes = [float(value) for table in marginals for value in np.ravel(table[:20])]
     return {**found, "first": min(times), "second": min(again), "marginals": sizes}
 
@@ -205,9 +231,9 @@ def read_model(name: str, shared: Path) -> Any:
     return jt.read(network if network.exists() else shared / "uai2014" / f"{name}.uai.gz")
 
 
-def read_problem(name: str, question: str, shared: Path) -> tuple[Any, Any]:
+def read_problem(name: str, question: str, options: argparse.Namespace) -> tuple[Any, Any]:
     """The model and the evidence: a mapping, or a list of mappings."""
-    model, file = read_model(name, shared), shared / "uai2014" / f"{name}.uai.evid.gz"
+    model, file = read_model(name, options.shared), options.shared / "uai2014" / f"{name}.uai.evid.gz"
     if file.exists():
         evidence = read_evidence(file, model)
         return model, evidence if isinstance(evidence, dict) else dict(*evidence)
@@ -215,7 +241,7 @@ def read_problem(name: str, question: str, shared: Path) -> tuple[Any, Any]:
         return model, {}
     rng, names = np.random.default_rng(1), list(model.variables.names)
     count = max(1, round(SHARE * len(names)))
-    labels = jt.sample(model, 1 if question == "row" else NUM_ROWS, rng=0)
+    labels = jt.sample(model, 1 if question == "row" else options.num_rows, rng=0)
     columns = labels.to_dict()
     drawn = [{name: columns[name][number] for name in names} for number in range(labels.num_rows)]
     sets = [rng.choice(len(names), count, replace=False) for _ in drawn]
@@ -244,7 +270,7 @@ def seconds_of(call: Callable[[], Any]) -> float:
 
 
 def best_of(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """The lesser times of two processes."""
+    """The lesser times of two runs."""
     if not one or "refused" in other:
         return other
     return {**one, **{which: min(one[which], other[which]) for which in ("first", "second")}}
@@ -267,7 +293,13 @@ def line(name: str, question: str, found: list[dict[str, Any]], ratios: dict[str
 
 
 def shown(seconds: float) -> str:
-    return f"{seconds * 1e6:6.0f}µs" if seconds < 1e-3 else f"{seconds * 1e3:6.1f}ms" if seconds < 1 else f"{seconds:6.1f} s"
+    return (
+        f"{seconds * 1e6:6.0f}µs"
+        if seconds < 1e-3
+        else f"{seconds * 1e3:6.1f}ms"
+        if seconds < 1
+        else f"{seconds:6.1f} s"
+    )
 
 
 if __name__ == "__main__":

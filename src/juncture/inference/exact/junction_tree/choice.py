@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from juncture.drawing.text import format_percentage
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Cost, format_entries, recall
@@ -56,6 +57,8 @@ CUT_CELLS = 1_500  # from which on the tables of one row may be cut down to what
 CUT_SAVING = 800  # cells below which a run on cut tables is not faster
 CUT_SHARE = 8  # ... for many rows: a cut that leaves out less than one cell in so many
 CUT_LAYOUT = 10_000  # what laying out a cut takes beside the cells kept, in cells of a run
+# --- best states -----------------------------------------------------------------------------------------------------
+MANY_TIED = 16  # nodes: storing cliques that are kept as factors, and searching them, takes about as many runs
 
 MAX_STRUCTURES = 16  # clique trees that are kept with a model
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -64,7 +67,7 @@ MAX_CHOICES = 256  # kept by what was observed
 Kind: TypeAlias = Literal["tables", "possible states", "factors"]
 STORED: dict[Kind, str] = {
     "tables": "all joint states of the cliques",
-    "possible states": "the possible joint states of the cliques",
+    "possible states": "only the possible joint states of the cliques",
     "factors": "factors and messages, not cliques",
 }
 
@@ -214,7 +217,7 @@ def choose_storage(model: Any, lowered: Lowered, *, once: bool = False, deadline
     sparse = plan_sparsely(model, lowered, min(MOST_LISTED, share * cells), deadline)
     if sparse is None:
         return replace(dense, why=f"{dense.why}, and most are possible")
-    why = f"{sparse.cost.kept:.2g} of all {format_entries(cells)}"
+    why = f"{format_percentage(sparse.cost.kept)} of {format_entries(cells)}"
     return replace(dense, kind="possible states", cost=sparse.cost, why=why, sparse=sparse)
 
 
@@ -238,8 +241,12 @@ def store_cells(structure: Structure) -> tuple[Kind, Cost, str]:
     cost = structure.tree.cost
     least = FACTORED_TABLE if cost.bytes < MUCH_MEMORY else FACTORED_IN_MUCH
     if cost.operations >= FACTORED_CELLS * OPERATIONS_PER_CELL and cost.largest_table >= least:
-        return "factors", structure.factored_cost, f"the largest has {format_entries(cost.largest_table)} joint states"
-    return "tables", cost, f"there are {format_entries(cells_of(structure.tree))}"
+        return (
+            "factors",
+            structure.factored_cost,
+            f"the largest clique has {format_entries(cost.largest_table)} joint states",
+        )
+    return "tables", cost, f"{format_entries(cells_of(structure.tree))} in all"
 
 
 def plan_sparsely(model: Any, lowered: Lowered, most_cells: float, deadline: float | None) -> SparsePlan | None:
@@ -312,3 +319,8 @@ def least_saving(num_cells: int, *, is_row: bool) -> int:
 def cut_cost(kept: int) -> int:
     """What laying out a cut takes, in cells of a run."""
     return CUT_LAYOUT + kept
+
+
+def should_store(num_tied: int) -> bool:
+    """Whether cliques that are kept as factors are stored to search for the first of the best states of tied nodes."""
+    return num_tied > MANY_TIED
