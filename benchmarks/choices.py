@@ -90,6 +90,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="numbers that decide, here")
     parser.add_argument("--peer-set", nargs="+", default=[], metavar="NAME=VALUE", help="... at the peer's")
     parser.add_argument("--num-rows", type=int, default=NUM_ROWS, help="of the questions `rows` and `same`")
+    parser.add_argument("--share", type=float, default=SHARE, help="of the variables that are observed")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the processor, a question")
     parser.add_argument("--gigabytes", type=float, default=6.0)
     parser.add_argument("--rounds", type=int, default=2, help="runs of each question on each side, in turns")
@@ -124,7 +125,7 @@ class Side:
     def __init__(self, python: str, numbers: list[str], options: argparse.Namespace) -> None:
         command = [python, __file__, "--serve", "--shared", str(options.shared), "--num-rows", str(options.num_rows)]
         command += ["--seconds", str(options.seconds), "--gigabytes", str(options.gigabytes)]
-        command += ["--set", *numbers] if numbers else []
+        command += ["--share", str(options.share), *(["--set", *numbers] if numbers else [])]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment)
 
@@ -240,7 +241,7 @@ def read_problem(name: str, question: str, options: argparse.Namespace) -> tuple
     if question == "none":
         return model, {}
     rng, names = np.random.default_rng(1), list(model.variables.names)
-    count = max(1, round(SHARE * len(names)))
+    count = max(1, round(options.share * len(names)))
     labels = jt.sample(model, 1 if question == "row" else options.num_rows, rng=0)
     columns = labels.to_dict()
     drawn = [{name: columns[name][number] for name in names} for number in range(labels.num_rows)]

@@ -114,6 +114,7 @@ def test_beyond_the_memory_the_evidence_reduces_the_tables():
 def _every_run_is_long(monkeypatch):
     monkeypatch.setattr(choice, "LONG_RUN", 0.0)
     monkeypatch.setattr(choice, "OPERATIONS_PER_FACTOR", 0)
+    monkeypatch.setattr(choice, "SEARCH_PER_FACTOR", 0)
     monkeypatch.setattr(choice, "REDUCED_RUNS", 0.5)
 
 

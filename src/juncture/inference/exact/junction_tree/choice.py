@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a smaller model may be faster, though it is made anew
 MOST_VARIABLES = 512  # of a model that is planned as a whole, whatever the question is
 OPERATIONS_PER_FACTOR = 24_000  # what it costs to reduce one factor by evidence
-REDUCED_RUNS = 4  # ... and to pack the reduced tables, collect and run, in runs on them
+SEARCH_PER_FACTOR = (
+    200_000  # what it costs for each factor to search for a tree, for rows on the same variables together
+)
+REDUCED_RUNS = 4  # what it costs to pack the reduced tables, collect and run, in runs on them
 # --- possible states -------------------------------------------------------------------------------------------------
 LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
 LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
@@ -120,28 +123,29 @@ def choose(
     observed: frozenset[str] = frozenset(),
     absent: frozenset[str] = frozenset(),
     *,
+    num_rows: int | None = None,
     memory_limit: int | None = None,
     deadline: float | None = None,
 ) -> Choice:
     """Choose the junction tree that answers one row of evidence on the observed variables.
 
     `absent` are those observed children of noisy conditionals that are in their lowest state, where the causes fall
-    apart. A `deadline` is a time of `time.monotonic`; planning that is predicted to end later raises `TooLarge`.
+    apart. Where the row is one of many, `num_rows` of them share the search for a tree, which has to pay within the
+    question; a single row's may come again. A `deadline` is a time of `time.monotonic`; planning that is predicted to
+    end later raises `TooLarge`.
     """
     whole = choose_whole(model, deadline)
     is_beyond = bool(observed) and not fits(whole.cost, memory_limit)
     if not observed or not (is_beyond or whole.is_long):
         return whole
-
-    def reduce_or_not() -> Choice:
-        slicing = OPERATIONS_PER_FACTOR * len(lower(model).factors)
-        if not is_beyond and slicing >= whole.cost.operations:
-            return whole
-        reduced = choose_reduced(model, observed, absent, whole, deadline)
-        pays = slicing + REDUCED_RUNS * reduced.cost.operations < whole.cost.operations
-        return reduced if is_beyond or pays else whole
-
-    return recall(model, "choices", (observed, absent, is_beyond), reduce_or_not, MAX_CHOICES)
+    search = 0.0 if num_rows is None else SEARCH_PER_FACTOR / num_rows
+    work = (OPERATIONS_PER_FACTOR + search) * (len(whole.structure.scope_starts) - 1)
+    if not is_beyond and work >= whole.cost.operations:
+        return whole
+    find = partial(choose_reduced, model, observed, absent, whole, deadline)
+    reduced = recall(model, "choices", (observed, absent), find, MAX_CHOICES)
+    pays = work + REDUCED_RUNS * reduced.cost.operations < whole.cost.operations
+    return reduced if is_beyond or pays else whole
 
 
 def choose_whole(model: Any, deadline: float | None = None) -> Choice:
