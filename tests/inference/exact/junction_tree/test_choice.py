@@ -91,6 +91,14 @@ def test_large_cliques_are_kept_as_factors_and_evidence_may_make_them_small():
     )
 
 
+def test_rows_share_the_search_for_a_tree(monkeypatch):
+    model, seen = field(9, 6, np.random.default_rng(0)), frozenset({"x0", "x1", "x2", "x3", "x4"})
+    whole = choose(model).cost.operations
+    monkeypatch.setattr(choice, "SEARCH_PER_FACTOR", 2.0 * whole / len(model.factors))  # two runs for a search
+    assert choose(model, seen).is_reduced  # it may be asked again
+    assert [choose(model, seen, num_rows=count).is_reduced for count in (1, 2, 4)] == [False, False, True]
+
+
 def test_possible_states_are_stored_where_few_are_possible():
     copies = [jt.Variable(f"copy{number}", 4) for number in range(9)]
     same = np.zeros((4,) * 9)
