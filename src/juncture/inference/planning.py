@@ -26,7 +26,7 @@ from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, en
 from juncture.networks.factor_product import FactorProduct
 
 VERBS = ("infer", "most_probable")
-LONG_RUN = 1e9  # operations, a second: kernels are loaded in less
+MOST_TO_LOAD = 1e9  # operations, a second: kernels are loaded in less
 
 
 @one_path
@@ -137,7 +137,7 @@ def compile(  # noqa: A001  the verb of every engine
 def load_kernels(plan: EnginePlan, part: Any) -> None:
     """Run a plan without evidence, on one row and on two, so that the kernels of later runs are loaded by then."""
     operations = plan.cost.operations
-    if compilation() == "never" or operations > LONG_RUN:
+    if compilation() == "never" or operations > MOST_TO_LOAD:
         return
     with on_path(COMPILED if compilation() == "always" else Path(None, partial(float, operations))):
         for num_rows in (None, 2):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +19,20 @@ from juncture.inference.exact.junction_tree import choice
 from juncture.inference.exact.junction_tree.choice import Choice, choose
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.exact.junction_tree.reduced_answers import RowwiseAnswers
-from support.builders import random_network
+from support.builders import random_field, random_network
 
 PACKAGE = Path(jt.__file__).parent
-MEASURED = {name for name in vars(choice) if name.isupper() and isinstance(vars(choice)[name], int | float)}
+
+
+def numbers_of(path: Path) -> set[str]:
+    """The numbers in capitals that a file of the junction tree defines."""
+    module = vars(import_module(f"{choice.__package__}.{path.stem}"))
+    statements = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    names = {part.id for node in statements for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {name for name in names if name.isupper() and isinstance(module[name], int | float)}
+
+
+MEASURED = numbers_of(Path(choice.__file__))
 
 
 def test_the_measured_numbers_are_read_by_the_chooser_alone():
@@ -36,6 +48,23 @@ def test_the_measured_numbers_are_read_by_the_chooser_alone():
     assert not imported & MEASURED
 
 
+OTHER_NUMBERS = {  # which decide no tree: how rows run together, what is kept or refused, how long is searched
+    "cuts": {"MAX_SETS", "MAX_BYTES", "ALWAYS", "CELLS_AT_ONCE", "MAX_BLOCK", "LEAST_BLOCK"},
+    "dense_tree": {"MOST_SUMS", "CELLS_OF_SUMS", "LARGEST"},
+    "engine": {"PLANNING"},
+    "factored_tree": {"CHUNK_CELLS", "LOG_2"},
+    "marginal_map": {"ROW"},
+    "plan": {"KEPT_ENTRIES", "MOST_OPERATIONS", "ROOM", "SURELY_FREE", "SLICED_EFFORT", "MAX_EFFORT"},
+    "sensitivity": {"MANY_CELLS", "LISTED_PART", "MOST_LISTED"},  # of message trees in NumPy
+    "sparse_plan": {"MAX_KEYS", "MAX_STEPS", "STEPS_PER_SECOND", "OPERATIONS_PER_KEPT_CELL", "BYTES_PER_ENTRY"},
+}
+
+
+def test_no_other_file_of_the_junction_tree_has_numbers_that_decide():
+    paths = [path for path in Path(choice.__file__).parent.glob("*.py") if path.stem != "choice"]
+    assert {path.stem: names for path in paths if (names := numbers_of(path))} == OTHER_NUMBERS
+
+
 def field(num_nodes: int, num_states: int, rng: np.random.Generator) -> jt.MarkovNetwork:
     """Every pair of nodes has a factor: one clique of all nodes."""
     nodes = [jt.Variable(f"x{number}", num_states) for number in range(num_nodes)]
@@ -45,7 +74,7 @@ def field(num_nodes: int, num_states: int, rng: np.random.Generator) -> jt.Marko
 
 def test_small_tables_are_stored():
     found = jt.cost(jt.example("asia"))
-    assert str(found).endswith("; stores all joint states of the cliques: there are 40")
+    assert str(found).endswith("; stores all joint states of the cliques: 40 in all")
     assert str(jt.compile(jt.example("asia")).cost) == str(found)
 
 
@@ -62,6 +91,14 @@ def test_large_cliques_are_kept_as_factors_and_evidence_may_make_them_small():
     )
 
 
+def test_rows_share_the_search_for_a_tree(monkeypatch):
+    model, seen = field(9, 6, np.random.default_rng(0)), frozenset({"x0", "x1", "x2", "x3", "x4"})
+    whole = choose(model).cost.operations
+    monkeypatch.setattr(choice, "SEARCH_PER_FACTOR", 2.0 * whole / len(model.factors))  # two runs for a search
+    assert choose(model, seen).is_reduced  # it may be asked again
+    assert [choose(model, seen, num_rows=count).is_reduced for count in (1, 2, 4)] == [False, False, True]
+
+
 def test_possible_states_are_stored_where_few_are_possible():
     copies = [jt.Variable(f"copy{number}", 4) for number in range(9)]
     same = np.zeros((4,) * 9)
@@ -69,7 +106,7 @@ def test_possible_states_are_stored_where_few_are_possible():
     found = choose(jt.MarkovNetwork([jt.Factor(copies, same)]))
     assert found.kind == "possible states"
     assert found.cost.largest_table == 4
-    assert found.why == f"{4 / 4**9:.2g} of all 262,144"
+    assert found.why == "<0.1% of 262,144"
 
 
 def test_beyond_the_memory_the_evidence_reduces_the_tables():
@@ -85,6 +122,7 @@ def test_beyond_the_memory_the_evidence_reduces_the_tables():
 def _every_run_is_long(monkeypatch):
     monkeypatch.setattr(choice, "LONG_RUN", 0.0)
     monkeypatch.setattr(choice, "OPERATIONS_PER_FACTOR", 0)
+    monkeypatch.setattr(choice, "SEARCH_PER_FACTOR", 0)
     monkeypatch.setattr(choice, "REDUCED_RUNS", 0.5)
 
 
@@ -113,6 +151,52 @@ def test_rows_that_are_reduced_each_for_itself_have_the_answers_of_single_rows(s
             np.testing.assert_allclose(many[name].values[number], alone[name].values, rtol=1e-12, atol=1e-300)
         np.testing.assert_allclose(many.joint(*pair).values[number], alone.joint(*pair).values, rtol=1e-11, atol=1e-14)
         np.testing.assert_allclose(best.log_prob[number], jt.most_probable(model, row).log_prob, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("_every_run_is_long")
+@given(seed=st.integers(0, 2**32 - 1))
+def test_rows_of_which_some_are_reduced_agree_with_enumeration(seed):
+    """Rows may be impossible, findings soft, targets few; impossible rows have NaN everywhere."""
+    rng = np.random.default_rng(seed)
+    model = random_network(rng) if rng.random() < 0.5 else random_field(rng)
+    evidence, names = any_rows(model, rng, 5), list(model.variables.names)
+    targets = [names[place] for place in rng.permutation(len(names))[: int(rng.integers(1, len(names) + 1))]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        found, oracle = (jt.infer(model, evidence, targets=targets, method=name) for name in ("exact", "enumeration"))
+        best, first = (
+            jt.most_probable(model, evidence, targets=targets, method=name) for name in ("exact", "enumeration")
+        )
+    np.testing.assert_allclose(found.log_evidence, oracle.log_evidence, rtol=1e-9, atol=1e-12)
+    for some in (targets[:1], targets[-1:], targets[:3]):
+        np.testing.assert_allclose(found.joint(*some).values, oracle.joint(*some).values, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(best.log_prob, first.log_prob, rtol=1e-9, atol=1e-12)
+    assert best.assignments == first.assignments
+    assert best.impossible == first.impossible == found.impossible
+
+
+@pytest.mark.usefixtures("_every_run_is_long")
+def test_an_impossible_row_that_is_reduced_has_no_answers():
+    model = jt.example("asia")
+    rows = [{"tub": "yes", "xray": "yes", "lung": "no"}, {"tub": "yes", "either": "no", "lung": "yes"}]
+    with pytest.warns(jt.ImpossibleEvidenceWarning):
+        found = jt.infer(model, rows)
+    assert found.impossible == (1,)
+    for name in model.variables.names:  # observed or not
+        assert np.isnan(found[name].values).tolist() == [[False, False], [True, True]]
+    assert np.isnan(found.joint("tub", "lung").values[1]).all()
+
+
+def any_rows(model: jt.BayesianNetwork | jt.MarkovNetwork, rng: np.random.Generator, num_rows: int) -> jt.Evidence:
+    """Rows of any states, with holes, and likelihoods of one variable, with zeros: some rows are impossible."""
+    rows = [
+        {one.name: one.labels[rng.integers(one.num_states)] for one in model.variables if rng.random() < share}
+        for share in rng.choice([0.0, 0.4, 1.0], num_rows)
+    ]
+    soft = model.variables[int(rng.integers(len(model.variables)))]
+    likelihoods = rng.choice([0.0, 0.3, 1.0, 2.0], (num_rows, soft.num_states))
+    likelihoods[likelihoods.max(axis=1) == 0.0] = 1.0
+    return jt.Evidence(rows, likelihoods={soft.name: likelihoods})
 
 
 def test_rows_of_a_model_too_large_for_memory_are_answered_where_each_row_alone_is():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree import best_assignments, choice
+from juncture.inference.exact.junction_tree import choice
 from juncture.inference.exact.junction_tree import factored_tree as factored_plan
 from juncture.inference.exact.junction_tree.best_assignments import max_product_solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
@@ -97,7 +97,7 @@ def test_the_first_of_the_best_assignments(seed):
     row = random_finding(rng, packed.plan.num_states)
     expected = max_product_solver(packed, row)({})
     with monkeypatch.context() as patch:
-        patch.setattr(best_assignments, "MANY_TIED", rng.choice([0, 16]))
+        patch.setattr(choice, "MANY_TIED", rng.choice([0, 16]))
         if rng.random() < 0.5:  # cliques that cannot be stored
             patch.setattr(FactoredTree, "with_tables", refuse)
         found = max_product_solver(factored, row)({})

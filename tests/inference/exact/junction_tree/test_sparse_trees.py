@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.drawing.text import format_percentage
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Query, Question
 from juncture.inference.engines.lowering import lower
@@ -182,7 +183,8 @@ def test_cost_counts_what_is_kept_and_the_plan_says_so():
     assert found.largest_table == 2
     assert found.operations < 1000
     assert found.kept < 1e-3
-    assert f"; stores the possible joint states of the cliques: {found.kept:.2g} of all " in str(found)
+    share = format_percentage(found.kept)
+    assert f"; stores only the possible joint states of the cliques: {share} of " in str(found)
     assert str(found) in repr(jt.compile(model))
     beliefs = jt.infer(model, {"copy7": 1})
     assert beliefs["copy29"].values.tolist() == [0.0, 1.0]

@@ -31,6 +31,7 @@ def _every_run_is_long(monkeypatch):
     """Slicing and parts are weighed for every question, as they are for large models."""
     monkeypatch.setattr(choice, "LONG_RUN", 0.0)
     monkeypatch.setattr(choice, "OPERATIONS_PER_FACTOR", 0)
+    monkeypatch.setattr(choice, "SEARCH_PER_FACTOR", 0)
 
 
 def at_once(work):

@@ -22,6 +22,7 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only
+from juncture.inference.exact.junction_tree import choice
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.dense_tree import DenseTree
 from juncture.inference.exact.junction_tree.factored_tree import FactoredTree
@@ -32,8 +33,6 @@ from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
 from juncture.kernels.junction_tree.layout import INNER, MARGINAL, NODE_CLIQUE, OFFSET, OUTER, PARENT, SIZE, STATES
 from juncture.kernels.sparse_tree.layout import CODES
 from juncture.numerics import stable
-
-MANY_TIED = 16  # nodes: storing the cliques and searching them takes about as many runs
 
 
 def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -337,7 +336,7 @@ def first_of_tied(
     The first tied node takes its first state, and after a run with that the next one. Where many are tied, the cliques
     are stored and searched at once if they fit.
     """
-    if is_tied.sum() > MANY_TIED:
+    if choice.should_store(int(is_tied.sum())):
         with suppress(TooLarge):
             found = max_product_solver(tree.with_tables(None), evidence)(allowed)
             return codes if found is None else np.array([found[0][node] for node in range(len(codes))])

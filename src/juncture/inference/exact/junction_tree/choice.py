@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from juncture.drawing.text import format_percentage
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Cost, format_entries, recall
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a smaller model may be faster, though it is made anew
 MOST_VARIABLES = 512  # of a model that is planned as a whole, whatever the question is
 OPERATIONS_PER_FACTOR = 24_000  # what it costs to reduce one factor by evidence
-REDUCED_RUNS = 4  # ... and to pack the reduced tables, collect and run, in runs on them
+SEARCH_PER_FACTOR = (
+    200_000  # what it costs for each factor to search for a tree, for rows on the same variables together
+)
+REDUCED_RUNS = 4  # what it costs to pack the reduced tables, collect and run, in runs on them
 # --- possible states -------------------------------------------------------------------------------------------------
 LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
 LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
@@ -56,6 +60,8 @@ CUT_CELLS = 1_500  # from which on the tables of one row may be cut down to what
 CUT_SAVING = 800  # cells below which a run on cut tables is not faster
 CUT_SHARE = 8  # ... for many rows: a cut that leaves out less than one cell in so many
 CUT_LAYOUT = 10_000  # what laying out a cut takes beside the cells kept, in cells of a run
+# --- best states -----------------------------------------------------------------------------------------------------
+MANY_TIED = 16  # nodes: storing cliques that are kept as factors, and searching them, takes about as many runs
 
 MAX_STRUCTURES = 16  # clique trees that are kept with a model
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -64,7 +70,7 @@ MAX_CHOICES = 256  # kept by what was observed
 Kind: TypeAlias = Literal["tables", "possible states", "factors"]
 STORED: dict[Kind, str] = {
     "tables": "all joint states of the cliques",
-    "possible states": "the possible joint states of the cliques",
+    "possible states": "only the possible joint states of the cliques",
     "factors": "factors and messages, not cliques",
 }
 
@@ -117,28 +123,29 @@ def choose(
     observed: frozenset[str] = frozenset(),
     absent: frozenset[str] = frozenset(),
     *,
+    num_rows: int | None = None,
     memory_limit: int | None = None,
     deadline: float | None = None,
 ) -> Choice:
     """Choose the junction tree that answers one row of evidence on the observed variables.
 
     `absent` are those observed children of noisy conditionals that are in their lowest state, where the causes fall
-    apart. A `deadline` is a time of `time.monotonic`; planning that is predicted to end later raises `TooLarge`.
+    apart. Where the row is one of many, `num_rows` of them share the search for a tree, which has to pay within the
+    question; a single row's may come again. A `deadline` is a time of `time.monotonic`; planning that is predicted to
+    end later raises `TooLarge`.
     """
     whole = choose_whole(model, deadline)
     is_beyond = bool(observed) and not fits(whole.cost, memory_limit)
     if not observed or not (is_beyond or whole.is_long):
         return whole
-
-    def reduce_or_not() -> Choice:
-        slicing = OPERATIONS_PER_FACTOR * len(lower(model).factors)
-        if not is_beyond and slicing >= whole.cost.operations:
-            return whole
-        reduced = choose_reduced(model, observed, absent, whole, deadline)
-        pays = slicing + REDUCED_RUNS * reduced.cost.operations < whole.cost.operations
-        return reduced if is_beyond or pays else whole
-
-    return recall(model, "choices", (observed, absent, is_beyond), reduce_or_not, MAX_CHOICES)
+    search = 0.0 if num_rows is None else SEARCH_PER_FACTOR / num_rows
+    work = (OPERATIONS_PER_FACTOR + search) * (len(whole.structure.scope_starts) - 1)
+    if not is_beyond and work >= whole.cost.operations:
+        return whole
+    find = partial(choose_reduced, model, observed, absent, whole, deadline)
+    reduced = recall(model, "choices", (observed, absent), find, MAX_CHOICES)
+    pays = work + REDUCED_RUNS * reduced.cost.operations < whole.cost.operations
+    return reduced if is_beyond or pays else whole
 
 
 def choose_whole(model: Any, deadline: float | None = None) -> Choice:
@@ -214,7 +221,7 @@ def choose_storage(model: Any, lowered: Lowered, *, once: bool = False, deadline
     sparse = plan_sparsely(model, lowered, min(MOST_LISTED, share * cells), deadline)
     if sparse is None:
         return replace(dense, why=f"{dense.why}, and most are possible")
-    why = f"{sparse.cost.kept:.2g} of all {format_entries(cells)}"
+    why = f"{format_percentage(sparse.cost.kept)} of {format_entries(cells)}"
     return replace(dense, kind="possible states", cost=sparse.cost, why=why, sparse=sparse)
 
 
@@ -238,8 +245,12 @@ def store_cells(structure: Structure) -> tuple[Kind, Cost, str]:
     cost = structure.tree.cost
     least = FACTORED_TABLE if cost.bytes < MUCH_MEMORY else FACTORED_IN_MUCH
     if cost.operations >= FACTORED_CELLS * OPERATIONS_PER_CELL and cost.largest_table >= least:
-        return "factors", structure.factored_cost, f"the largest has {format_entries(cost.largest_table)} joint states"
-    return "tables", cost, f"there are {format_entries(cells_of(structure.tree))}"
+        return (
+            "factors",
+            structure.factored_cost,
+            f"the largest clique has {format_entries(cost.largest_table)} joint states",
+        )
+    return "tables", cost, f"{format_entries(cells_of(structure.tree))} in all"
 
 
 def plan_sparsely(model: Any, lowered: Lowered, most_cells: float, deadline: float | None) -> SparsePlan | None:
@@ -312,3 +323,8 @@ def least_saving(num_cells: int, *, is_row: bool) -> int:
 def cut_cost(kept: int) -> int:
     """What laying out a cut takes, in cells of a run."""
     return CUT_LAYOUT + kept
+
+
+def should_store(num_tied: int) -> bool:
+    """Whether cliques that are kept as factors are stored to search for the first of the best states of tied nodes."""
+    return num_tied > MANY_TIED

@@ -107,11 +107,11 @@ class JunctionTree(Engine):
         found: Choice = derived["choice"]
         return found
 
-    def choose_for(self, model: Any, codes: dict[str, int]) -> Choice:
+    def choose_for(self, model: Any, codes: dict[str, int], num_rows: int | None = None) -> Choice:
         """The junction tree for one row of evidence, given by the codes of what it observes."""
         absent = frozenset(name for name in noisy_children(model) if codes.get(name) == 0)
-        limits = {"memory_limit": self.memory_limit, "deadline": self.deadline}
-        return choose(model, frozenset(codes), absent, **limits)  # type: ignore[arg-type]
+        limit, deadline = self.memory_limit, self.deadline
+        return choose(model, frozenset(codes), absent, num_rows=num_rows, memory_limit=limit, deadline=deadline)
 
     def cost(self, model: Any) -> Cost:
         """The cost of a run on the whole model, computed once."""
@@ -229,8 +229,9 @@ class JunctionTreePlan(EnginePlan):
         codes, noisy = np.stack(list(findings.codes.values()), axis=1), noisy_children(self.part)
         absent = codes[:, [name in noisy for name in findings.codes]] == 0
         first, kind = number_patterns(np.hstack([codes >= 0, absent]))
-        rows = [dict(zip(findings.codes, codes[row].tolist(), strict=True)) for row in first]
-        choices = [self.engine.choose_for(self.part, {n: code for n, code in row.items() if code >= 0}) for row in rows]
+        sharing = [None] if findings.is_single else np.bincount(kind).tolist()
+        rows = [codes_of_row(findings.row(row)) for row in first.tolist()]
+        choices = [self.engine.choose_for(self.part, row, count) for row, count in zip(rows, sharing, strict=True)]
         is_reduced = np.array([choice.is_reduced for choice in choices])
         order = np.argsort(kind, kind="stable")  # rows that observe the same variables share a clique tree
         return np.asarray(order[is_reduced[kind[order]]])

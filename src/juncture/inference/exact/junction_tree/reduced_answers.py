@@ -36,10 +36,11 @@ class ReducedAnswers(Answers):
         return self.rest.log_evidence
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
-        free = tuple(name for name in names if name not in self.observed)
-        values = self.rest.marginal(free) if free else np.ones(1)
         shape = [self.variables.variable(name).num_states for name in names]
-        table = np.zeros((1, *shape))
+        if self.log_evidence[0] == -np.inf:
+            return np.full((1, *shape), np.nan)
+        free = tuple(name for name in names if name not in self.observed)
+        values, table = self.rest.marginal(free) if free else np.ones(1), np.zeros((1, *shape))
         index = tuple(self.observed.get(name, slice(None)) for name in names)
         table[(slice(None), *index)] = values
         return table
