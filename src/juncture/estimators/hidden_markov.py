@@ -322,7 +322,7 @@ class GaussianHMM(HiddenMarkovEstimator):
     restarts
         The number of further random starts of EM; the best model is kept.
     tolerance, max_steps
-        EM ends when a step gains less than `tolerance` of the log-likelihood, or after `max_steps`.
+        EM ends when a step gains less than `tolerance` of what the log-likelihood rose, or after `max_steps`.
     decoder
         The states that `predict` gives: "viterbi" for the most probable path, or "posterior" for the most probable
         state of each step.

@@ -209,7 +209,7 @@ class GaussianMixture(ImputingMixture, LikelihoodMixture):
     prior
         A pseudo-count for each weight, or a `MixturePrior`; None for maximum likelihood.
     tol, max_iter
-        EM ends when a step gains less than `tol` of the log-likelihood, or after `max_iter` steps.
+        EM ends when a step gains less than `tol` of what the log-likelihood rose, or after `max_iter` steps.
     n_init
         The number of starts, of which the best is kept.
     init_params
@@ -512,6 +512,11 @@ class MixedMixture(LikelihoodMixture):
             if known is not None:
                 cells[:, column] = np.array(known, object)[rows[:, column].astype(np.int64)]
         return cells
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
 
 
 def is_text(column: np.ndarray) -> bool:

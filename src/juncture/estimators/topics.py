@@ -38,7 +38,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     topic_word_prior
         A pseudo-count for each word of each topic; None is 1 / n_components.
     tolerance, max_steps
-        EM ends when a step gains less than `tolerance` of the bound, or after `max_steps`.
+        EM ends when a step gains less than `tolerance` of what the bound rose, or after `max_steps`.
     random_state
         The seed of the random start.
 
