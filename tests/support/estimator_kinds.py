@@ -6,12 +6,14 @@ What a class can do is not written here: laws derive it from its tags, its metho
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 import sklearn.base
+from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.utils import get_tags
 
 from juncture import estimators
@@ -28,14 +30,14 @@ WIDE = RNG.normal(size=(NUM_ROWS, 2)) @ RNG.normal(size=(2, 6)) + 0.5 * RNG.norm
 
 @dataclass(frozen=True, eq=False)
 class EstimatorKind:
-    """A class, rows for it, settings with which it ends soon, and two values of one of its parameters."""
+    """A class, two values of one of its parameters, rows for it, and settings."""
 
     name: str
     parameter: str
     values: tuple[Any, ...]
-    X: np.ndarray = field(default_factory=NUMBERS.copy)
-    quick: Mapping[str, Any] = field(default_factory=dict)
-    learnable: Mapping[str, Any] = field(default_factory=dict)  # settings with which there is something to learn
+    rows: np.ndarray = field(default_factory=NUMBERS.copy)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # it ends soon, and there is something to learn
+    beside: Mapping[str, Any] = field(default_factory=dict)  # what the parameter needs to be set beside it
 
     @property
     def kind(self) -> Any:
@@ -44,14 +46,14 @@ class EstimatorKind:
 
     def build(self, **settings: Any) -> Any:
         """An estimator that ends soon."""
-        return self.kind(**{**self.quick, **self.learnable, **settings})
+        return self.kind(**{**self.settings, **settings})
 
     @property
     def tags(self) -> Any:
         return get_tags(self.build())
 
     @property
-    def y(self) -> np.ndarray | None:
+    def targets(self) -> np.ndarray | None:
         """Classes or numbers, where the class needs them."""
         if not self.tags.target_tags.required:
             return None
@@ -76,17 +78,27 @@ class EstimatorKind:
 
     @property
     def is_of_real_columns(self) -> bool:
-        """Whether the rows are measurements, which may be in any unit; counts and symbols may not."""
-        return bool((self.X != np.round(self.X)).any())
+        """Whether the rows are measurements, in some unit; counts, symbols, and zeros and ones have none."""
+        return bool((self.rows != np.round(self.rows)).any()) and not hasattr(self.build(), "binarize")
 
-    def fit(self, X: Any = None, **settings: Any) -> Any:
+    @property
+    def weights_are_rows(self) -> bool:
+        """Whether a row has a weight of its own."""
+        return "sample_weight" in inspect.signature(self.kind.fit).parameters and not self.is_of_steps
+
+    @property
+    def cv(self) -> Any:
+        """How to cut the rows for cross-validation: steps stay in order."""
+        return TimeSeriesSplit(2) if self.is_of_steps else KFold(3, shuffle=True, random_state=0)
+
+    def fit(self, rows: Any = None, **settings: Any) -> Any:
         """A fitted estimator."""
-        return self.build(**settings).fit(self.X if X is None else X, self.y)
+        return self.build(**settings).fit(self.rows if rows is None else rows, self.targets)
 
-    def answers(self, fitted: Any, X: Any = None) -> dict[str, np.ndarray]:
-        """What a fitted estimator says of rows, by method."""
-        table = self.X if X is None else X
-        return {verb: np.asarray(getattr(fitted, verb)(table)) for verb in ANSWERS if hasattr(fitted, verb)}
+    def frame(self, library: str = "pandas") -> Any:
+        """The rows with names."""
+        names = [f"column {number}" for number in range(self.rows.shape[1])]
+        return pytest.importorskip(library).DataFrame(dict(zip(names, self.rows.T, strict=True)))
 
     def __repr__(self) -> str:
         return self.name
@@ -97,30 +109,40 @@ STEPS = {"max_steps": 20}
 TREES = {"n_estimators": 5}
 
 KINDS = [
-    EstimatorKind("BayesianGaussianMixture", "n_components", (1, 3), learnable={"n_components": 3}),
-    EstimatorKind("BayesianLinearRegression", "precision", (0.1, 10.0), learnable={"noise_precision": None}),
+    EstimatorKind("BayesianGaussianMixture", "n_components", (1, 3), settings={"n_components": 3}),
+    EstimatorKind("BayesianLinearRegression", "noise_precision", (0.1, 1.0), beside={"precision": 1.0}),
     EstimatorKind("BayesianNetworkClassifier", "prior", (0.1, 1.0)),
-    EstimatorKind("BernoulliMixture", "n_components", (1, 2), learnable={"n_components": 2}),
-    EstimatorKind("CategoricalHMM", "states", (1, 2), SYMBOLS, STEPS, {"prior": 1.0}),
+    EstimatorKind("BernoulliMixture", "n_components", (1, 2), settings={"n_components": 2}),
+    EstimatorKind("CategoricalHMM", "states", (1, 2), SYMBOLS, {**STEPS, "prior": 1.0}),
     EstimatorKind("DecisionTree", "max_depth", (1, 3)),
     EstimatorKind("ExponentialFamilyClassifier", "tied", (False, True)),
-    EstimatorKind("FactorAnalysis", "n_components", (1, 2), WIDE, {}, {"n_components": 2}),
-    EstimatorKind("GaussianHMM", "states", (1, 2), quick=STEPS),
-    EstimatorKind("GaussianMixture", "n_components", (1, 3), learnable={"n_components": 3}),
+    EstimatorKind("FactorAnalysis", "n_components", (1, 2), WIDE, {"n_components": 2}),
+    EstimatorKind("GaussianHMM", "states", (1, 2), settings=STEPS),
+    EstimatorKind("GaussianMixture", "n_components", (1, 3), settings={"n_components": 3}),
     EstimatorKind("GeneralizedLinearModel", "link", (None, "identity")),
-    EstimatorKind("LatentDirichletAllocation", "n_components", (2, 3), COUNTS, {"max_steps": 20}, {"n_components": 2}),
+    EstimatorKind("LatentDirichletAllocation", "n_components", (2, 3), COUNTS, {**STEPS, "n_components": 2}),
     EstimatorKind("LinearDiscriminantAnalysis", "covariance", ("full", "diagonal")),
     EstimatorKind("LogisticRegression", "penalty", ("l1", "l2")),
-    EstimatorKind("MixedMixture", "n_components", (1, 3), learnable={"n_components": 3}),
-    EstimatorKind("MixtureHMM", "states", (1, 2), quick=STEPS),
+    EstimatorKind("MixedMixture", "n_components", (1, 3), settings={"n_components": 3}),
+    EstimatorKind("MixtureHMM", "states", (1, 2), settings={**STEPS, "covariance": "tied"}),
     EstimatorKind("NaiveBayes", "alpha", (0.5, 1.0)),
-    EstimatorKind("Perceptron", "method", ("stochastic", "batch"), quick={"max_iter": 30}),
-    EstimatorKind("ProbabilisticPCA", "n_components", (1, 2), WIDE, {}, {"n_components": 2}),
+    EstimatorKind("Perceptron", "method", ("stochastic", "batch"), settings={"max_iter": 30}),
+    EstimatorKind("ProbabilisticPCA", "n_components", (1, 2), WIDE, {"n_components": 2}),
     EstimatorKind("QuadraticDiscriminantAnalysis", "covariance", ("full", "diagonal")),
-    EstimatorKind("RandomForest", "max_depth", (1, 3), quick=TREES),
-    EstimatorKind("RegressionForest", "max_depth", (1, 3), quick=TREES),
+    EstimatorKind("RandomForest", "max_depth", (1, 3), settings=TREES),
+    EstimatorKind("RegressionForest", "max_depth", (1, 3), settings=TREES),
     EstimatorKind("RegressionTree", "max_depth", (1, 3)),
-    EstimatorKind("RestrictedBoltzmannMachine", "n_components", (2, 3), quick={"n_iter": 2}, learnable={"n_components": 2}),
+    EstimatorKind("RestrictedBoltzmannMachine", "n_components", (2, 3), settings={"n_iter": 2, "n_components": 2}),
     EstimatorKind("TreeAugmentedNaiveBayes", "prior", (0.1, 1.0)),
 ]  # fmt: skip
 BY_NAME = {each.name: each for each in KINDS}
+
+
+def answers(fitted: Any, rows: Any) -> dict[str, np.ndarray]:
+    """What a fitted estimator says of rows, by method."""
+    return {verb: np.asarray(getattr(fitted, verb)(rows)) for verb in ANSWERS if hasattr(fitted, verb)}
+
+
+def over(keep: Callable[[EstimatorKind], bool] = lambda each: True) -> Any:
+    """Parametrise a test by the kinds of which something holds."""
+    return pytest.mark.parametrize("kind", [each for each in KINDS if keep(each)], ids=str)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.base.checks import check_array, check_count
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
-from juncture.estimators.reading import draw_seed, row_weights, validate_table
+from juncture.estimators.reading import draw_seed, row_weights, validate_table, weighted_mean
 from juncture.latent.factor_analysis import model as factors
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.learning.conditionals.softmax import standardization
@@ -97,9 +97,9 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         return np.asarray(log_prob(self.model_, self._rows(X)))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean of `score_samples`."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean of `score_samples`, weighted if there are weights."""
+        return weighted_mean(self.score_samples(X), sample_weight)
 
     def get_covariance(self) -> np.ndarray:
         """The covariance of a row, (column, column)."""

@@ -151,6 +151,7 @@ def test_a_known_model_is_found_again():
     assert fitted.log_likelihood > jt.log_prob(truth, sequence)
 
 
+@pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
 def test_states_far_from_zero_lose_no_digits():
     """The same data shifted by 1e6 give the same noises: statistics are those of what the model leaves over."""
     rng = np.random.default_rng(5)
