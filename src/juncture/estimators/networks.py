@@ -245,7 +245,8 @@ class TreeAugmentedNaiveBayes(BayesianNetworkClassifier):
     target, method, variables, discretize, random_state
         As in `BayesianNetworkClassifier`.
     tree_score
-        The score of the tree, as in `jt.TreeAugmented`; "bic" leaves out edges that cost more than they gain.
+        The score of the tree, as in `jt.TreeAugmented`. The default, "aic", leaves out edges that cost more parameters
+        than they gain: with few rows it is naive Bayes. "log-likelihood" joins all columns, as Friedman's TAN does.
 
     Examples
     --------
@@ -263,7 +264,7 @@ class TreeAugmentedNaiveBayes(BayesianNetworkClassifier):
     variables: Any = None
     discretize: Any = 5
     random_state: Any = 0
-    tree_score: Any = "log-likelihood"
+    tree_score: Any = "aic"
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         return learn_structure(data, TreeAugmented(target=target, score=self.tree_score))
