@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
@@ -156,7 +156,11 @@ def test_a_representation_says_what_was_set(kind):
 def test_every_class_is_in_the_registry():
     from juncture import estimators
 
+    classes = {
+        name for name, each in vars(estimators).items() if isinstance(each, type) and issubclass(each, BaseEstimator)
+    }
     assert [each.name for each in KINDS] == list(estimators.__all__)
+    assert classes == set(estimators.__all__)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
         assert all(answers(each.fit(), each.rows) for each in KINDS)

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from juncture.base.checks import check_array, check_count
+from juncture.data.rows import default_names
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
-from juncture.estimators.reading import draw_seed, row_weights, validate_table, weighted_mean
+from juncture.estimators.reading import check_seen, draw_seed, row_weights, validate_table, weighted_mean
 from juncture.latent.factor_analysis import model as factors
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.learning.conditionals.softmax import standardization
@@ -58,6 +59,8 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         number = self._default(rows, weights) if self.n_components is None else self.n_components
         if check_count(number, "n_components", least=1) > columns:
             raise InvalidData(f"n_components={number} is more than the {columns} columns of X")
+        counted = rows if weights is None else rows[weights > 0]
+        check_seen(counted, list(getattr(self, "feature_names_in_", default_names(columns))))
         self.fit_ = self._learn(self.kind.standard(columns, number), rows, weights)
         self.model_ = self.fit_.model.canonical()
         self.mean_, self.components_ = self.model_.mean, self.model_.loadings.T

@@ -146,6 +146,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if len(column) != table.num_rows:
             raise InvalidData(f"y has {len(column)} rows, X has {table.num_rows}: they must be as many")
         features = [name for name in table.cells if name != target]
+        if not features:
+            raise InvalidData("X has no columns: give at least 1")
         if has_names(X):
             self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
         rows = Table(table.cells | {target: column}, table.num_rows, table.files)

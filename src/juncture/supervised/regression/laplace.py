@@ -99,7 +99,7 @@ class LaplaceLogistic(Value):
 
     def _average_draws(self, features: np.ndarray, draws: int, rng: Any) -> np.ndarray:
         shape = self.mode.coefficients.shape
-        triangle = np.linalg.qr(self.root.T, mode="r")  # of the covariance: unlike the root, it has no turn of its own
+        triangle: np.ndarray = np.linalg.qr(self.root.T, mode="r")  # of the covariance: unlike the root, it has no turn of its own
         triangle = triangle * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)[:, None]
         noise = as_generator(rng).standard_normal((draws, len(triangle))) @ triangle
         drawn = self.mode.coefficients + noise.reshape(draws, *shape)

@@ -176,7 +176,7 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
         raise InvalidData(f"y has numbers beyond {LARGEST:g}, whose squares overflow: rescale it")
     center = float(np.average(target, weights=heavy[kept])) if is_real else 0.0
     deviation = float(np.sqrt(np.average((target - center) ** 2, weights=heavy[kept]))) if is_real else 0.0
-    unit = 2.0 ** np.round(np.log2(deviation)) if deviation > 0 else 1.0
+    unit = float(2.0 ** np.round(np.log2(deviation))) if deviation > 0 else 1.0
     ranked = [rank(each, variable) for each, variable in zip(encode_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
     values = tuple(found for _, found in ranked)
