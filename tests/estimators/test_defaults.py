@@ -28,7 +28,7 @@ FEW = 20
 
 def discrete():
     """Naive Bayes over intervals, which are those of a network's default."""
-    bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile")
     return make_pipeline(bins, naive_bayes.CategoricalNB(min_categories=5))
 
 
@@ -68,6 +68,7 @@ def losses(model, rows, targets, kind):
 def learn_theirs(name, rows, targets):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FutureWarning)  # of how quantiles are taken
         warnings.simplefilter("ignore", UserWarning)  # bins that are empty, columns that depend on others
         warnings.simplefilter("ignore", RuntimeWarning)
         try:

@@ -99,8 +99,8 @@ class LaplaceLogistic(Value):
 
     def _average_draws(self, features: np.ndarray, draws: int, rng: Any) -> np.ndarray:
         shape = self.mode.coefficients.shape
-        triangle: np.ndarray = np.linalg.qr(self.root.T, mode="r")  # of the covariance: unlike the root, it has no turn of its own
-        triangle = triangle * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)[:, None]
+        turned = np.asarray(np.linalg.qr(self.root.T, mode="r"))
+        triangle = turned * np.where(np.diagonal(turned) < 0, -1.0, 1.0)[:, None]  # which the covariance determines
         noise = as_generator(rng).standard_normal((draws, len(triangle))) @ triangle
         drawn = self.mode.coefficients + noise.reshape(draws, *shape)
 
