@@ -34,7 +34,9 @@ class Listed:
 def test_it_stops_when_the_gain_is_small_relative_to_the_objective():
     state, trace = iterate(Listed([-1000.0, -500.0, -499.0, -498.99999]), tolerance=1e-6)
     assert state == 3
-    assert trace == Trace((-1000.0, -500.0, -499.0, -498.99999), True, "the gain fell below 1e-06 of the objective")
+    assert trace == Trace(
+        (-1000.0, -500.0, -499.0, -498.99999), True, "the gain fell below 1e-06 of the objective's rise"
+    )
     assert trace.num_steps == 3
 
 

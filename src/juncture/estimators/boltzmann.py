@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.options import as_generator
 from juncture.errors import InvalidData
-from juncture.estimators.reading import draw_seed, row_weights, validate_table
+from juncture.estimators.reading import draw_seed, row_weights, validate_table, weighted_mean
 from juncture.latent.boltzmann import model as machines
 from juncture.latent.boltzmann.fit import gradient_steps
 from juncture.latent.boltzmann.infer import gibbs_step
@@ -148,9 +148,9 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self)
         return np.asarray(log_prob(self.model_, self._rows(X), log_partition=self.log_partition_))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean of `score_samples`."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean of `score_samples`, weighted if there are weights."""
+        return weighted_mean(self.score_samples(X), sample_weight)
 
     def _begin(self, rows: np.ndarray, seed: int) -> None:
         """The first machine, with small random weights."""

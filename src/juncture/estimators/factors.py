@@ -10,10 +10,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from juncture.base.checks import check_array, check_count
+from juncture.data.rows import default_names
+from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData
-from juncture.estimators.reading import draw_seed, row_weights, validate_table
+from juncture.estimators.reading import check_seen, draw_seed, row_weights, validate_table, weighted_mean
 from juncture.latent.factor_analysis import model as factors
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs
+from juncture.learning.conditionals.softmax import standardization
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.verbs import fit, infer, log_prob, sample
 
@@ -49,13 +52,15 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         The estimator itself.
         """
         rows = self._rows(X, reset=True)
-        weights = row_weights(sample_weight, X)
+        weights = as_weights(row_weights(sample_weight, X), len(rows))
         columns = rows.shape[1]
         if len(rows) < 2:
             raise InvalidData(f"factors are learned from at least 2 rows; X has n_samples = {len(rows)}")
-        number = self._default(columns) if self.n_components is None else self.n_components
+        number = self._default(rows, weights) if self.n_components is None else self.n_components
         if check_count(number, "n_components", least=1) > columns:
             raise InvalidData(f"n_components={number} is more than the {columns} columns of X")
+        counted = rows if weights is None else rows[weights > 0]
+        check_seen(counted, list(getattr(self, "feature_names_in_", default_names(columns))))
         self.fit_ = self._learn(self.kind.standard(columns, number), rows, weights)
         self.model_ = self.fit_.model.canonical()
         self.mean_, self.components_ = self.model_.mean, self.model_.loadings.T
@@ -63,9 +68,9 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.n_iter_ = max(1, self.fit_.trace.num_steps)
         return self
 
-    @staticmethod
-    def _default(columns: int) -> int:
+    def _default(self, rows: np.ndarray, weights: np.ndarray | None) -> int:
         """The largest number of factors that a covariance determines (Ledermann's bound), at least 1."""
+        columns = rows.shape[1]
         return max(1, int((2 * columns + 1 - np.sqrt(8 * columns + 1)) / 2))
 
     def _learn(self, model: Any, rows: np.ndarray, weights: np.ndarray | None) -> Any:
@@ -95,9 +100,9 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         return np.asarray(log_prob(self.model_, self._rows(X)))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean of `score_samples`."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean of `score_samples`, weighted if there are weights."""
+        return weighted_mean(self.score_samples(X), sample_weight)
 
     def get_covariance(self) -> np.ndarray:
         """The covariance of a row, (column, column)."""
@@ -135,13 +140,13 @@ class FactorAnalysis(FactorEstimator):
     Parameters
     ----------
     n_components
-        The number of factors; None is the largest that a covariance determines (Ledermann's bound).
+        The number of factors; None, the default, is the largest that a covariance determines (Ledermann's bound).
     prior
         An `InverseGamma` for the variances of the noise; None for none.
     restarts
         The number of further random starts of EM; the best model is kept.
     tolerance, max_steps
-        EM ends when a step gains less than `tolerance` of the log-likelihood, or after `max_steps`.
+        EM ends when a step gains less than `tolerance` of what the log-likelihood rose, or after `max_steps`.
     random_state
         The seed of random starts.
 
@@ -179,13 +184,14 @@ class ProbabilisticPCA(FactorEstimator):
     Parameters
     ----------
     n_components
-        The number of factors; None is the largest that a covariance determines (Ledermann's bound).
+        The number of factors; None, the default, is the largest that a covariance determines (Ledermann's bound), and
+        fewer than the directions in which rows differ, so that some variance is left for the noise.
     prior
         An `InverseGamma` for the variance of the noise; None for none.
     restarts
         The number of further random starts of EM; the best model is kept.
     tolerance, max_steps
-        EM ends when a step gains less than `tolerance` of the log-likelihood, or after `max_steps`.
+        EM ends when a step gains less than `tolerance` of what the log-likelihood rose, or after `max_steps`.
     random_state
         The seed of random starts.
 
@@ -212,6 +218,13 @@ class ProbabilisticPCA(FactorEstimator):
     """
 
     kind: ClassVar[type[factors.LinearFactors]] = factors.ProbabilisticPCA
+
+    def _default(self, rows: np.ndarray, weights: np.ndarray | None) -> int:
+        """Fewer than the directions in which rows differ: with as many there is no variance left for the noise."""
+        seen = np.nan_to_num(rows if weights is None else rows[weights > 0])
+        center, deviations = standardization(seen, np.ones(len(seen)))
+        rank = int(np.linalg.matrix_rank((seen - center) / deviations)) if len(seen) else 0
+        return max(1, min(super()._default(rows, weights), rank - 1))
 
     def _learn(self, model: Any, rows: np.ndarray, weights: np.ndarray | None) -> Any:
         if self.prior is None and not np.isnan(rows).any() and model.num_factors < model.num_columns:

@@ -150,9 +150,13 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _log_joint(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_question(X)
         check_cells(self.model_.densities, rows)
         return self.model_._log_joint(rows)
+
+    def _read_question(self, X: Any) -> Any:
+        """The cells of rows whose class is asked for."""
+        return self._read(X, reset=False)
 
     def _estimation(self) -> Estimation:
         return Estimation(1.0, self.priors, self.estimate)
@@ -255,7 +259,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     estimate
         "point"; the parameters of a shared covariance cannot be integrated out in closed form.
     tol, max_iter
-        EM, for missing labels or cells, ends when a step gains less than `tol` of the objective, or after this many.
+        EM, for missing labels or cells, ends when a step gains less than `tol` of what the objective rose, or after
+        this many.
 
     Attributes
     ----------

@@ -239,19 +239,21 @@ class CategoricalHMM(HiddenMarkovEstimator):
     symbols: Any = None
 
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
-        columns = [self._symbols(column) for column in rows.T]
+        names = getattr(self, "feature_names_in_", default_names(rows.shape[1]))
+        columns = [self._symbols(column, str(name)) for column, name in zip(rows.T, names, strict=True)]
         parts = [
             CategoricalEmissions(np.full((num_states, len(labels)), 1.0 / len(labels)), labels) for labels in columns
         ]
         return parts[0] if len(parts) == 1 else IndependentEmissions(parts)
 
-    def _symbols(self, column: np.ndarray) -> tuple[Any, ...]:
+    def _symbols(self, column: np.ndarray, name: str) -> tuple[Any, ...]:
         if self.symbols is not None:
             return as_variable("symbol", self.symbols).labels
         found = find_labels(column)
         if not found:
             raise InvalidData(
-                "no symbol is observed in a column of X: leave it out, or say which there are in symbols="
+                f"the column {name!r} has no observed cell to learn from: leave it out, or say which symbols there are"
+                " in symbols="
             )
         return tuple(found)
 
@@ -322,7 +324,7 @@ class GaussianHMM(HiddenMarkovEstimator):
     restarts
         The number of further random starts of EM; the best model is kept.
     tolerance, max_steps
-        EM ends when a step gains less than `tolerance` of the log-likelihood, or after `max_steps`.
+        EM ends when a step gains less than `tolerance` of what the log-likelihood rose, or after `max_steps`.
     decoder
         The states that `predict` gives: "viterbi" for the most probable path, or "posterior" for the most probable
         state of each step.

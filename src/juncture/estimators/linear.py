@@ -202,7 +202,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    {options}
+    penalty
+        `jt.L2(strength)` or `jt.L1(strength)`, of the coefficients of standardised columns, so that it is the same in
+        all units; `coef_` is in the units given. "l2", the default, and "l1" have the strength 1: the default prior of
+        a coefficient has the deviation 1, one unit of log-odds for a standard deviation of its column, and keeps
+        coefficients finite where a hyperplane separates the classes. None is maximum likelihood, which refuses such
+        classes.
     class_weight
         By what the weights of rows are multiplied: a mapping from classes, of which those left out have 1, or
         "balanced", which gives all classes the same total.
@@ -255,8 +260,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, labels = validate_table(self, X, y=y, dtype=np.float64)
         check_classification_targets(label_array(class_column(labels, "y").levels.labels))
         weights = weigh_classes(self.class_weight, labels, read_weights(row_weights(sample_weight, X), len(table)))
-        options = options_of(self, LogisticOptions, method=options_of(self, Newton))
-        self.fit_ = fit_logistic(logistic.LogisticRegression, table, labels, weights=weights, options=options)
+        self.fit_ = fit_logistic(
+            table, labels, penalty=kind, weights=weights, standardize=True, tolerance=self.tol, max_steps=self.max_iter
+        )
         self.model_ = self.fit_.model
         self.classes_ = label_array(self.model_.classes)
         self.n_iter_ = self.fit_.trace.num_steps
@@ -326,6 +332,9 @@ def weigh_classes(class_weight: Any, labels: Any, weights: np.ndarray) -> np.nda
 class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron: each misclassified row adds η t (1, x) to the weights, until none is left.
 
+    Columns are first divided by their largest absolute number, so that the rule takes the same steps in all units;
+    those of 0 and 1, or -1 and 1, stay as they are. `coef_` is in the units given.
+
     scikit-learn's class of this name shuffles, stops when the loss no longer falls, and keeps no history; this one ends
     when all rows are right, counts its updates for the bound (R/γ)², and has a batch mode and a margin.
 
@@ -334,9 +343,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     method
         "stochastic", a step at each misclassified row, or "batch", a step along all of them.
     margin
-        A row counts as misclassified unless t a(x) is above this.
+        A row counts as misclassified unless t a(x) is above this; the default, 0, asks for the right side only.
     learning_rate
-        η.
+        η; without a margin all rates classify alike, as they only scale the weights.
     max_iter
         The most passes over the rows; classes that are not separable never end before.
     shuffle
@@ -393,11 +402,14 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidData(f"a perceptron needs at least 2 classes; y has only one class, {self.classes_[0]!r}")
-        lifted = np.column_stack([np.ones(len(rows)), rows])
+        counted = np.ones(len(rows), bool) if weights is None else weights > 0
+        largest = np.abs(rows[counted]).max(axis=0, initial=0.0)
+        units = np.where(largest > 0, largest, 1.0)
+        lifted = np.column_stack([np.ones(len(rows)), rows / units])
         sides = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         runs = [self._learn(lifted, codes == code, weights) for code in sides]
         warn_not_converged(max((run.errors for run in runs), key=lambda errors: errors[-1]))
-        self.coef_ = np.array([run.weights[1:] for run in runs])
+        self.coef_ = np.array([run.weights[1:] for run in runs]) / units
         self.intercept_ = np.array([run.weights[0] for run in runs])
         self.errors_ = [run.errors for run in runs]
         self.num_updates_ = np.array([sum(run.errors) for run in runs])

@@ -25,7 +25,7 @@ from juncture.data.rows import default_names
 from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, Unsupported
-from juncture.estimators.reading import check_seen, draw_seed, row_weights, validate_table
+from juncture.estimators.reading import check_seen, draw_seed, row_weights, validate_table, weighted_mean
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.discrete.bernoulli import Bernoulli
@@ -79,9 +79,9 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X)
         return np.asarray(log_prob(self.model_, rows))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean of log p(row)."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean of log p(row), weighted if there are weights."""
+        return weighted_mean(self.score_samples(X), sample_weight)
 
     def code_length(self, X: Any) -> np.ndarray:
         """-log₂ p(row): bits for each row."""
@@ -209,7 +209,7 @@ class GaussianMixture(ImputingMixture, LikelihoodMixture):
     prior
         A pseudo-count for each weight, or a `MixturePrior`; None for maximum likelihood.
     tol, max_iter
-        EM ends when a step gains less than `tol` of the log-likelihood, or after `max_iter` steps.
+        EM ends when a step gains less than `tol` of what the log-likelihood rose, or after `max_iter` steps.
     n_init
         The number of starts, of which the best is kept.
     init_params
@@ -512,6 +512,11 @@ class MixedMixture(LikelihoodMixture):
             if known is not None:
                 cells[:, column] = np.array(known, object)[rows[:, column].astype(np.int64)]
         return cells
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
 
 
 def is_text(column: np.ndarray) -> bool:

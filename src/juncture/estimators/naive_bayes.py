@@ -42,8 +42,9 @@ AUTO = "auto"
 class NaiveBayes(GenerativeEstimator):
     """Naive Bayes with a family for each column; missing cells, missing labels, weights, text and sparse counts.
 
-    Columns of a frame may be left out in `predict`, and a category that no row of `fit` had is taken as missing, with a
-    warning. `BayesianNetworkClassifier` is naive Bayes over intervals of numbers.
+    Columns of a frame may be left out in `predict`. A category that no row of `fit` had is taken as missing, with a
+    warning, and so is another number in a column that "auto" took for Bernoulli. `BayesianNetworkClassifier` is naive
+    Bayes over intervals of numbers.
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ class NaiveBayes(GenerativeEstimator):
     target
         The column of `X` that is the class, where `y` is not given.
     tol, max_iter
-        EM, for rows without a label, ends when a step gains less than `tol` of the objective, or after this many steps.
+        EM, for rows without a label, ends when a step gains less than `tol` of what the objective rose, or after this
+        many steps.
 
     Attributes
     ----------
@@ -117,6 +119,16 @@ class NaiveBayes(GenerativeEstimator):
             check_seen(rows, names)
             self._adopt_numbers(rows, names)
         return rows
+
+    def _read_question(self, X: Any) -> Any:
+        """The cells; another number in a column that was guessed to be of zeros and ones is a hole, and counted."""
+        rows, guessed = super()._read_question(X), self._columns.guessed
+        if not guessed or sp.issparse(rows):
+            return rows
+        odd = ~(np.isnan(rows) | (rows == 0) | (rows == 1)) & np.isin(list(self._columns.families), guessed)
+        counts = zip(self._columns.families, odd.sum(axis=0).tolist(), strict=True)
+        warn_unseen({name: count for name, count in counts if count})
+        return np.where(odd, np.nan, rows)
 
     def _read_sparse(self, X: Any, *, reset: bool) -> Any:
         rows = validate_table(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
@@ -176,10 +188,13 @@ class NaiveBayes(GenerativeEstimator):
             name: guesses[index] if is_auto(each) else as_column_family(each)
             for index, (name, each) in enumerate((name, given.get(name, AUTO)) for name in names)
         }
-        self._adopt_columns(families, {name: Variable(name) for name in names})
+        guessed = [name for name in names if is_auto(given.get(name, AUTO)) and families[name].name == "bernoulli"]
+        self._adopt_columns(families, {name: Variable(name) for name in names}, guessed)
 
-    def _adopt_columns(self, families: dict[str, ColumnFamily], variables: dict[str, Variable]) -> None:
-        self._columns = CellColumns(families, variables)
+    def _adopt_columns(
+        self, families: dict[str, ColumnFamily], variables: dict[str, Variable], guessed: Iterable[str] = ()
+    ) -> None:
+        self._columns = CellColumns(families, variables, guessed)
         self.families_ = {name: str(family) for name, family in families.items()}
 
     def _densities(self, rows: Any, num_classes: int) -> Emissions:
@@ -194,13 +209,16 @@ class NaiveBayes(GenerativeEstimator):
 
 
 class CellColumns(Value):
-    """The families of columns by name, and the variables by which their cells are read."""
+    """The families of columns by name, the variables by which their cells are read, and what was guessed Bernoulli."""
 
     families: dict[str, ColumnFamily]
     reading: Reading
+    guessed: tuple[str, ...]
 
-    def __init__(self, families: Mapping[str, ColumnFamily], variables: Mapping[str, Variable]) -> None:
-        self._set(families=dict(families), reading=Reading(variables))
+    def __init__(
+        self, families: Mapping[str, ColumnFamily], variables: Mapping[str, Variable], guessed: Iterable[str] = ()
+    ) -> None:
+        self._set(families=dict(families), reading=Reading(variables), guessed=tuple(guessed))
 
     @property
     def is_coded(self) -> bool:
@@ -229,13 +247,15 @@ def find_columns(table: Table, given: Mapping[str, Any]) -> CellColumns:
     other numbers are Gaussian.
     """
     data = Dataset(table)
-    families, variables = {}, {}
+    families, variables, guessed = {}, {}, []
     for name in table.cells:
         variable, wanted = data.variable(name), given.get(name, AUTO)
         if isinstance(wanted, Variable):
             family, variable = ColumnFamily("categorical"), Variable(name, wanted.labels)
         elif is_auto(wanted):
             family = guess_family(data, name, is_declared=table.column(name).is_declared)
+            if family.name == "bernoulli":
+                guessed.append(name)
         else:
             family = as_column_family(wanted)
         if family.is_coded:
@@ -244,7 +264,7 @@ def find_columns(table: Table, given: Mapping[str, Any]) -> CellColumns:
         else:
             variable = Variable(name)
         families[name], variables[name] = family, variable
-    return CellColumns(families, variables)
+    return CellColumns(families, variables, guessed)
 
 
 def is_auto(given: Any) -> bool:

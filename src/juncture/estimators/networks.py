@@ -146,6 +146,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if len(column) != table.num_rows:
             raise InvalidData(f"y has {len(column)} rows, X has {table.num_rows}: they must be as many")
         features = [name for name in table.cells if name != target]
+        if not features:
+            raise InvalidData("X has no columns: give at least 1")
         if has_names(X):
             self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
         rows = Table(table.cells | {target: column}, table.num_rows, table.files)
@@ -245,7 +247,8 @@ class TreeAugmentedNaiveBayes(BayesianNetworkClassifier):
     target, method, variables, discretize, random_state
         As in `BayesianNetworkClassifier`.
     tree_score
-        The score of the tree, as in `jt.TreeAugmented`; "bic" leaves out edges that cost more than they gain.
+        The score of the tree, as in `jt.TreeAugmented`. The default, "aic", leaves out edges that cost more parameters
+        than they gain: with few rows it is naive Bayes. "log-likelihood" joins all columns, as Friedman's TAN does.
 
     Examples
     --------
@@ -263,7 +266,7 @@ class TreeAugmentedNaiveBayes(BayesianNetworkClassifier):
     variables: Any = None
     discretize: Any = 5
     random_state: Any = 0
-    tree_score: Any = "log-likelihood"
+    tree_score: Any = "aic"
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         return learn_structure(data, TreeAugmented(target=target, score=self.tree_score))

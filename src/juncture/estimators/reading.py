@@ -26,6 +26,7 @@ from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.foreign import open_frame
 from juncture.data.tables.labels import label_array, sorting_key
 from juncture.data.tables.table import Table, as_column
+from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.variables import Variable
 
@@ -196,6 +197,11 @@ def draw_seed(random_state: Any) -> int:
         raise InvalidData(
             f"random_state must be None, a whole number from 0 to 2**32 - 1 or a RandomState; got {shown(random_state)}"
         ) from error
+
+
+def weighted_mean(values: np.ndarray, sample_weight: Any) -> float:
+    """The mean of one number a row."""
+    return float(np.average(values, weights=as_weights(sample_weight, len(values))))
 
 
 def accuracy(column: Column, variable: Variable, predicted: np.ndarray, sample_weight: Any) -> float:

@@ -38,7 +38,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     topic_word_prior
         A pseudo-count for each word of each topic; None is 1 / n_components.
     tolerance, max_steps
-        EM ends when a step gains less than `tolerance` of the bound, or after `max_steps`.
+        EM ends when a step gains less than `tolerance` of what the bound rose, or after `max_steps`.
     random_state
         The seed of the random start.
 
@@ -119,9 +119,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         shares, state = self._infer(X)
         return shares.bounds(state)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The lower bound of the log-likelihood, the sum of `score_samples` as in scikit-learn."""
-        return float(self.score_samples(X).sum())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The lower bound of the log-likelihood, the sum of `score_samples` as in scikit-learn, times the weights."""
+        bounds = self.score_samples(X)
+        weights = as_weights(sample_weight, len(bounds))
+        return float(bounds.sum() if weights is None else bounds @ weights)
 
     def perplexity(self, X: Any) -> float:
         """exp(-score / number of words): an upper bound of the perplexity."""

@@ -86,7 +86,8 @@ def iterate(
     Parameters
     ----------
     algorithm
-        An `Iteration`, which converges when a step moves its objective by less than `tolerance` relative to its size;
+        An `Iteration`, which converges when a step moves its objective by less than `tolerance` relative to its rise
+        since the start, or to 1: in other units of the data a log-likelihood has another size, but rises as much;
         or a `FixedPoint`, which converges when the change of a step is less than `tolerance`.
     tolerance, max_steps
         When to end.
@@ -123,7 +124,7 @@ class ObjectiveMeasure:
 
     algorithm: Any
     is_monotone: bool
-    reason: ClassVar[str] = "the gain fell below {:g} of the objective"
+    reason: ClassVar[str] = "the gain fell below {:g} of the objective's rise"
 
     def first(self, state: Any) -> float:
         return float(self.algorithm.objective(state))
@@ -135,8 +136,9 @@ class ObjectiveMeasure:
         return value
 
     def is_small(self, values: list[float], tolerance: float) -> bool:
-        gain = values[-1] - values[-2]
-        return (gain if self.is_monotone else abs(gain)) <= tolerance * max(1.0, abs(values[-1]))
+        gain, rise = values[-1] - values[-2], values[-1] - values[0]
+        size = abs(rise) if math.isfinite(rise) else abs(values[-1])
+        return (gain if self.is_monotone else abs(gain)) <= tolerance * max(1.0, size)
 
 
 @dataclass(frozen=True)

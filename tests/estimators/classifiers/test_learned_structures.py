@@ -22,8 +22,8 @@ HOLES = ROWS.astype({"rooms": float}).mask(rng.random((400, 4)) < 0.05)
 def test_names_stand_for_what_they_say():
     same = {
         "naive": BayesianNetworkClassifier(),
-        "tan": TreeAugmentedNaiveBayes(),
-        "tree-augmented": TreeAugmentedNaiveBayes(),
+        "tan": TreeAugmentedNaiveBayes(tree_score="log-likelihood"),
+        "tree-augmented": TreeAugmentedNaiveBayes(tree_score="log-likelihood"),
     }
     for rows in (ROWS, HOLES):
         for name, other in same.items():

@@ -266,7 +266,7 @@ ROWS = [[0.0], [1.0], [5.0], [6.0]]
         (MixtureHMM(2, restarts=-1), {}, "restarts must be a whole number"),
         (MixtureHMM(2, 0), {}, "num_components must be a whole number"),
         (CategoricalHMM(2, 0), {}, "symbols are a number of at least 1"),
-        (CategoricalHMM(2), {"X": [[None], [None]]}, "no symbol is observed"),
+        (CategoricalHMM(2), {"X": [[None], [None]]}, "'x0' has no observed cell"),
         (GaussianHMM(2), {"lengths": [1, 2]}, "the lengths add up to 3, but there are 4 steps"),
         (GaussianHMM(2), {"X": [np.zeros((2, 1))], "lengths": [2]}, "a list of sequences has its own lengths"),
         (GaussianHMM(2), {"X": [np.zeros((2, 1)), np.zeros((2, 2))]}, "the same number of columns; got 1, 2"),

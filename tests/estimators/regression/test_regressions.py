@@ -12,6 +12,8 @@ from sklearn.datasets import load_iris
 
 import juncture as jt
 from juncture.estimators import GeneralizedLinearModel, LogisticRegression
+from juncture.estimators.linear import weigh_classes
+from juncture.learning.conditionals.softmax import standardization
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.normal(size=(150, 3))
@@ -24,12 +26,19 @@ PRECISE = {"tol": 1e-12, "max_iter": 100_000}
 @pytest.mark.parametrize("penalty", [None, "l2", "l1"])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}])
 def test_the_words_mean_the_same_as_in_scikit_learn(number, penalty, class_weight):
-    """Coefficients, intercepts and decisions: K rows that sum to 0, of two classes one row."""
+    """Coefficients, intercepts and decisions: K rows that sum to 0, of two classes one row.
+
+    The penalty is that of standardised columns: scikit-learn gets these.
+    """
     options = {None: {"C": np.inf}, "l2": {"C": 1.0}, "l1": {"l1_ratio": 1.0, "solver": "saga", "C": 1.0}}[penalty]
     weights = RNG.uniform(0.5, 2.0, len(ROWS))
     ours = LogisticRegression(penalty, class_weight=class_weight).fit(ROWS, LABELS[number], weights)
     theirs = linear_model.LogisticRegression(**options, **PRECISE, class_weight=class_weight)
-    theirs.fit(ROWS, LABELS[number], sample_weight=weights)
+    heavy = weigh_classes(class_weight, LABELS[number], weights)
+    center, units = standardization(ROWS, heavy)
+    theirs.fit((ROWS - center) / units, LABELS[number], sample_weight=weights)
+    theirs.coef_ = theirs.coef_ / units
+    theirs.intercept_ = theirs.intercept_ - theirs.coef_ @ center
     assert ours.coef_.shape == theirs.coef_.shape == (1 if number == 2 else 3, 3)
     np.testing.assert_allclose(ours.predict_proba(ROWS), theirs.predict_proba(ROWS), atol=1e-5)
     np.testing.assert_allclose(ours.predict_log_proba(ROWS), np.log(ours.predict_proba(ROWS)), rtol=1e-12)

@@ -238,7 +238,7 @@ def test_lost_states_of_every_kind_stay_finite(kind):
     lonely = HiddenMarkovModel([0.5, 0.5, 0], [[0.6, 0.4, 0], [0.4, 0.6, 0], [0.3, 0.3, 0.4]], hmm.emissions)
     data = [walk(lonely, 200, rng)[1]]
     with pytest.warns(UnvisitedStatesWarning, match="2"):
-        fitted = jt.fit(lonely, data, method=jt.ExpectationMaximization(max_steps=500, tolerance=1e-6))
+        fitted = jt.fit(lonely, data, method=jt.ExpectationMaximization(max_steps=5000, tolerance=1e-6))
     rows = hmm.sequences(data).observations
     assert np.isfinite(fitted.model.emissions.log_prob(rows)).all()
     assert fitted.model.emissions.log_prob(rows)[:, 2] == pytest.approx(hmm.emissions.log_prob(rows)[:, 2])

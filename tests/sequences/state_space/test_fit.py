@@ -151,15 +151,16 @@ def test_a_known_model_is_found_again():
     assert fitted.log_likelihood > jt.log_prob(truth, sequence)
 
 
+@pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
 def test_states_far_from_zero_lose_no_digits():
     """The same data shifted by 1e6 give the same noises: statistics are those of what the model leaves over."""
     rng = np.random.default_rng(5)
     values = np.cumsum(rng.normal(size=200)) + rng.normal(size=200)
     fixed = all_but(WALK, "transition_noise", "observation_noise")
-    near = jt.fit(WALK, values, fixed=fixed, method=quick(200, 1e-12)).model
-    far = jt.fit(WALK.with_parts(initial_mean=1e6), values + 1e6, fixed=fixed, method=quick(200, 1e-12)).model
-    np.testing.assert_allclose(far.transition_noise, near.transition_noise, rtol=1e-6)
-    np.testing.assert_allclose(far.observation_noise, near.observation_noise, rtol=1e-6)
+    near = jt.fit(WALK, values, fixed=fixed, method=quick(50)).model
+    far = jt.fit(WALK.with_parts(initial_mean=1e6), values + 1e6, fixed=fixed, method=quick(50)).model
+    np.testing.assert_allclose(far.transition_noise, near.transition_noise, rtol=1e-9)
+    np.testing.assert_allclose(far.observation_noise, near.observation_noise, rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")

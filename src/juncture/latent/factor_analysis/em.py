@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -67,16 +67,27 @@ class FactorProblem:
         """Where noise is almost 0, a step may lower the objective by rounding: the model stays."""
         return state.model if fall <= ROUNDING * max(1.0, abs(state.objective)) else None
 
+    @cached_property
+    def deviations(self) -> np.ndarray:
+        """(column,): the units of a vector of parameters, so that a step along it is the same in all units of data."""
+        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.data.covariance), self.data.floor)))
+
     def to_vector(self, model: LinearFactors) -> np.ndarray:
-        return np.concatenate([model.loadings.ravel(), model.mean, np.log(np.atleast_1d(model.noise))])
+        units = self.deviations
+        loadings, mean = model.loadings / units[:, None], (model.mean - self.data.center) / units
+        noise = np.log(np.atleast_1d(model.noise)) - 2 * np.log(units if np.ndim(model.noise) else units[:1])
+        return np.concatenate([loadings.ravel(), mean, noise])
 
     def from_vector(self, vector: np.ndarray, state: EMState[Any, Any]) -> LinearFactors | None:
         columns, factors = state.model.loadings.shape
         loadings, mean, log_noise = np.split(vector, [columns * factors, columns * (factors + 1)])
         if not np.isfinite(vector).all() or np.abs(log_noise).max() > 500:
             return None
-        noise = self.above_floor(np.exp(log_noise) if np.ndim(state.model.noise) else float(np.exp(log_noise[0])))
-        return type(state.model)(loadings.reshape(columns, factors), mean, noise)
+        units = self.deviations
+        squares = np.exp(log_noise) * (units**2 if np.ndim(state.model.noise) else units[:1] ** 2)
+        noise = self.above_floor(squares if np.ndim(state.model.noise) else float(squares[0]))
+        found = loadings.reshape(columns, factors) * units[:, None]
+        return type(state.model)(found, self.data.center + mean * units, noise)
 
     def noise_from(self, squares: np.ndarray, weights: np.ndarray) -> Any:
         """The noise of sums of squared residuals (column,), with the mode of its posterior if there is a prior."""

@@ -97,13 +97,16 @@ def standardized(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def distinct_rows(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each distinct row once, with the sum of its weights, in an order that is theirs: holes are equal to each other.
 
-    A start from these is the same for a row that weighs 2 and for two rows, whatever their order.
+    A start from these is the same for a row that weighs 2 and for two rows, whatever their order, and in all units.
     """
-    flat = np.ascontiguousarray(rows.reshape(len(rows), -1), np.float64) + 0.0  # -0.0 is 0.0
-    flat[np.isnan(flat)] = np.nan
-    keys = flat.view(np.dtype((np.void, flat.itemsize * flat.shape[1]))).ravel()
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], np.bincount(number.ravel(), weights)
+    codes = np.zeros(len(rows), np.int64)
+    for column in np.asarray(rows, np.float64).reshape(len(rows), -1).T:
+        _, ranks = np.unique(column, return_inverse=True)  # holes are the last
+        _, codes = np.unique(codes * (ranks.max(initial=0) + 1) + ranks.ravel(), return_inverse=True)
+        if len(codes) and codes.max() == len(codes) - 1:
+            break
+    _, first = np.unique(codes, return_index=True)
+    return rows[first], np.bincount(codes.ravel(), weights)
 
 
 def table_rows(data: Dataset) -> np.ndarray:

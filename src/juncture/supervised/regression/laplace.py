@@ -99,7 +99,9 @@ class LaplaceLogistic(Value):
 
     def _average_draws(self, features: np.ndarray, draws: int, rng: Any) -> np.ndarray:
         shape = self.mode.coefficients.shape
-        noise = as_generator(rng).standard_normal((draws, len(self.root))) @ self.root.T
+        turned = np.asarray(np.linalg.qr(self.root.T, mode="r"))
+        triangle = turned * np.where(np.diagonal(turned) < 0, -1.0, 1.0)[:, None]  # which the covariance determines
+        noise = as_generator(rng).standard_normal((draws, len(triangle))) @ triangle
         drawn = self.mode.coefficients + noise.reshape(draws, *shape)
 
         def of_block(block: slice) -> np.ndarray:

@@ -188,9 +188,21 @@ class LogisticFit(Fit[LogisticRegression]):
         return plot(self, **options)
 
 
-@dataclass(frozen=True)
-class LogisticOptions(Options):
-    """How a logistic regression is learned: maximum likelihood, or its mode under a prior.
+
+def fit_logistic(  # noqa: PLR0913
+    inputs: Any,
+    targets: Any,
+    basis: Basis | None = None,
+    *,
+    classes: Any = None,
+    weights: Any = None,
+    penalty: Penalty | None = None,
+    penalize_constant: bool = False,
+    standardize: bool = False,
+    tolerance: float | None = None,
+    max_steps: int | None = None,
+) -> LogisticFit:
+    """Maximum likelihood of a logistic regression, or its mode under a prior.
 
     Classes that a hyperplane separates have no maximum of the likelihood, and are refused without a penalty.
 
@@ -206,8 +218,21 @@ class LogisticOptions(Options):
         coefficients are their differences to those of the first.
     penalize_constant
         Whether the coefficient of the constant is in the penalty.
-    method
-        "newton", or a `jt.Newton` with its options.
+    standardize
+        Whether the penalty is that of the coefficients of standardised features, which is the same in all units.
+    tolerance, max_steps
+        When to end: the largest entry of a step, relative to the weights in standard deviations, 1e-8 by default; under
+        an L1 penalty the gradient by row, 1e-9. After `max_steps`, 100 and 20,000 by default, a warning says so.
+
+    Returns
+    -------
+    LogisticFit
+
+    Examples
+    --------
+    >>> fit = fit_logistic([0.0, 1.0, 2.0, 3.0], ["no", "yes", "no", "yes"])
+    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
+    ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
     """
 
     basis: Basis | None = None
@@ -243,7 +268,8 @@ def fit_logistic(
     free = not options.penalize_constant
     if not free and chosen.has_constant:
         standard = standard._replace(center=np.zeros(features.shape[1]))
-    scale = np.append(np.full(int(chosen.has_constant), float(not free)), 1 / standard.deviation)
+    unit = np.ones(features.shape[1]) if check_flag(standardize, "standardize") else standard.deviation
+    scale = np.append(np.full(int(chosen.has_constant), float(not free)), 1 / unit)
     likelihood = SoftmaxLikelihood(
         features,
         codes,
@@ -324,6 +350,7 @@ def penalty_at(penalty: Penalty | None, differences: np.ndarray) -> float:
 
 MAX_STEPS = 20_000
 GRADIENT = 1e-9  # by the row, at which the search ends
+POLISHES = 10
 SETTLED = 1e-6  # by the row, above which the search says that it did not converge
 
 
@@ -359,12 +386,38 @@ def minimize_absolute(
         callback=lambda intermediate_result: course.append(-intermediate_result.fun * total),
     )  # fmt: skip
     left = np.where(found.x > 0, found.jac, np.minimum(found.jac, 0.0))
-    converged = bool(np.abs(left).max(initial=0.0) <= max(SETTLED, tolerance))
-    if not converged:
+    weights = found.x[: len(cost)] - found.x[len(cost) :]
+    if np.abs(left).max(initial=0.0) <= SETTLED:
+        weights = polish(likelihood, weights, cost)
+    elif np.abs(left).max(initial=0.0) > tolerance:
         warn_user(
             f"the L1 search ended with a gradient, by row, of {np.abs(left).max():.2g}: {found.message}",
             NotConvergedWarning,
         )
-    every = (found.x[: len(cost)] - found.x[len(cost) :]).reshape(num_states, -1)
-    flat = np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1))
-    return flat, Trace(tuple(course), converged, str(found.message))
+    every = weights.reshape(num_states, -1)
+    return np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1)), int(found.nit)
+
+
+def polish(likelihood: SoftmaxLikelihood, weights: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """The weights after Newton's steps along those that are not 0, whose signs stay: the search ends with 8 digits.
+
+    Steps that would change a sign, or raise the gradient, are left out.
+    """
+    free = likelihood.num_free
+    differences = np.eye(1) if free == 1 else np.hstack([-np.ones((free, 1)), np.eye(free)])
+    change = np.kron(differences, np.eye(likelihood.shape[1]))  # (difference, weight)
+    active = (weights != 0) | (cost == 0)
+    signs = np.sign(weights) * cost
+    best, least = weights, np.inf
+    for _ in range(POLISHES):
+        here = likelihood.expand(change @ weights)
+        slope = (change.T @ here.gradient + signs)[active]
+        if not np.abs(slope).max(initial=0.0) < least:
+            return best
+        best, least = weights, float(np.abs(slope).max(initial=0.0))
+        hessian = (change.T @ here.hessian @ change)[np.ix_(active, active)]
+        weights = weights.copy()
+        weights[active] -= np.linalg.lstsq(hessian, slope, rcond=None)[0]
+        if (np.sign(weights) * cost != signs).any():
+            return best
+    return best

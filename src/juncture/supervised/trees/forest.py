@@ -233,7 +233,7 @@ def out_of_bag_error(rows: TrainingRows, grown: list[tuple[DecisionTree, np.ndar
     if not known.any():
         return None
     if rows.output.is_real:
-        errors = (votes[known, 0] / number[known] - rows.center - rows.target[known]) ** 2
+        errors = (votes[known, 0] / number[known] - rows.center - rows.unit * rows.target[known]) ** 2
     else:
         errors = (votes[known].argmax(axis=1) != rows.target[known]).astype(np.float64)
     return float(np.average(errors, weights=rows.weights[known]))

@@ -60,9 +60,9 @@ class Growth(NamedTuple):
             check_count(growth.max_features, "max_features", least=1)
         return growth
 
-    @property
-    def limits(self) -> np.ndarray:
-        return np.array([self.min_samples_split, self.min_samples_leaf, self.min_gain], np.float64)
+    def limits(self, unit: float) -> np.ndarray:
+        """The least weights, and the least gain, which is a variance where targets are numbers in units of `unit`."""
+        return np.array([self.min_samples_split, self.min_samples_leaf, self.min_gain / unit**2], np.float64)
 
     def critical_values(self, rows: TrainingRows) -> np.ndarray:
         """The χ² that a split must reach, by its degrees of freedom; empty without a test."""
@@ -99,7 +99,10 @@ def grow(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> Nodes:
     criterion = VARIANCE if rows.output.is_real else CRITERIA[growth.criterion]
     num_drawn = min(growth.max_features or len(rows.inputs), len(rows.inputs))
     options = np.array([criterion, MISSING[growth.missing], num_drawn, rows.num_statistics], np.int64)
-    critical, limits = growth.critical_values(rows), np.append(growth.limits, MANY_VALUES * rows.weights.sum())
+    critical, limits = (
+        growth.critical_values(rows),
+        np.append(growth.limits(rows.unit), MANY_VALUES * rows.weights.sum()),
+    )
     logs = weighted_logs(int(min(MOST_LOGS, rows.weights.sum() + 1.0)))
     level = Level(np.zeros(1, np.int64), np.array([0, len(rows.target)]), np.arange(len(rows.target)), rows.weights)
     levels: list[Nodes] = []
@@ -179,7 +182,8 @@ def describe_statistics(rows: TrainingRows, totals: np.ndarray) -> np.ndarray:
     if not rows.output.is_real:
         return totals
     weight, mean = totals[:, 0], totals[:, 1] / totals[:, 0]
-    return np.stack([weight, mean + rows.center, np.maximum(totals[:, 2] / weight - mean**2, 0.0)], axis=1)
+    variance = np.maximum(totals[:, 2] / weight - mean**2, 0.0)
+    return np.stack([weight, mean * rows.unit + rows.center, variance * rows.unit**2], axis=1)
 
 
 def node_weights(statistics: np.ndarray, *, is_real: bool) -> np.ndarray:

@@ -26,7 +26,8 @@ class TrainingRows(NamedTuple):
     """The rows that a tree grows from; those of weight zero are left out.
 
     `codes` are (column, row): the number of the category, or the rank of the number among the sorted `values` of its
-    column; -1 for a hole. `target` is the code of the class, or the number less `center`.
+    column; -1 for a hole. `target` is the code of the class, or the number less `center` in units of
+    `unit`, a power of two near the deviation of all: gains that are equal but for rounding are equal in all units.
     """
 
     inputs: tuple[Variable, ...]
@@ -35,6 +36,7 @@ class TrainingRows(NamedTuple):
     values: tuple[np.ndarray, ...]
     target: np.ndarray
     center: float
+    unit: float
     weights: np.ndarray
 
     @property
@@ -173,9 +175,12 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
     if is_real and np.abs(target).max() > LARGEST:
         raise InvalidData(f"y has numbers beyond {LARGEST:g}, whose squares overflow: rescale it")
     center = float(np.average(target, weights=heavy[kept])) if is_real else 0.0
+    deviation = float(np.sqrt(np.average((target - center) ** 2, weights=heavy[kept]))) if is_real else 0.0
+    unit = float(2.0 ** np.round(np.log2(deviation))) if deviation > 0 else 1.0
     ranked = [rank(each, variable) for each, variable in zip(encode_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
-    return TrainingRows(inputs, output, codes, tuple(v for _, v in ranked), target - center, center, heavy[kept])
+    values = tuple(found for _, found in ranked)
+    return TrainingRows(inputs, output, codes, values, (target - center) / unit, center, unit, heavy[kept])
 
 
 def rank(column: np.ndarray, variable: Variable) -> tuple[np.ndarray, np.ndarray]:

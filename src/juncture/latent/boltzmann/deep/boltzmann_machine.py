@@ -150,7 +150,7 @@ def infer_deep_machine(
     on_impossible
         As in `infer`; no row is impossible.
     tolerance, max_steps
-        Steps end when one gains less than `tolerance` of the bound, or after `max_steps`.
+        Steps end when one gains less than `tolerance` of what the bound rose, or after `max_steps`.
     log_partition
         log Z or an estimate; the exact sum by default, by annealed importance sampling where it is too large.
     rng
