@@ -150,7 +150,7 @@ def serve(options: argparse.Namespace) -> None:
             limit_process(options)
             try:
                 found = answer(name, question, options)
-            except (jt.TooLarge, jt.Unsupported) as refusal:
+            except (jt.TooLarge, jt.errors.Unsupported) as refusal:
                 found = {"refused": f"{type(refusal).__name__}: {str(refusal)[:100]}"}
             except MemoryError:
                 found = {"refused": "out of memory"}

@@ -162,7 +162,7 @@ def test_rows_of_which_some_are_reduced_agree_with_enumeration(seed):
     evidence, names = any_rows(model, rng, 5), list(model.variables.names)
     targets = [names[place] for place in rng.permutation(len(names))[: int(rng.integers(1, len(names) + 1))]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
+        warnings.simplefilter("ignore", jt.errors.ImpossibleEvidenceWarning)
         found, oracle = (jt.infer(model, evidence, targets=targets, method=name) for name in ("exact", "enumeration"))
         best, first = (
             jt.most_probable(model, evidence, targets=targets, method=name) for name in ("exact", "enumeration")
@@ -179,7 +179,7 @@ def test_rows_of_which_some_are_reduced_agree_with_enumeration(seed):
 def test_an_impossible_row_that_is_reduced_has_no_answers():
     model = jt.example("asia")
     rows = [{"tub": "yes", "xray": "yes", "lung": "no"}, {"tub": "yes", "either": "no", "lung": "yes"}]
-    with pytest.warns(jt.ImpossibleEvidenceWarning):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
         found = jt.infer(model, rows)
     assert found.impossible == (1,)
     for name in model.variables.names:  # observed or not
