@@ -249,6 +249,9 @@ from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.fit import Fit as Fit
 from juncture.learning.networks.gradient import GradientAscent as GradientAscent
+from juncture.learning.undirected.fit import IterativeProportionalFitting as IterativeProportionalFitting
+from juncture.learning.undirected.fit import MaximumLikelihood as MaximumLikelihood
+from juncture.learning.undirected.fit import MaximumPseudoLikelihood as MaximumPseudoLikelihood
 from juncture.learning.networks.posterior import infer_posterior as infer_posterior
 from juncture.learning.networks.posterior import posterior as posterior
 from juncture.learning.networks.standard_errors import standard_errors as standard_errors

@@ -173,6 +173,13 @@ def as_seed(rng: Any) -> int:
     return int(as_generator(rng).integers(2**63))
 
 
+def used_seed(seed: int, generator: np.random.Generator) -> int | None:
+    """The seed, if something was drawn from the generator that was made of it; None if nothing was."""
+    fresh = as_generator(seed).bit_generator
+    used: Any = generator.bit_generator
+    return None if used.state == fresh.state and not used.seed_seq.n_children_spawned else seed
+
+
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The shape of so many draws: (10,) for 10, () without a size."""
     try:
