@@ -249,9 +249,6 @@ from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.fit import Fit as Fit
 from juncture.learning.networks.gradient import GradientAscent as GradientAscent
-from juncture.learning.undirected.fit import IterativeProportionalFitting as IterativeProportionalFitting
-from juncture.learning.undirected.fit import MaximumLikelihood as MaximumLikelihood
-from juncture.learning.undirected.fit import MaximumPseudoLikelihood as MaximumPseudoLikelihood
 from juncture.learning.networks.posterior import infer_posterior as infer_posterior
 from juncture.learning.networks.posterior import posterior as posterior
 from juncture.learning.networks.standard_errors import standard_errors as standard_errors
@@ -287,6 +284,9 @@ from juncture.learning.structure.searches.trees import ChowLiu as ChowLiu
 from juncture.learning.structure.searches.trees import TreeAugmented as TreeAugmented
 from juncture.learning.structure.strength import EdgeStrengths as EdgeStrengths
 from juncture.learning.structure.strength import edge_strengths as edge_strengths
+from juncture.learning.undirected.fit import IterativeProportionalFitting as IterativeProportionalFitting
+from juncture.learning.undirected.fit import MaximumLikelihood as MaximumLikelihood
+from juncture.learning.undirected.fit import MaximumPseudoLikelihood as MaximumPseudoLikelihood
 from juncture.learning.undirected.penalties import L1 as L1
 from juncture.learning.undirected.penalties import L2 as L2
 from juncture.learning.undirected.statistics import FactorStatistics as FactorStatistics

@@ -140,6 +140,10 @@ class ImportedTable(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.places)
 
+    def only(self, *names: str) -> ImportedTable:
+        """The part of the table with these names."""
+        return ImportedTable({name: self.places[name] for name in names})
+
     def __or__(self, other: ImportedTable) -> ImportedTable:
         return ImportedTable({**self.places, **other.places})
 

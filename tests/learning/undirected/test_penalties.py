@@ -59,4 +59,4 @@ def test_what_is_refused():
     with pytest.raises(jt.InvalidData, match="positive number"):
         jt.L1(0.0)
     with pytest.raises(jt.InvalidData, match=r"jt.L1\(strength\)"):
-        jt.fit(model_over(LOOP), ROWS, penalty=1.0)
+        jt.fit(model_over(LOOP), ROWS, penalty="strong")
