@@ -70,9 +70,7 @@ class Dataset(Value):
     weights: np.ndarray | None
     num_rows: int
     states_from_data: tuple[str, ...]  # the variables whose states are those that the rows happened to have, sorted
-    seed: ClassVar[int | None] = (
-        None  # `rng=dataset.seed` draws the rows again; not compared, not kept
-    )
+    seed: ClassVar[int | None] = None  # `rng=dataset.seed` draws the rows again; not compared, not kept
 
     def __init__(
         self,
