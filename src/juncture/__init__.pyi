@@ -113,6 +113,11 @@ from juncture.learning.structure.searches.pc import PC as PC
 from juncture.learning.structure.searches.structural_em import StructuralEM as StructuralEM
 from juncture.learning.structure.searches.trees import ChowLiu as ChowLiu
 from juncture.learning.structure.searches.trees import TreeAugmented as TreeAugmented
+from juncture.learning.structure.strength import EdgeStrengths as EdgeStrengths
+from juncture.learning.structure.strength import edge_strengths as edge_strengths
+from juncture.learning.undirected.fit import IterativeProportionalFitting as IterativeProportionalFitting
+from juncture.learning.undirected.fit import MaximumLikelihood as MaximumLikelihood
+from juncture.learning.undirected.fit import MaximumPseudoLikelihood as MaximumPseudoLikelihood
 from juncture.learning.undirected.penalties import L1 as L1
 from juncture.learning.undirected.penalties import L2 as L2
 from juncture.networks.bayesian_network import BayesianNetwork as BayesianNetwork

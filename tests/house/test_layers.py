@@ -40,7 +40,7 @@ ORDERS = {
         "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
-        "fit", "em", "conditionals", "networks", "undirected", "structure", "verbs",
+        "fit", "families", "em", "conditionals", "options", "networks", "undirected", "structure", "verbs",
     ],
     "learning.networks": [
         "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "expectation", "problem",
@@ -59,7 +59,9 @@ ORDERS = {
         "statistics", "display", "expectation", "family", "exponential_family", "minimal", "curved", "sampled",
         "conjugacy", "discrete", "continuous", "vectors", "posteriors", "registry", "statistics_document", "document",
     ],
-    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
+    "sequences": [
+        "options", "state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field",
+    ],
     "data": [
         "observations", "document", "column_kinds", "tables", "files", "dataset", "findings",
         "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",

@@ -18,6 +18,7 @@ LAID_OUT_BY_LAYER: dict[str, tuple[str, ...]] = {
     "FactorProduct": (*INFERENCE, "juncture.learning.verbs"),
     "DirectedGraph": ("juncture.learning.verbs",),
     "UndirectedGraph": ("juncture.learning.verbs",),
+    "Family": ("juncture.learning.families",),
 }
 KINDS: dict[str, str] = {
     "HiddenMarkovModel": "juncture.sequences.hidden_markov",

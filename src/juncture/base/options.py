@@ -39,7 +39,7 @@ class Options:
     def parameters(cls) -> list[Parameter]:
         """The options as parameters of a function that are given by name, those of the learners after them."""
         found: dict[str, Any] = {}
-        kinds: list[Any] = [*cls.methods.values(), cls]
+        kinds: list[Any] = [*reversed(cls.methods.values()), cls]  # the first learner is that of "auto"
         for kind in kinds:
             found |= {field.name: field.default for field in (fields(kind) if is_dataclass(kind) else ())}
         own = cls.names()
@@ -140,6 +140,10 @@ class ImportedTable(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.places)
 
+    def only(self, *names: str) -> ImportedTable:
+        """The part of the table with these names."""
+        return ImportedTable({name: self.places[name] for name in names})
+
     def __or__(self, other: ImportedTable) -> ImportedTable:
         return ImportedTable({**self.places, **other.places})
 
@@ -171,6 +175,13 @@ def as_seed(rng: Any) -> int:
         as_generator(rng)  # which refuses negative numbers
         return int(rng)
     return int(as_generator(rng).integers(2**63))
+
+
+def used_seed(seed: int, generator: np.random.Generator) -> int | None:
+    """The seed, if something was drawn from the generator that was made of it; None if nothing was."""
+    fresh = as_generator(seed).bit_generator
+    used: Any = generator.bit_generator
+    return None if used.state == fresh.state and not used.seed_seq.n_children_spawned else seed
 
 
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:

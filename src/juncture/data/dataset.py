@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property, singledispatch
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,7 @@ class Dataset(Value):
     weights: np.ndarray | None
     num_rows: int
     states_from_data: tuple[str, ...]  # the variables whose states are those that the rows happened to have, sorted
+    seed: ClassVar[int | None] = None  # `rng=dataset.seed` draws the rows again; not compared, not kept
 
     def __init__(
         self,
@@ -122,6 +123,12 @@ class Dataset(Value):
     def _with(self, **fields: Any) -> Dataset:
         dataset = type(self).__new__(type(self))
         dataset._set(**{name: self.__dict__[name] for name in self._fields} | fields)
+        return dataset
+
+    def with_seed(self, seed: int) -> Dataset:
+        """The same rows, which were drawn with this seed."""
+        dataset = self._with()
+        dataset._set(seed=seed)
         return dataset
 
     def __len__(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from juncture import verbs
 from juncture.base.checks import shown
 from juncture.base.dispatch import register
-from juncture.base.options import ImportedTable, as_generator, as_names, resolve
+from juncture.base.methods import register_names
+from juncture.base.options import ImportedTable, as_generator, as_names, as_seed, resolve, used_seed
 from juncture.data.dataset import Extra
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported, hint
@@ -65,6 +67,7 @@ MODE_METHODS = ImportedTable(  # for most_probable alone
     }
 )
 METHODS = EXACT_METHODS | APPROXIMATE_METHODS | SAMPLING_METHODS | MODE_METHODS
+NETWORKS = (BayesianNetwork, FactorProduct)  # whose real variables have engines of their own
 REAL_METHODS = ImportedTable(  # for real variables
     {
         "gaussian-elimination": "inference.exact.gaussian.engine:GaussianElimination",
@@ -140,21 +143,23 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
             check_possible(beliefs)
             return beliefs
     names, seconds = as_targets(model, targets), as_budget(budget)
-    generator = None if rng is None else as_generator(rng)
+    if rng is not None:
+        as_generator(rng)  # which refuses what is none
     in_blocks = engine.reads_sources and budget is None and not has_real_variables(model)
     findings: Findings | None = as_source_findings(evidence, model.variables, extra) if in_blocks else None
     try:
         findings = findings or as_findings(evidence, model.variables, extra=extra)
-        beliefs = Beliefs.of(model, engine, Query(findings, names, rng=generator, budget=seconds))
+        beliefs = Beliefs.of(model, engine, Query(findings, names, budget=seconds), rng)
     except TooLarge as refusal:
         if method != "auto" or not isinstance(engine, JunctionTree):
             raise
         findings = as_findings(evidence, model.variables, extra=extra)
         from juncture.inference.automatic import approximate
 
-        left = time_left(seconds, started)
+        left, seed = time_left(seconds, started), as_seed(rng)
+        generator = as_generator(seed)
         query = Query(findings, names, rng=generator, budget=left, memory_limit=memory_limit)
-        beliefs = approximate(model, query, refusal)
+        beliefs = replace(approximate(model, query, refusal), seed=used_seed(seed, generator))
     check_possible(beliefs, on_impossible)
     return beliefs
 
@@ -173,5 +178,6 @@ def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(model.variable(name).name for name in as_names(targets, "targets"))
 
 
-register(verbs.infer, BayesianNetwork, infer_factors)
-register(verbs.infer, FactorProduct, infer_factors)
+for kind in NETWORKS:
+    register(verbs.infer, kind, infer_factors)
+    register_names(kind, "infer", EXACT_METHODS | APPROXIMATE_METHODS | SAMPLING_METHODS | REAL_METHODS)

@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture import verbs
 from juncture.base.dispatch import register
+from juncture.base.methods import register_names
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole, number_patterns
 from juncture.data.sources.contract import RowSource, check_extra
@@ -20,9 +21,15 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.contract import DENSITIES, Engine, Query
 from juncture.inference.engines.lowering import is_gaussian
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.infer import engine_for
+from juncture.inference.infer import (
+    APPROXIMATE_METHODS,
+    EXACT_METHODS,
+    NETWORKS,
+    REAL_METHODS,
+    SAMPLING_METHODS,
+    engine_for,
+)
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
@@ -121,5 +128,6 @@ def _(model: BayesianNetwork, engine: Engine) -> float:
     return 0.0
 
 
-register(verbs.log_prob, BayesianNetwork, log_prob_factors)
-register(verbs.log_prob, FactorProduct, log_prob_factors)
+for kind in NETWORKS:
+    register(verbs.log_prob, kind, log_prob_factors)
+    register_names(kind, "log_prob", EXACT_METHODS | APPROXIMATE_METHODS | SAMPLING_METHODS | REAL_METHODS)

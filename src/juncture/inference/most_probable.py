@@ -14,6 +14,7 @@ import numpy as np
 from juncture import verbs
 from juncture.base.checks import check_count
 from juncture.base.dispatch import register
+from juncture.base.methods import register_names
 from juncture.base.options import as_generator
 from juncture.base.values import few, format_count, number_of
 from juncture.data.dataset import Dataset, Extra
@@ -24,9 +25,16 @@ from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics, Query, Question
 from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.inference.infer import absorb_array, as_targets, engine_for
-from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
+from juncture.inference.infer import (
+    APPROXIMATE_METHODS,
+    EXACT_METHODS,
+    MODE_METHODS,
+    NETWORKS,
+    REAL_METHODS,
+    absorb_array,
+    as_targets,
+    engine_for,
+)
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime.memory import check_memory
 from juncture.variables import Assignment, Scope
@@ -38,6 +46,7 @@ BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment t
 BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for
 BYTES_PER_LABEL = 100
 MODE = frozenset({Question.MODE})
+LOOPY = APPROXIMATE_METHODS.only("loopy")  # the one of these that also gives modes
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,16 +207,17 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     engine = engine_for(method, memory_limit, MODE, model)
     questions = (MODE | {Question.LOG_EVIDENCE}) & engine.answers
     names, seconds = as_targets(model, targets), as_budget(budget)
-    generator = None if rng is None else as_generator(rng)
+    if rng is not None:
+        as_generator(rng)  # which refuses what is none
     try:
-        beliefs = Beliefs.of(model, engine, Query(findings, names, questions, generator, seconds))
+        beliefs = Beliefs.of(model, engine, Query(findings, names, questions, budget=seconds), rng)
     except TooLarge as refusal:
         has_all = targets is None or unobserved_names(model, findings) <= set(names)
         if method != "auto" or not isinstance(engine, JunctionTree) or not has_all or k not in (None, 1):
             raise
         from juncture.inference.automatic import approximate_mode
 
-        query = Query(findings, names, MODE, generator, time_left(seconds, started), memory_limit)
+        query = Query(findings, names, MODE, as_generator(rng), time_left(seconds, started), memory_limit)
         beliefs = approximate_mode(model, query, refusal)
     check_possible(beliefs, on_impossible)
     scope = scope_of(beliefs, targets)
@@ -295,5 +305,6 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)
 
 
-register(verbs.most_probable, BayesianNetwork, most_probable_factors)
-register(verbs.most_probable, FactorProduct, most_probable_factors)
+for kind in NETWORKS:
+    register(verbs.most_probable, kind, most_probable_factors)
+    register_names(kind, "most_probable", EXACT_METHODS | LOOPY | MODE_METHODS | REAL_METHODS)

@@ -10,7 +10,7 @@ from typing import Any
 from juncture.base.checks import shown
 from juncture.base.compilation import COMPILED, Path, compilation, on_path
 from juncture.base.dispatch import one_path
-from juncture.base.options import as_generator, as_names
+from juncture.base.options import as_generator, as_names, as_seed
 from juncture.base.values import SameContent
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
@@ -175,8 +175,10 @@ class Plan(SameContent):
         check_factors(model, "a plan")
         part = self.part if model is self.model else self.part_of(model)
         findings = self.inside(as_findings(evidence, model.variables))
-        answers = self.plan.run(part, Query(findings, rng=None if rng is None else as_generator(rng)))
-        beliefs = Beliefs(model, self.engine, self.targets, answers, findings.is_single)
+        seed = as_seed(rng) if self.engine.draws_at_random else None
+        generator = None if seed is None else as_generator(seed)
+        answers = self.plan.run(part, Query(findings, rng=generator))
+        beliefs = Beliefs(model, self.engine, self.targets, answers, findings.is_single, seed=seed)
         check_possible(beliefs, on_impossible)
         return beliefs
 

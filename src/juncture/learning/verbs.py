@@ -6,23 +6,22 @@ from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.learning.networks.estimation import estimate_network
-from juncture.learning.networks.fit import fit_network
+from juncture.learning.networks.estimation import NetworkEstimate, estimate_network
+from juncture.learning.networks.fit import NetworkOptions, fit_network
 from juncture.learning.networks.statistics import network_statistics
-from juncture.learning.undirected.fit import estimate_factors, fit_factors
-from juncture.learning.undirected.gaussian import fit_undirected
+from juncture.learning.options import DeclaredVariables
+from juncture.learning.undirected.fit import FactorEstimate, FactorOptions, estimate_factors, fit_factors
+from juncture.learning.undirected.gaussian import GraphOptions, fit_undirected
 from juncture.learning.undirected.statistics import factor_statistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 
-register(verbs.fit, BayesianNetwork, fit_network)
-register(verbs.fit, DirectedGraph, fit_network)
-register(verbs.fit, UndirectedGraph, fit_undirected)
+for directed in (BayesianNetwork, DirectedGraph):
+    register(verbs.fit, directed, fit_network, NetworkOptions)
+    register(verbs.statistics, directed, network_statistics, DeclaredVariables)
+    register(verbs.estimate, directed, estimate_network, NetworkEstimate)
+register(verbs.fit, UndirectedGraph, fit_undirected, GraphOptions)
 for kind in (MarkovNetwork, FactorGraph, FactorProduct):
-    register(verbs.fit, kind, fit_factors)
-register(verbs.statistics, FactorProduct, factor_statistics)
-register(verbs.statistics, BayesianNetwork, network_statistics)
-register(verbs.statistics, DirectedGraph, network_statistics)
-register(verbs.estimate, FactorProduct, estimate_factors)
-register(verbs.estimate, BayesianNetwork, estimate_network)
-register(verbs.estimate, DirectedGraph, estimate_network)
+    register(verbs.fit, kind, fit_factors, FactorOptions)
+register(verbs.statistics, FactorProduct, factor_statistics, DeclaredVariables)
+register(verbs.estimate, FactorProduct, estimate_factors, FactorEstimate)

@@ -118,7 +118,7 @@ def test_every_step_raises_the_likelihood_with_a_prior(seed, point, accelerated)
     """MAP, by the mean's convention (α) or the mode's (α - 1); the objective is log-likelihood plus log prior."""
     rng, model, rows = holey(seed)
     method = jt.ExpectationMaximization(max_steps=15, acceleration="squarem" if accelerated else None)
-    fitted = quiet(jt.fit, random_like(rng, model), rows, 1.7, point=point, method=method)
+    fitted = quiet(jt.fit, random_like(rng, model), rows, prior=1.7, point=point, method=method)
     assert (np.diff(fitted.trace.values) >= -1e-9 * np.maximum(1, np.abs(fitted.trace.values[1:]))).all()
     alpha = 1.7 if point == "mean" else 0.7
     prior = alpha * sum(float(np.log(part.values).sum()) for part in fitted.model.conditionals)
@@ -137,7 +137,7 @@ def test_every_step_raises_the_likelihood_for_all_kinds_of_conditionals(seed):
     kept = [
         name for name, part in kinds.items() if len(set(rows.columns[name].tolist()) - {-1}) < part.child.num_states
     ]
-    fitted = quiet(jt.fit, model, rows, prior, fixed=kept, method=jt.ExpectationMaximization(max_steps=8))
+    fitted = quiet(jt.fit, model, rows, prior=prior, fixed=kept, method=jt.ExpectationMaximization(max_steps=8))
     assert (np.diff(fitted.trace.values) >= -1e-9 * np.maximum(1, np.abs(fitted.trace.values[1:]))).all()
 
 
@@ -265,7 +265,7 @@ def test_semi_supervised():
     codes["h"] = np.where(np.arange(3000) < 30, codes["h"], -1)
     partly = jt.Dataset.from_codes(rows.variables, codes)
     fitted = jt.fit(model.graph, partly)
-    few = quiet(jt.fit, model.graph, rows.take(slice(30)), 1.0)
+    few = quiet(jt.fit, model.graph, rows.take(slice(30)), prior=1.0)
     distance = {
         name: np.abs(m["f0"].values - model["f0"].values).max()
         for name, m in (("all", fitted.model), ("few", few.model))

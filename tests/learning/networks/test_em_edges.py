@@ -80,7 +80,7 @@ def test_the_same_seed_gives_the_same_model_whatever_the_cores(monkeypatch):
     found = []
     for threads in ("1", "2", "5", ""):
         monkeypatch.setenv("JUNCTURE_NUM_THREADS", threads)
-        found.append(quiet(jt.fit, model.graph, rows, 1.0, rng=4, variables=model.variables))
+        found.append(quiet(jt.fit, model.graph, rows, prior=1.0, rng=4, variables=model.variables))
     assert all(fitted.model == found[0].model for fitted in found)
     assert all(fitted.trace == found[0].trace for fitted in found)
 
@@ -145,8 +145,8 @@ def test_rows_without_weight_say_nothing():
     rng, model, rows = holey(21)
     weights = rng.integers(0, 2, len(rows)).astype(float)
     weighted = jt.Dataset.from_codes(rows.variables, rows.columns, weights)
-    one = quiet(jt.fit, model, weighted, 1.0)
-    other = quiet(jt.fit, model, rows.take(weights > 0), 1.0)
+    one = quiet(jt.fit, model, weighted, prior=1.0)
+    other = quiet(jt.fit, model, rows.take(weights > 0), prior=1.0)
     assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-6)
     for part in one.model.conditionals:
         assert other.model[part.child.name].values == pytest.approx(part.values, abs=1e-4)
@@ -200,5 +200,5 @@ def test_options_of_em_that_make_no_sense(options):
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(jt.errors.Unsupported, match="no method 'emm'"):
+    with pytest.raises(jt.Unsupported, match="no method of learning 'emm'"):
         jt.fit(latent_class(np.random.default_rng(0), 2), {"f0": [0], "f1": [1]}, latent=["h"], method="emm")

@@ -26,7 +26,7 @@ def enumerate_conditional(model, rows, names) -> float:
 def test_value_and_gradient(seed, names):
     model = model_over([*LOOP, ("b",)], seed)
     rows, tables = rows_of(model, 40, seed), LogTables(model)
-    objective = ConditionalLikelihood.of(tables, rows, names, "auto")
+    objective = ConditionalLikelihood.of(tables, rows, names, "auto", 0)
     found = objective.value_and_gradient(tables.given)[0]
     assert found == pytest.approx(enumerate_conditional(model, rows, names), rel=1e-10)
     logs = np.random.default_rng(seed).normal(size=tables.num_cells)

@@ -25,7 +25,7 @@ def test_value_and_gradient(seed):
     model = model_over([*LOOP, ("b",)], seed)
     rows = with_holes(rows_of(model, 40, seed), 0.3, seed)
     tables = LogTables(model)
-    objective = MarginalLikelihood.of(tables, rows, "auto")
+    objective = MarginalLikelihood.of(tables, rows, "auto", 0)
     assert objective.value_and_gradient(tables.given)[0] == pytest.approx(log_likelihood(model, rows), rel=1e-12)
     logs = np.random.default_rng(seed).normal(size=tables.num_cells)
     error = check_grad(

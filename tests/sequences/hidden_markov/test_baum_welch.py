@@ -84,7 +84,7 @@ def test_a_step_maximises_the_expected_complete_likelihood(kind):
     hmm = random_hidden_markov(rng, kind)
     rows = walk(hmm, 6, rng)[1]
     _, smoothed, moves = beliefs_by_enumeration(hmm, hmm.sequences([rows]))
-    found = calmly(jt.fit, hmm, [rows], 1e-9, method=few(1)).model
+    found = calmly(jt.fit, hmm, [rows], prior=1e-9, method=few(1)).model
     best = expected_complete(found, smoothed, moves, rows)
     for _ in range(30):
         assert expected_complete(random_hidden_markov(rng, kind), smoothed, moves, rows) <= best + 1e-6
@@ -130,7 +130,7 @@ def test_every_step_raises_the_likelihood_with_a_prior(kind, seed):
     hmm = random_hidden_markov(rng, kind, zeros=0.2)
     data = some_sequences(hmm, rng, lengths=(12, 0, 1), share=0.1)
     prior = HiddenMarkovPrior(jt.Dirichlet([2.0, 1.0, 1.5]), 0.7, PRIORS[kind])
-    fitted = calmly(jt.fit, random_hidden_markov(rng, kind), data, prior, method=few(12))
+    fitted = calmly(jt.fit, random_hidden_markov(rng, kind), data, prior=prior, method=few(12))
     assert_rises(fitted.trace)
     assert fitted.trace.values[-1] != fitted.log_likelihood
 

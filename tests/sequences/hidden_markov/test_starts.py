@@ -247,7 +247,7 @@ def test_lost_states_of_every_kind_stay_finite(kind):
 def test_a_prior_holds_what_nothing_visits():
     start, data = lost()
     prior = HiddenMarkovPrior(transition=1.0, emissions=1.0)
-    fitted = calmly(jt.fit, start, data, prior, method=few(200))
+    fitted = calmly(jt.fit, start, data, prior=prior, method=few(200))
     assert fitted.model.emissions.probabilities[2] == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=0.2)
     assert (fitted.model.transition > 0).all()
 
@@ -259,8 +259,8 @@ def test_what_nothing_visits_may_try_other_data():
         [0.5, 0.5, 0.0], [[0.5, 0.5 - 1e-12, 1e-12], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]],
         jt.Gaussian([0.0, 5.0, 500.0], [1.0, 1.0, 1e-3]),
     )  # fmt: skip
-    held = calmly(jt.fit, start, data)
-    tried = calmly(jt.fit, start, data, on_unvisited="reseed")
+    held = calmly(jt.fit, start, data, rng=0)
+    tried = calmly(jt.fit, start, data, rng=0, on_unvisited="reseed")
     assert tried.trace.values[-1] >= held.trace.values[-1]
     assert np.isfinite(tried.trace.values).all()
     free = HiddenMarkovModel(
@@ -268,8 +268,8 @@ def test_what_nothing_visits_may_try_other_data():
         jt.Gaussian([0.0, 5.0, 500.0], [1.0, 1.0, 1e-3]),
     )  # fmt: skip
     with pytest.warns(UnvisitedStatesWarning):
-        lost_one = jt.fit(free, data)
-    found = calmly(jt.fit, free, data, on_unvisited="reseed")
+        lost_one = jt.fit(free, data, rng=0)
+    found = calmly(jt.fit, free, data, rng=0, on_unvisited="reseed")
     assert found.log_likelihood > lost_one.log_likelihood + 10
     assert np.sort(found.model.emissions.mean) == pytest.approx([0, 4, 8], abs=0.5)
 

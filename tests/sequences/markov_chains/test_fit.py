@@ -180,7 +180,7 @@ def test_refusals():
         jt.estimate(chain, jt.statistics(MarkovChain.uniform(["a", "b"], order=2), [list("abba")]))
     with pytest.raises(ImpossibleEvidence, match="uniform"):
         jt.fit(MarkovChain(np.eye(2), [0.5, 0.5]), [[0, None, 1]])
-    with pytest.raises(Unsupported, match="no method 'gradient' of learning Markov chains"):
+    with pytest.raises(Unsupported, match="no method of learning 'gradient'; known are 'auto', 'em'"):
         jt.fit(chain, ["a", None, "b"], method="gradient")
 
 

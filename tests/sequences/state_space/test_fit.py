@@ -259,7 +259,7 @@ def test_what_cannot_be_learned_is_refused():
         jt.fit(WALK, [[], []])
     with pytest.raises(InvalidData, match="no step to learn from"):
         jt.fit(WALK, [1.0, 2.0], weights=[0.0])
-    with pytest.raises(Unsupported, match="no method 'gradient' of learning state spaces"):
+    with pytest.raises(Unsupported, match="no method of learning 'gradient'; known are 'auto', 'em'"):
         jt.fit(WALK, [1.0, 2.0], method="gradient")
     with pytest.raises(InvalidData, match="mapping"):
         jt.fit(WALK, [1.0, 2.0], prior=1.0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from juncture.base.options import as_generator, as_seed, used_seed
 from juncture.base.values import has_same_content, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
@@ -49,6 +50,8 @@ class Beliefs:
         The answers of the engine.
     is_single
         Whether the evidence is one row, whose answers have no row axis.
+    seed
+        The seed of an engine that drew at random: `rng=beliefs.seed` repeats the answer. None where nothing was drawn.
     views, flat
         A short cut to single marginals: where each marginal lies in `flat`, the array of all of them.
     """
@@ -60,11 +63,19 @@ class Beliefs:
     is_single: bool
     views: Mapping[str, tuple[Scope, slice]] = field(default_factory=dict)
     flat: np.ndarray = field(default_factory=lambda: np.empty(0))
+    seed: int | None = None
 
     @classmethod
-    def of(cls, model: Any, engine: Engine, query: Query) -> Beliefs:
-        """The beliefs from a run of an engine."""
-        return cls(model, engine, query.targets, engine.ask(model, query), query.findings.is_single)
+    def of(cls, model: Any, engine: Engine, query: Query, rng: Any = None) -> Beliefs:
+        """The beliefs from a run of an engine, with the seed or generator of a user where it draws at random."""
+        if not engine.draws_at_random:
+            answers = engine.ask(model, query)
+            return cls(model, engine, query.targets, answers, query.findings.is_single)
+        seed = as_seed(rng)
+        generator = as_generator(seed)
+        answers = engine.ask(model, replace(query, rng=generator))
+        used = seed if engine.draws_itself else used_seed(seed, generator)
+        return cls(model, engine, query.targets, answers, query.findings.is_single, seed=used)
 
     def __eq__(self, other: object) -> bool:
         """Whether the question, the engine and all numbers are the same, to the last bit."""

@@ -304,6 +304,7 @@ class Engine:
     name: ClassVar[str]
     answers: ClassVar[frozenset[Question]]  # what it can be asked
     draws_itself: ClassVar[bool] = False  # whether `draw` is there
+    draws_at_random: ClassVar[bool] = False  # whether its answers depend on the generator of the query
     reads_sources: ClassVar[bool] = False  # whether rows of a source may be answered block by block
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:

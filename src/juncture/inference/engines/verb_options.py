@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import format_count
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
@@ -98,13 +98,13 @@ def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: 
     """`n` rows from p(all variables | evidence), given one row of evidence that is possible."""
     if not findings.is_single:
         raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")
-    stream = as_generator(rng)
+    seed = as_seed(rng)
+    stream = as_generator(seed)
     if Question.DRAWS not in engine.answers:
-        drawn: Dataset = engine.draw(model, findings, check_num_rows(n), stream).to_dataset()
-        return drawn
+        return engine.draw(model, findings, check_num_rows(n), stream).to_dataset().with_seed(seed)
     count = check_num_rows(n, BYTES_PER_CELL * len(model.variables))
     answers = engine.ask(model, Query(findings, tuple(model.variables.names), DRAWS, stream))
-    return Dataset.from_codes(model.variables, answers.sample(count, stream))
+    return Dataset.from_codes(model.variables, answers.sample(count, stream)).with_seed(seed)
 
 
 def check_num_rows(n: Any, bytes_per_row: int = 8) -> int:

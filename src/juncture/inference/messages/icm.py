@@ -59,6 +59,7 @@ class ICM(Engine):
     memory_limit: int | None = None
     name: ClassVar[str] = "icm"
     answers: ClassVar[frozenset[Question]] = MODE
+    draws_at_random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice(self.schedule, ("raster", "random"), "schedule")

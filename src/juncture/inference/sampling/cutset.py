@@ -77,6 +77,7 @@ class CutsetSampling(Engine):
     name: ClassVar[str] = "cutset"
     answers: ClassVar[frozenset[Question]] = BELIEFS | {Question.DRAWS}
     draws_itself: ClassVar[bool] = True
+    draws_at_random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class Draws(Value):
     values: dict[str, np.ndarray]
     variables: Scope
     log_weights: np.ndarray | None
+    seed: ClassVar[int | None] = None  # `rng=draws.seed` repeats them; not compared, not kept in files
 
     def __init__(self, values: Mapping[str, Any], variables: Iterable[Variable] = (), log_weights: Any = None) -> None:
         arrays = {name: as_values(name, array) for name, array in check_mapping(values, "values").items()}
@@ -69,6 +70,12 @@ class Draws(Value):
         for variable in known:
             check_codes(variable, arrays[variable.name])
         self._set(values=arrays, variables=known, log_weights=as_log_weights(log_weights, shape))
+
+    def with_seed(self, seed: int) -> Draws:
+        """The same draws, which were drawn with this seed."""
+        draws = type(self).__new__(type(self))
+        draws._set(**{name: self.__dict__[name] for name in self._fields}, seed=seed)
+        return draws
 
     def __repr__(self) -> str:
         weighted = "weighted " if self.log_weights is not None else ""

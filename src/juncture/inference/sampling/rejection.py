@@ -63,6 +63,7 @@ class RejectionSampling(Engine):
     name: ClassVar[str] = "rejection"
     answers: ClassVar[frozenset[Question]] = ANSWERS
     draws_itself: ClassVar[bool] = True
+    draws_at_random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)

@@ -86,6 +86,7 @@ class MeanField(Engine):
     memory_limit: int | None = None
     name: ClassVar[str] = "mean-field"
     answers: ClassVar[frozenset[Question]] = ANSWERS
+    draws_at_random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.starts, "starts", least=1)

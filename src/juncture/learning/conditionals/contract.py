@@ -22,6 +22,15 @@ from juncture.factors.conditional import AnyConditional, signature
 from juncture.learning.conditionals.row_counts import RowCounts
 
 Point = Literal["mean", "mode"]
+OnUnseen = Literal["uniform", "error"]
+
+
+def check_estimation(point: Any, on_unseen: Any) -> None:
+    """Check the point of the posterior, and the policy for states of the parents that no row has."""
+    if not is_one_of(point, ("mean", "mode")):
+        raise InvalidData(f'point is "mean" or "mode" of the posterior; got {shown(point)}')
+    if not is_one_of(on_unseen, ("uniform", "error")):
+        raise InvalidData(f'on_unseen is "uniform" or "error"; got {shown(on_unseen)}')
 
 
 @dataclass(frozen=True)
@@ -33,14 +42,11 @@ class EstimationOptions:
 
     prior: Any = None
     point: Point = "mean"
-    on_unseen: Literal["uniform", "error"] = "uniform"
+    on_unseen: OnUnseen = "uniform"
     least_variances: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.point, ("mean", "mode")):
-            raise InvalidData(f'point is "mean" or "mode" of the posterior; got {shown(self.point)}')
-        if not is_one_of(self.on_unseen, ("uniform", "error")):
-            raise InvalidData(f'on_unseen is "uniform" or "error"; got {shown(self.on_unseen)}')
+        check_estimation(self.point, self.on_unseen)
 
 
 @singledispatch

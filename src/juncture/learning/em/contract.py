@@ -82,6 +82,13 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
+class AsksEngine(Protocol):
+    """A problem whose E-step is the answer of an engine of inference."""
+
+    engine: Any
+
+
+@runtime_checkable
 class Divisible(Protocol):
     """A problem whose data in memory can be cut into blocks."""
 

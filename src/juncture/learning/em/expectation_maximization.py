@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from juncture.base.checks import check_choice, check_count, shown
-from juncture.base.options import resolve
+from juncture.base.options import Options, resolve
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
-from juncture.learning.em.contract import Bounded, EMProblem, EMState, Model, Statistics, Vectorized
+from juncture.learning.em.contract import AsksEngine, Bounded, EMProblem, EMState, Model, Statistics, Vectorized
 from juncture.learning.em.incremental import IncrementalSteps
 from juncture.learning.em.steps import EMSteps, MStep, SquaremSteps
 from juncture.numerics.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule, iterate
@@ -44,7 +44,7 @@ def em_steps(
 
 
 @dataclass(frozen=True)
-class ExpectationMaximization:
+class ExpectationMaximization(Options):
     """Expectation maximisation, from one start or the best of several.
 
     Parameters
@@ -67,6 +67,9 @@ class ExpectationMaximization:
         Generalised EM: a function of the model, of the model that the M-step gives, and of the expected statistics.
         It returns the next model, which must not lower the objective; for example one in which some parameters stay
         as they are, or obey a constraint.
+    engine
+        Of networks, the engine of the E-step: a name or an engine, as `method` in `infer`. Where it draws at random
+        every step has the same random numbers.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class ExpectationMaximization:
     acceleration: Acceleration = None
     num_blocks: int | None = None
     m_step: MStep | None = None
+    engine: Any = "auto"
 
     def __post_init__(self) -> None:
         check_stopping_rule(self.tolerance, self.max_steps)
@@ -106,6 +110,8 @@ class ExpectationMaximization:
         self, problem: EMProblem[Model, Statistics], progress: ProgressCallback | None = None
     ) -> tuple[EMState[Model, Statistics], Trace]:
         """The best state of all starts, and its trace; Ctrl-C ends with the best state so far."""
+        if self.engine != "auto" and not isinstance(problem, AsksEngine):
+            raise Unsupported(f"the E-step of {problem.models} asks no engine; leave engine={shown(self.engine)} out")
         if self.restarts and has_workers() and not getattr(problem, "is_elsewhere", False):
             best = self._best_of_workers(problem, progress)
         else:

@@ -6,6 +6,7 @@ Tied conditionals share their statistics and their prior, and are learned or kep
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from juncture.factors.conditional import AnyConditional, signature
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.contract import (
     EstimationOptions,
-    Point,
     estimate_conditional,
     learns_from,
     log_prior,
@@ -28,7 +28,21 @@ from juncture.learning.conditionals.table import TableCounts, added_counts
 from juncture.learning.fit import check_learned
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import blank_conditional, check_fixed
+from juncture.learning.options import PointEstimate
 from juncture.networks.bayesian_network import BayesianNetwork
+
+
+@dataclass(frozen=True)
+class NetworkEstimate(PointEstimate):
+    """How the conditionals of a network are estimated from statistics.
+
+    Parameters
+    ----------
+    fixed
+        The names of children whose conditionals are kept, and with them those that are tied to these.
+    """
+
+    fixed: Iterable[str] = ()
 
 
 def learned_groups(model: BayesianNetwork, fixed: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:
@@ -62,6 +76,11 @@ def resolve_prior(prior: Any, model: BayesianNetwork) -> Any:
     return {**prior, **shared}
 
 
+def resolve_estimation(options: NetworkEstimate, prior: Any, model: BayesianNetwork) -> EstimationOptions:
+    """The options of estimating each conditional of a network."""
+    return EstimationOptions(resolve_prior(prior, model), options.point, options.on_unseen)
+
+
 def pool_statistics(model: BayesianNetwork, statistics: NetworkStatistics) -> dict[str, Any]:
     """The statistics that each conditional is estimated from: tied conditionals share the sum of their statistics."""
     parts = dict(statistics.parts)
@@ -82,15 +101,13 @@ def estimate_network(
     statistics: NetworkStatistics,
     prior: Any = None,
     *,
-    point: Point = "mean",
-    on_unseen: Any = "uniform",
-    fixed: Iterable[str] = (),
+    options: NetworkEstimate,
 ) -> BayesianNetwork:
     template = resolve_template(structure, statistics)
-    check_fixed(structure, fixed)
-    options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
-    report_unseen(template, statistics, options, kept)
-    learned, notes = estimate_conditionals(template, statistics, options, kept)
+    check_fixed(structure, options.fixed)
+    estimation, kept = resolve_estimation(options, prior, template), fixed_children(template, options.fixed)
+    report_unseen(template, statistics, estimation, kept)
+    learned, notes = estimate_conditionals(template, statistics, estimation, kept)
     notes.warn()
     return check_learned(learned)
 

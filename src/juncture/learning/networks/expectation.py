@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.options import as_generator
 from juncture.base.values import finding_text
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
@@ -21,7 +22,7 @@ from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Query, Question
 from juncture.inference.engines.verb_options import check_data
-from juncture.inference.infer import SAMPLING_METHODS, engine_for
+from juncture.inference.infer import engine_for
 from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected
 from juncture.learning.networks.statistics import NetworkStatistics
@@ -96,14 +97,18 @@ class NetworkExpectation:
     """The E-step for one structure by one engine: a plan that serves every setting of the parameters."""
 
     plan: EnginePlan
-    seed: Any = 0  # of an engine that draws: every step has the same random numbers
-    is_random: bool = False
+    seed: Any = None  # of an engine that draws: every step has the same random numbers; None for another engine
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the engine draws at random."""
+        return self.seed is not None
 
     @classmethod
-    def of(cls, template: BayesianNetwork, method: Any = "auto", seed: Any = 0) -> NetworkExpectation:
+    def of(cls, template: BayesianNetwork, method: Any = "auto", rng: Any = None) -> NetworkExpectation:
         engine = engine_for(method, questions=EXPECTED, model=template)
         plan = engine.compile(template, template.variables.names, ())
-        return cls(plan, seed, engine.name in SAMPLING_METHODS)
+        return cls(plan, as_generator(rng).spawn(1)[0].bit_generator.seed_seq if engine.draws_itself else None)
 
     def run(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
         """The expected statistics of the rows of a block, and their log-likelihood."""

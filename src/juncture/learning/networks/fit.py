@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-import numpy as np
-
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import is_elsewhere, is_source
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
-from juncture.learning.em.expectation_maximization import (
-    ExpectationMaximization,
-    Learners,
-    has_full_m_step,
-    resolve_learner,
-)
-from juncture.learning.fit import ERRORS, Fit
+from juncture.learning.conditionals.contract import EstimationOptions, log_likelihood_of
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, has_full_m_step
+from juncture.learning.fit import Fit
 from juncture.learning.networks.estimation import (
+    NetworkEstimate,
     estimate_conditionals,
     fixed_children,
     network_log_prior,
     report_unseen,
-    resolve_prior,
+    resolve_estimation,
 )
 from juncture.learning.networks.expectation import FEW_DISTINCT, MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
@@ -36,50 +30,65 @@ from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.standard_errors import errors_of_counts, standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
 from juncture.learning.networks.templates import check_fixed, prepare_rows
+from juncture.learning.options import DeclaredVariables
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
-from juncture.variables import Scope, Variable
 
 
-def fit_network(  # noqa: PLR0913 (one verb, many options)
+@dataclass(frozen=True)
+class NetworkOptions(NetworkEstimate, DeclaredVariables):
+    """How the conditionals of a network are learned from rows.
+
+    Parameters
+    ----------
+    latent
+        The names of variables whose columns, if there are any, are not used.
+    missing
+        A marker of missing values, such as "?" or -999, or a list of markers.
+    method
+        "em" or "gradient", or an `ExpectationMaximization` or a `GradientAscent` with its options. Complete rows are
+        counted in one step.
+    """
+
+    latent: Iterable[str] = ()
+    missing: Any = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
+
+
+def fit_network(
     structure: Any,
     data: Any,
     *,
     prior: Any = None,
-    variables: Iterable[Variable] | None = None,
-    latent: Iterable[str] = (),
     weights: Any = None,
-    fixed: Iterable[str] = (),
-    point: Point = "mean",
-    on_unseen: Any = "uniform",
-    method: Any = "em",
-    engine: Any = "auto",
-    missing: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
+    options: NetworkOptions,
 ) -> Fit[BayesianNetwork]:
-    check_fixed(structure, fixed)
-    learner = resolve_learner(method, "networks", LEARNERS)
+    """The network of the structure whose conditionals are learned from the rows."""
+    check_fixed(structure, options.fixed)
     check_progress(progress)
-    declared = None if variables is None else Scope(variables)
-    template, dataset = prepare_rows(structure, data, declared, latent, weights, missing)
+    learner, declared = options.method, options.declared
+    template, dataset = prepare_rows(structure, data, declared, options.latent, weights, options.missing)
     if isinstance(structure, DirectedGraph) and isinstance(dataset, Dataset):
         warn_identifiers(dataset, declared.names if declared else ())
-    options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
+    estimation, kept = resolve_estimation(options, prior, template), fixed_children(template, options.fixed)
     statistics = count_if_complete(template, dataset) if has_full_m_step(learner) else None
     if statistics is not None:
-        return fit_complete(template, statistics, options, kept)
+        return fit_complete(template, statistics, estimation, kept)
     if is_source(dataset):
         dataset = collect_distinct(dataset, FEW_DISTINCT if is_elsewhere(dataset) else MAX_DISTINCT) or dataset
     starts_at_template = isinstance(structure, BayesianNetwork)
-    problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), engine)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    problem = NetworkProblem(template, dataset, estimation, kept, starts_at_template, generator, learner.engine)
     if not starts_at_template:
         check_observed(problem, declared.names if declared else ())
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         problem.report(found)
-    fitted = Fit(found.model, found.log_likelihood, trace, found.statistics)
-    return with_errors(fitted, options, partial(standard_errors, found.model, dataset, kept))
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
 
 
 def check_observed(problem: NetworkProblem, declared: tuple[str, ...]) -> None:
@@ -126,6 +135,3 @@ def warn_of_impossible_rows(logs: dict[str, float]) -> None:
             f" {', '.join(forbidding)}; the log-likelihood is -inf",
             ImpossibleEvidenceWarning,
         )
-
-
-LEARNERS: Learners = {"em": ExpectationMaximization, "gradient": GradientAscent}

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.base.options import Options
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.factors.conditional import Conditional, signature
 from juncture.factors.deterministic import Deterministic
@@ -42,27 +43,37 @@ SMALLEST = 1e-13  # the start of a probability of zero: its logarithm must be fi
 NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
 
 
+TOLERANCE = 1e-10  # of a network: what a step gains, relative to the objective
+
+
 @dataclass(frozen=True)
-class GradientAscent:
+class GradientAscent(Options):
     """L-BFGS on the observed-data log-likelihood (plus the log prior), in the logarithms of the tables.
 
-    L-BFGS may stop far from the optimum. So a few steps of EM follow. L-BFGS starts again if these steps gain more than
-    the tolerance, if further steps would, or if entries near zero should be larger, which both methods change only
-    slowly.
+    For a Bayesian network L-BFGS may stop far from the optimum. So a few steps of EM follow. L-BFGS starts again if
+    these steps gain more than the tolerance, if further steps would, or if entries near zero should be larger, which
+    both methods change only slowly.
 
     Parameters
     ----------
     tolerance
-        L-BFGS stops when a step gains less than this, relative to the objective.
+        Of a Bayesian network, L-BFGS stops when a step gains less than this, relative to the objective; 1e-10 by
+        default. Of an undirected model an ascent ends when no entry of the gradient, by the row, is larger: then no
+        cell of the model differs by more from that of the data, in probability; 1e-7 by default. Of a conditional
+        random field, when no entry of the gradient, by the step, is larger; 1e-6 by default.
     max_steps
         The largest number of steps.
+    engine
+        The engine that gives the expected cells: a name or an engine, as `method` in `infer`. The log-likelihood of an
+        engine that draws at random, or approximates, is an estimate. A conditional random field asks none.
     """
 
-    tolerance: float = 1e-10
+    tolerance: float | None = None
     max_steps: int = 1000
+    engine: Any = "auto"
 
     def __post_init__(self) -> None:
-        check_stopping_rule(self.tolerance, self.max_steps)
+        check_stopping_rule(0.0 if self.tolerance is None else self.tolerance, self.max_steps)
 
     def run(self, problem: NetworkProblem, progress: ProgressCallback | None = None) -> tuple[NetworkState, Trace]:
         tables = FreeTables(problem.template, problem.fixed, problem.options)
@@ -77,13 +88,14 @@ class GradientAscent:
 
     def _run(self, ascent: Ascent) -> tuple[bool, str]:
         """L-BFGS and EM in turn, until there is nothing left to gain: (whether that is so, how it ended)."""
+        tolerance = TOLERANCE if self.tolerance is None else self.tolerance
         while True:
-            status, reason = ascent.by_gradient(self.tolerance, self.max_steps - ascent.num_steps)
+            status, reason = ascent.by_gradient(tolerance, self.max_steps - ascent.num_steps)
             if status != OUT_OF_STEPS:
                 left = ascent.by_expectation(min(EM_STEPS, self.max_steps - ascent.num_steps))
             if status == OUT_OF_STEPS or ascent.num_steps >= self.max_steps:
                 return False, f"L-BFGS: out of steps after {ascent.num_steps}"
-            allowed = max(LEFT * self.tolerance, ROUNDING) * max(abs(ascent.state.objective), 1.0)
+            allowed = max(LEFT * tolerance, ROUNDING) * max(abs(ascent.state.objective), 1.0)
             if left <= allowed and not ascent.by_leaving_edges(allowed):
                 return True, reason
 

@@ -151,7 +151,7 @@ class NetworkProblem:
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
-        return NetworkExpectation.of(self.template, self.engine, self.rng.spawn(1)[0].bit_generator.seed_seq)
+        return NetworkExpectation.of(self.template, self.engine, self.rng)
 
     @property
     def is_random(self) -> bool:

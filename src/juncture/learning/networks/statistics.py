@@ -34,9 +34,10 @@ from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
 from juncture.learning.networks.templates import prepare_rows
+from juncture.learning.options import DeclaredVariables
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
-from juncture.variables import Assignment, Scope, Variable
+from juncture.variables import Assignment, Scope
 
 CHUNK = 2**18  # rows counted into one table: fixed, so that sums of weights do not depend on the number of cores
 BLOCK = 2**12  # rows whose codes fit a core's cache
@@ -135,9 +136,9 @@ class NetworkStatistics(Value):
 
 
 def network_statistics(
-    structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+    structure: Any, data: Any, *, weights: Any = None, options: DeclaredVariables
 ) -> NetworkStatistics:
-    template, rows = prepare_rows(structure, data, variables, weights=weights)
+    template, rows = prepare_rows(structure, data, options.variables, weights=weights)
     return compute_statistics(template, rows)
 
 

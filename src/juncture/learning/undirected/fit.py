@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_kind
-from juncture.base.options import as_generator, as_variable_names
+from juncture.base.checks import check_kind
+from juncture.base.options import Options, as_generator, as_seed, as_variable_names, used_seed
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, Unsupported, warn_user
+from juncture.inference.infer import engine_for
 from juncture.learning.fit import Fit
+from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.templates import prepare_rows
 from juncture.learning.undirected.ascent import Stopping, ascend
 from juncture.learning.undirected.likelihood import (
@@ -37,100 +40,162 @@ from juncture.networks.factor_product import FactorProduct
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
 
 M = TypeVar("M", bound=FactorProduct)
-METHODS = ("auto", "gradient", "ipf", "pseudo-likelihood")
 PATIENCE = 60.0  # predicted seconds that Z may take after a fit that did not need it
 
 
-def fit_factors(  # noqa: PLR0913 (one verb, many options)
-    structure: M,
-    data: Any,
-    *,
-    prior: Any = None,
-    method: str = "auto",
-    penalty: Penalty | None = None,
-    coupling: Any = None,
-    given: Iterable[str] = (),
-    latent: Iterable[str] = (),
-    weights: Any = None,
-    missing: Any = None,
-    engine: Any = "auto",
-    tolerance: float = 1e-7,
-    max_steps: int = 1000,
-    rng: Any = 0,
-    progress: ProgressCallback | None = None,
-) -> Fit[M]:
-    """A model with the scopes of the given one, whose tables are learned.
+TOLERANCE = 1e-7  # of the largest entry of the gradient, by the row
+
+
+@dataclass(frozen=True)
+class MaximumLikelihood(GradientAscent):
+    """The closed form of maximum likelihood where a model is decomposable; for others gradient ascent.
 
     Parameters
     ----------
-    structure
-        A `MarkovNetwork` or `FactorGraph`; its tables say where the ascent starts, and their zeros stay zeros.
-    data, latent, weights, missing
-        As for Bayesian networks.
-    prior
-        None: tables have penalties.
-    method
-        "gradient" is L-BFGS on the log-likelihood, also of rows with holes; "ipf" is iterative proportional fitting;
-        "pseudo-likelihood" maximises Σ log p(variable | all others), which needs no Z. "auto" and "ipf" take the
-        closed form where the model is decomposable; else "auto" is "gradient".
+    tolerance, max_steps, engine
+        As in `GradientAscent`.
+    """
+
+
+@dataclass(frozen=True)
+class IterativeProportionalFitting(Options):
+    """Iterative proportional fitting: one factor after the other is given its margin in the data.
+
+    A decomposable model has a closed form, which is taken. Of a graph of real numbers it is covariance selection.
+
+    Parameters
+    ----------
+    tolerance
+        A fit ends when no margin differs by more from that of the data, in probability (1e-7 by default); of a graph
+        of real numbers, when no covariance does, in deviations of the columns (1e-12).
+    max_steps
+        The largest number of sweeps over the factors.
+    engine
+        The engine that gives the margins of the model, as `method` in `infer`; a graph of real numbers asks none.
+    """
+
+    tolerance: float | None = None
+    max_steps: int = 1000
+    engine: Any = "auto"
+
+    def __post_init__(self) -> None:
+        check_stopping_rule(0.0 if self.tolerance is None else self.tolerance, self.max_steps)
+
+
+@dataclass(frozen=True)
+class MaximumPseudoLikelihood(Options):
+    """The maximum of Σ log p(variable | all others), which needs no Z (Besag 1975).
+
+    Parameters
+    ----------
+    tolerance
+        The ascent ends when no entry of the gradient, by the row, is larger.
+    max_steps
+        The largest number of steps.
+    engine
+        The engine that gives the Z of the log-likelihood at the end.
+    """
+
+    tolerance: float = TOLERANCE
+    max_steps: int = 1000
+    engine: Any = "auto"
+
+    def __post_init__(self) -> None:
+        check_stopping_rule(self.tolerance, self.max_steps)
+
+
+@dataclass(frozen=True)
+class FactorEstimate(Options):
+    """How the tables of an undirected model are estimated from counts.
+
+    Parameters
+    ----------
     penalty
         `L1(strength)` or `L2(strength)` on the parameters: the logarithms of the tables, or η. Without a penalty, a
         cell that no row has gets probability zero.
     coupling
         A matrix B with a row for each cell of each factor: θ = Bη is learned, by its η.
+    method
+        "gradient" is L-BFGS on the log-likelihood, also of rows with holes; "ipf" is iterative proportional fitting;
+        "pseudo-likelihood" maximises Σ log p(variable | all others), which needs no Z. "auto" and "ipf" take the
+        closed form where the model is decomposable; else "auto" is "gradient". Or a `jt.MaximumLikelihood` (which is
+        "auto"), `jt.GradientAscent`, `jt.IterativeProportionalFitting` or `jt.MaximumPseudoLikelihood` with its
+        options.
+    """
+
+    penalty: Penalty | None = None
+    coupling: Any = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {
+        "auto": MaximumLikelihood,
+        "gradient": GradientAscent,
+        "ipf": IterativeProportionalFitting,
+        "pseudo-likelihood": MaximumPseudoLikelihood,
+    }
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "penalty", check_penalty(self.penalty))
+
+
+@dataclass(frozen=True)
+class FactorOptions(FactorEstimate):
+    """How the tables of an undirected model are learned from rows.
+
+    Parameters
+    ----------
     given
         Variables that will always be observed: Σ log p(others | given) is maximised, by its gradient. The model is
         then a conditional random field; `log_likelihood` is that of the others.
-    engine
-        The engine that gives the expected cells, as `method` in `infer`. The log-likelihood of an engine that draws
-        at random, or approximates, is an estimate.
-    tolerance
-        An ascent ends when no entry of the gradient, by the row, is larger: then no cell of the model differs by more
-        from that of the data, in probability.
-    max_steps, progress
-        The largest number of steps; a function that is called after each, with its number and the objective.
-    rng
-        A seed or a generator, for the start of tables that are symmetric in a latent variable.
+    latent
+        The names of variables whose columns, if there are any, are not used.
+    missing
+        A marker of missing values, such as "?" or -999, or a list of markers.
+    """
+
+    given: Iterable[str] = ()
+    latent: Iterable[str] = ()
+    missing: Any = None
+
+
+def fit_factors(
+    structure: M,
+    data: Any,
+    *,
+    prior: Any = None,
+    weights: Any = None,
+    rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: FactorOptions,
+) -> Fit[M]:
+    """A model with the scopes of the given one, whose tables are learned.
+
+    The tables of the given one say where the ascent starts, and their zeros stay zeros.
     """
     check_tables(structure)
-    check_options(prior, method, tolerance, max_steps, progress)
-    template, rows = prepare_rows(structure, data, None, latent, weights, missing)
-    task = Task(
-        LogTables(template), rows, Stopping(tolerance, max_steps, progress), check_penalty(penalty), coupling, engine
-    )
-    names = check_given(given, template, rows)
+    refuse_prior(prior)
+    check_progress(progress)
+    template, rows = prepare_rows(structure, data, None, options.latent, weights, options.missing)
+    task = Task.of(template, rows, options, as_seed(rng), progress)
+    names = check_given(options.given, template, rows)
     statistics = None if names else count_if_complete(template, rows)
     if statistics is None:
-        return task.fit_rows(method, names, as_generator(rng))
-    if method == "pseudo-likelihood":
+        return task.fit_rows(names)
+    if isinstance(task.learner, MaximumPseudoLikelihood):
         check_weight(statistics.weight)
         check_counts_possible(task.tables, statistics)
         return task.fit_pseudo_likelihood(statistics)
-    return task.fit_counts(method, statistics)
+    return task.fit_counts(statistics)
 
 
-def estimate_factors(  # noqa: PLR0913 (one verb, many options)
-    structure: M,
-    statistics: FactorStatistics,
-    prior: Any = None,
-    *,
-    method: str = "auto",
-    penalty: Penalty | None = None,
-    coupling: Any = None,
-    engine: Any = "auto",
-    tolerance: float = 1e-7,
-    max_steps: int = 1000,
-) -> M:
-    """The model that counts of complete rows lead to, by "gradient", "ipf" or a closed form; options as in `fit`."""
-    check_options(prior, method, tolerance, max_steps, None)
+def estimate_factors(structure: M, statistics: FactorStatistics, prior: Any = None, *, options: FactorEstimate) -> M:
+    """The model that counts of complete rows lead to, by "gradient", "ipf" or a closed form."""
+    refuse_prior(prior)
     check_kind(statistics, FactorStatistics, "the statistics of an undirected model")
     if [part.scope for part in statistics.counts] != [part.scope for part in structure.factors]:
         raise InvalidData("the statistics are of factors over other variables than those of the model")
-    if method == "pseudo-likelihood":
+    if isinstance(options.method, MaximumPseudoLikelihood):
         raise Unsupported("the pseudo-likelihood needs the rows: jt.fit takes them")
-    stopping = Stopping(tolerance, max_steps)
-    task = Task(LogTables(structure), None, stopping, check_penalty(penalty), coupling, engine)
-    model: M = task.fit_counts(method, statistics).model
+    model: M = Task.of(structure, None, options, 0).fit_counts(statistics).model
     return model
 
 
@@ -140,23 +205,45 @@ class Task:
 
     tables: LogTables
     rows: Any  # a `Dataset` or a source; None where counts are given
+    learner: Any
     stopping: Stopping
     penalty: Penalty | None
     coupling: Any
-    engine: Any
+    seed: int
 
-    def fit_counts(self, method: str, statistics: FactorStatistics) -> Fit[Any]:
+    @classmethod
+    def of(
+        cls,
+        template: FactorProduct,
+        rows: Any,
+        options: FactorEstimate,
+        seed: int,
+        progress: ProgressCallback | None = None,
+    ) -> Task:
+        learner = options.method
+        tolerance = TOLERANCE if learner.tolerance is None else learner.tolerance
+        stopping = Stopping(tolerance, learner.max_steps, progress)
+        return cls(LogTables(template), rows, learner, stopping, options.penalty, options.coupling, seed)
+
+    @cached_property
+    def expectation(self) -> CellExpectation:
+        """The expected cells of the model."""
+        return CellExpectation.of(self.tables, self.learner.engine, self.seed)
+
+    def fit_counts(self, statistics: FactorStatistics) -> Fit[Any]:
         """From the counts of complete rows."""
         check_weight(statistics.weight)
         check_counts_possible(self.tables, statistics)
-        if method == "ipf" and not self.is_plain:
+        is_fitting = isinstance(self.learner, IterativeProportionalFitting)
+        if is_fitting and not self.is_plain:
             raise Unsupported(
                 'iterative proportional fitting takes no penalty and no coupling; learn with method="gradient"'
             )
-        closed = self.fit_closed_form(statistics) if method != "gradient" and self.is_plain else None
+        may_be_closed = is_fitting or isinstance(self.learner, MaximumLikelihood)
+        closed = self.fit_closed_form(statistics) if may_be_closed and self.is_plain else None
         if closed is not None:
             return closed
-        return self.fit_margins(statistics) if method == "ipf" else self.fit_likelihood(statistics)
+        return self.fit_margins(statistics) if is_fitting else self.fit_likelihood(statistics)
 
     @property
     def is_plain(self) -> bool:
@@ -180,37 +267,47 @@ class Task:
         return Fit(self.tables.exact_model(logs), log_likelihood, trace, statistics)
 
     def fit_margins(self, statistics: FactorStatistics) -> Fit[Any]:
-        logs, trace = fit_proportionally(CellExpectation.of(self.tables, self.engine), statistics, self.stopping)
+        logs, trace = fit_proportionally(self.expectation, statistics, self.stopping)
         warn_unless_converged(trace)
-        return Fit(self.tables.exact_model(logs), trace.values[-1], trace, statistics)
+        return Fit(self.tables.exact_model(logs), trace.values[-1], trace, statistics, self.seed_of_engine)
 
     def fit_likelihood(self, statistics: FactorStatistics) -> Fit[Any]:
-        likelihood = Likelihood(CellExpectation.of(self.tables, self.engine), statistics.cells, statistics.weight)
+        likelihood = Likelihood(self.expectation, statistics.cells, statistics.weight)
         logs, trace = self.ascend(likelihood, self.coordinates(statistics))
-        return Fit(self.tables.exact_model(logs), likelihood.value_and_gradient(logs)[0], trace, statistics)
+        log_likelihood = likelihood.value_and_gradient(logs)[0]
+        return Fit(self.tables.exact_model(logs), log_likelihood, trace, statistics, self.seed_of_engine)
 
     def fit_pseudo_likelihood(self, statistics: FactorStatistics) -> Fit[Any]:
         logs, trace = self.ascend(PseudoLikelihood.of(self.tables, self.rows), self.coordinates(statistics))
-        log_likelihood = try_log_likelihood(self.tables, statistics, logs, self.engine)
-        return Fit(self.tables.exact_model(logs), log_likelihood, trace, statistics)
+        log_likelihood = self.try_log_likelihood(statistics, logs)
+        return Fit(self.tables.exact_model(logs), log_likelihood, trace, statistics, self.seed_of_engine)
 
-    def fit_rows(self, method: str, given: list[str], rng: np.random.Generator) -> Fit[Any]:
+    @property
+    def seed_of_engine(self) -> int | None:
+        """The seed, where the engine draws at random."""
+        return self.seed if engine_for(self.learner.engine).draws_itself else None
+
+    def fit_rows(self, given: list[str]) -> Fit[Any]:
         """By the gradient of expectations given each row: rows with holes, or the likelihood given some columns."""
-        if method not in ("auto", "gradient"):
+        if not isinstance(self.learner, GradientAscent):
             rule = "maximises the joint likelihood" if given else "takes complete rows"
-            raise Unsupported(f'method={method!r} {rule}; rows with holes and given=… are for method="gradient"')
+            raise Unsupported(
+                f'{type(self.learner).__name__} {rule}; rows with holes and given=… are for method="gradient"'
+            )
         likelihood = (
-            ConditionalLikelihood.of(self.tables, self.rows, given, self.engine)
+            ConditionalLikelihood.of(self.tables, self.rows, given, self.learner.engine, self.seed)
             if given
-            else MarginalLikelihood.of(self.tables, self.rows, self.engine)
+            else MarginalLikelihood.of(self.tables, self.rows, self.learner.engine, self.seed)
         )
         check_weight(likelihood.weight)
-        start = break_symmetry(self.tables, find_latent(self.tables, self.rows), rng)
+        generator = as_generator(self.seed)
+        start = break_symmetry(self.tables, find_latent(self.tables, self.rows), generator)
         free = FreeCells(start, self.tables.is_possible)
         coordinates = free if self.coupling is None else coupled_cells(self.coupling, self.tables)
         logs, trace = self.ascend(likelihood, coordinates)
         log_likelihood = likelihood.value_and_gradient(logs)[0]
-        return Fit(self.tables.exact_model(logs), log_likelihood, trace, likelihood.expected_statistics(logs))
+        seed = used_seed(self.seed, generator) if self.seed_of_engine is None else self.seed
+        return Fit(self.tables.exact_model(logs), log_likelihood, trace, likelihood.expected_statistics(logs), seed)
 
     def ascend(self, objective: Objective, coordinates: Coordinates) -> tuple[np.ndarray, Trace]:
         """θ at the maximum, and the course of the ascent."""
@@ -218,19 +315,18 @@ class Task:
         warn_unless_converged(trace)
         return coordinates.logs(vector), trace
 
-
-def try_log_likelihood(tables: LogTables, statistics: FactorStatistics, logs: np.ndarray, engine: Any) -> float:
-    """The log-likelihood; NaN, with a warning, where Z takes more than there is of memory or patience."""
-    try:
-        log_z = CellExpectation.of(tables, engine).of_model(logs, PATIENCE)[1]
-    except TooLarge:
-        warn_user(
-            "the model is too large for its Z, so the log-likelihood of this fit is NaN; its trace has the"
-            " pseudo-likelihood",
-            UserWarning,
-        )
-        return math.nan
-    return dot_counts(statistics.cells, logs) - statistics.weight * log_z
+    def try_log_likelihood(self, statistics: FactorStatistics, logs: np.ndarray) -> float:
+        """The log-likelihood; NaN, with a warning, where Z takes more than there is of memory or patience."""
+        try:
+            log_z = self.expectation.of_model(logs, PATIENCE)[1]
+        except TooLarge:
+            warn_user(
+                "the model is too large for its Z, so the log-likelihood of this fit is NaN; its trace has the"
+                " pseudo-likelihood",
+                UserWarning,
+            )
+            return math.nan
+        return dot_counts(statistics.cells, logs) - statistics.weight * log_z
 
 
 def warn_unless_converged(trace: Trace) -> None:
@@ -238,12 +334,9 @@ def warn_unless_converged(trace: Trace) -> None:
         warn_user(f"learning an undirected model {trace.reason}; the model is the best so far", NotConvergedWarning)
 
 
-def check_options(prior: Any, method: Any, tolerance: float, max_steps: int, progress: Any) -> None:
+def refuse_prior(prior: Any) -> None:
     if prior is not None:
         raise Unsupported("the tables of an undirected model take no prior; give penalty=jt.L2(…) or jt.L1(…)")
-    check_choice(method, METHODS, "the method of learning undirected models")
-    check_stopping_rule(tolerance, max_steps)
-    check_progress(progress)
 
 
 def check_given(given: Iterable[str], template: FactorProduct, rows: Dataset | RowSource) -> list[str]:

@@ -15,7 +15,7 @@ the precision matrix stay.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -23,7 +23,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_count, check_number
+from juncture.base.checks import check_number, shown
+from juncture.base.options import Options
 from juncture.base.values import Value, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import group_by_pattern
@@ -34,41 +35,62 @@ from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.learning.networks.templates import check_columns, code_columns, mark_rows
+from juncture.learning.options import DeclaredVariables
+from juncture.learning.undirected.fit import IterativeProportionalFitting
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate
 from juncture.numerics.stable import LOG_TWO_PI, Moments, merge_moments
 from juncture.variables import Scope, Variable
 
+SMALLEST_GAP = 1e-12  # between the correlations of model and data, at which covariance selection ends
 LEAST_GAIN = 1e-10  # of a step of EM, beside the log-likelihood
 SINGULAR = 1e-12  # an eigenvalue of a correlation matrix that is rounding
 TOLERANCE = 1e-8  # of the duality gap
 
 
-def fit_undirected(  # noqa: PLR0913 (one verb, many options)
+@dataclass(frozen=True)
+class GraphOptions(DeclaredVariables):
+    """How the precision matrix of a Gaussian Markov network on a graph is learned.
+
+    Parameters
+    ----------
+    missing
+        A marker of missing values, such as "?" or -999, or a list of markers.
+    penalty
+        With a complete graph the graphical lasso finds the edges: the penalty is that of the entries off the diagonal,
+        of columns in units of their deviations.
+    method
+        "ipf", or a `jt.IterativeProportionalFitting` with its options.
+    """
+
+    missing: Any = None
+    penalty: float | None = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"ipf": IterativeProportionalFitting}
+
+
+def fit_undirected(
     structure: UndirectedGraph,
     data: Any,
     *,
     prior: Any = None,
-    variables: Iterable[Variable] | None = None,
     weights: Any = None,
-    missing: Any = None,
-    penalty: float | None = None,
-    tolerance: float = 1e-12,
-    max_steps: int = 1000,
     progress: ProgressCallback | None = None,
+    options: GraphOptions,
 ) -> Fit[MarkovNetwork]:
     """A Gaussian Markov network on the graph; `fit.statistics` are the moments of the rows.
 
-    Missing cells are completed by EM, and the moments are then the expected ones. With a `penalty`, and a complete
-    graph, the graphical lasso finds the edges: the penalty is that of the entries off the diagonal, of columns in units
-    of their deviations.
+    Missing cells are completed by EM, and the moments are then the expected ones.
     """
     if prior is not None:
         raise Unsupported("the precision matrix of an undirected graph has no prior here: give none, or a penalty=")
     check_progress(progress)
-    check_number(tolerance, "the tolerance", least=0)
-    check_count(max_steps, "max_steps", least=1)
-    rows = read_numbers(structure, data, variables, weights, missing)
+    learner, penalty = options.method, options.penalty
+    if learner.engine != "auto":
+        raise Unsupported(f"covariance selection asks no engine; leave engine={shown(learner.engine)} out")
+    tolerance = SMALLEST_GAP if learner.tolerance is None else learner.tolerance
+    max_steps = learner.max_steps
+    rows = read_numbers(structure, data, options.declared, weights, options.missing)
     if any(np.isnan(column).any() for column in rows.arrays):
         return fit_incomplete(structure, rows, penalty, tolerance, max_steps, progress)
     moments = GaussianMoments.of(rows)

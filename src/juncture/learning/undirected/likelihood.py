@@ -131,12 +131,13 @@ class MarginalLikelihood:
     weight: float
 
     @classmethod
-    def of(cls, tables: LogTables, data: Dataset | RowSource, engine: Any) -> MarginalLikelihood:
+    def of(cls, tables: LogTables, data: Dataset | RowSource, engine: Any, seed: int) -> MarginalLikelihood:
         model: Any = tables.template
         blocks = [RowBlock.of(model, rows) for rows in datasets_of(data)]
         weight = float(sum(block.weights.sum() for block in blocks))
         # a plan keeps the codes of the findings of its last run, so rows and model have a plan each
-        return cls(CellExpectation.of(tables, engine), CellExpectation.of(tables, engine), blocks, weight)
+        of_model, of_rows = (CellExpectation.of(tables, engine, seed) for _ in range(2))
+        return cls(of_model, of_rows, blocks, weight)
 
     def value_and_gradient(self, logs: np.ndarray) -> tuple[float, np.ndarray]:
         cells, log_z = self.of_model.of_model(logs)
@@ -170,11 +171,12 @@ class ConditionalLikelihood:
 
     @classmethod
     def of(
-        cls, tables: LogTables, data: Dataset | RowSource, names: Sequence[str], engine: Any
+        cls, tables: LogTables, data: Dataset | RowSource, names: Sequence[str], engine: Any, seed: int
     ) -> ConditionalLikelihood:
         model: Any = tables.template
         given = [RowBlock.of(model, rows.only(names)) for rows in datasets_of(data)]
-        return cls(MarginalLikelihood.of(tables, data, engine), CellExpectation.of(tables, engine), given)
+        whole = MarginalLikelihood.of(tables, data, engine, seed)
+        return cls(whole, CellExpectation.of(tables, engine, seed), given)
 
     @property
     def weight(self) -> float:

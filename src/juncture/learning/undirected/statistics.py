@@ -17,8 +17,8 @@ from juncture.factors.factor import Factor
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.learning.networks.statistics import check_complete, count_families, total_weight
 from juncture.learning.networks.templates import prepare_rows
+from juncture.learning.options import DeclaredVariables
 from juncture.networks.factor_product import FactorProduct
-from juncture.variables import Variable
 
 
 class FactorStatistics(Value):
@@ -62,10 +62,10 @@ class FactorStatistics(Value):
 
 
 def factor_statistics(
-    structure: FactorProduct, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+    structure: FactorProduct, data: Any, *, weights: Any = None, options: DeclaredVariables
 ) -> FactorStatistics:
     check_tables(structure)
-    template, rows = prepare_rows(structure, data, variables, weights=weights)
+    template, rows = prepare_rows(structure, data, options.variables, weights=weights)
     return add_up(partial(count_checked, template), rows)
 
 

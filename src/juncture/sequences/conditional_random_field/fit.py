@@ -6,22 +6,25 @@ the same for transitions. The objective is concave (Lafferty, McCallum and Perei
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.base.checks import check_choice
+from juncture.base.checks import shown
+from juncture.base.options import Options
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.learning.fit import Fit
+from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.undirected.ascent import Stopping, ascend
 from juncture.learning.undirected.fit import warn_unless_converged
 from juncture.learning.undirected.log_tables import FreeCells
 from juncture.learning.undirected.penalties import Penalty, check_penalty
-from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule
+from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.sequences.conditional_random_field.features import (
     GivenSequence,
     find_features,
@@ -32,61 +35,63 @@ from juncture.sequences.conditional_random_field.infer import inner_steps, path_
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, smooth
+from juncture.sequences.options import LabelledSequences
+
+TOLERANCE = 1e-6  # of the largest entry of the gradient, by the step
 
 
-def fit_labels(  # noqa: PLR0913 (one verb, many options)
+@dataclass(frozen=True)
+class LabelOptions(LabelledSequences):
+    """How a conditional random field is learned from labelled sequences.
+
+    Parameters
+    ----------
+    states
+        The name of the column of a table, with `group`, that holds the labels. Features are the columns of their names.
+    penalty
+        `L2(strength)` or `L1(strength)`. Without one the maximum is often at infinity, as where a feature occurs with
+        one label only.
+    method
+        "gradient", which is L-BFGS, or a `GradientAscent` with its options.
+    """
+
+    penalty: Penalty | None = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"gradient": GradientAscent}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "penalty", check_penalty(self.penalty))
+        engine = self.method.engine if isinstance(self.method, GradientAscent) else "auto"
+        if engine != "auto":
+            raise Unsupported(f"learning a conditional random field asks no engine; leave engine={shown(engine)} out")
+
+
+def fit_labels(
     structure: ConditionalRandomField,
     data: Any,
     *,
     prior: Any = None,
-    lengths: Any = None,
-    group: str | None = None,
-    states: str | None = None,
-    method: str = "gradient",
-    penalty: Penalty | None = None,
     weights: Any = None,
-    tolerance: float = 1e-6,
-    max_steps: int = 1000,
     progress: ProgressCallback | None = None,
+    options: LabelOptions,
 ) -> Fit[ConditionalRandomField]:
     """A conditional random field with the states of the given one, learned from labelled sequences.
 
-    Parameters
-    ----------
-    structure
-        A model whose weights say where the ascent starts; without features it takes those of the data.
-    data
-        A pair of steps and labels, or a list of such pairs; `Sequence` with `states` where steps are vectors.
-    prior
-        None: weights have penalties.
-    method
-        "gradient", which is L-BFGS.
-    penalty
-        `L2(strength)` or `L1(strength)`. Without one the maximum is often at infinity, as where a feature occurs with
-        one label only.
-    lengths, weights
-        The lengths of the sequences in one stacked array; the weights of the sequences, or with `group` the name of
-        the column that holds them.
-    group, states
-        The names of columns of a table: rows with the same cell in `group`, which must lie together, are one sequence
-        in time order; `states` holds the labels. Features are the columns of their names.
-    tolerance
-        The ascent ends when no entry of the gradient, by the step, is larger.
-    max_steps, progress
-        The largest number of steps; a function that is called after each, with its number and the objective.
+    The weights of the given one say where the ascent starts; without features it takes those of the data: a pair of
+    steps and labels, or a list of such pairs; `Sequence` with `states` where steps are vectors.
     """
     if prior is not None:
         raise Unsupported("a conditional random field takes no prior; give penalty=jt.L2(…) or jt.L1(…)")
-    check_choice(method, ("auto", "gradient"), "the method of learning conditional random fields")
-    check_stopping_rule(tolerance, max_steps)
     check_progress(progress)
+    group, learner = options.group, options.method
     start, data = (structure, data) if structure.features else with_features(structure, data, group)
-    sequences = read_sequences(start, data, lengths, group, states, weights).all()
+    sequences = read_sequences(start, data, options.lengths, group, options.states, weights).all()
     likelihood = ConditionalLikelihood(start, sequences, labels_of(sequences))
     likelihood.check()
     coordinates = FreeCells(likelihood.first, np.isfinite(likelihood.first))
-    stopping = Stopping(tolerance, max_steps, progress)
-    vector, trace = ascend(likelihood, coordinates, stopping, check_penalty(penalty))
+    tolerance = TOLERANCE if learner.tolerance is None else learner.tolerance
+    stopping = Stopping(tolerance, learner.max_steps, progress)
+    vector, trace = ascend(likelihood, coordinates, stopping, options.penalty)
     warn_unless_converged(trace)
     parameters = coordinates.logs(vector)
     log_likelihood = likelihood.value_and_gradient(parameters)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from juncture import verbs
 from juncture.base.dispatch import register
-from juncture.sequences.conditional_random_field.fit import fit_labels
+from juncture.sequences.conditional_random_field.fit import LabelOptions, fit_labels
 from juncture.sequences.conditional_random_field.infer import (
     infer_labels,
     log_prob_labels,
@@ -17,4 +17,4 @@ register(verbs.infer, ConditionalRandomField, infer_labels)
 register(verbs.most_probable, ConditionalRandomField, most_probable_labels)
 register(verbs.sample, ConditionalRandomField, sample_labels)
 register(verbs.log_prob, ConditionalRandomField, log_prob_labels)
-register(verbs.fit, ConditionalRandomField, fit_labels)
+register(verbs.fit, ConditionalRandomField, fit_labels, LabelOptions)

@@ -8,7 +8,7 @@ log-likelihood (plus the log prior) never falls (Baum, Petrie, Soules and Weiss 
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
@@ -30,7 +30,6 @@ from juncture.learning.em.expectation_maximization import (
     ExpectationMaximization,
     em_steps,
     has_full_m_step,
-    resolve_learner,
 )
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.learning.fit import Fit
@@ -39,7 +38,12 @@ from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import LearningOptions, fixed_parts, tied_states
+from juncture.sequences.hidden_markov.options import (
+    HiddenMarkovEstimate,
+    LearningOptions,
+    fixed_parts,
+    tied_states,
+)
 from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.hidden_markov.statistics import (
     HiddenMarkovStatistics,
@@ -49,6 +53,7 @@ from juncture.sequences.hidden_markov.statistics import (
     is_labelled,
     state_names,
 )
+from juncture.sequences.options import LabelledSequences
 
 UNVISITED = 1e-8  # of all steps
 TRIES = 3
@@ -57,86 +62,71 @@ STARTS = ("given", "k-means", "random", "left-to-right")
 HiddenMarkovState: TypeAlias = EMState[HiddenMarkovModel, HiddenMarkovStatistics]
 
 
-def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
-    model: HiddenMarkovModel,
-    data: Any,
-    *,
-    prior: Any = None,
-    lengths: Any = None,
-    group: str | None = None,
-    states: str | None = None,
-    weights: Any = None,
-    fixed: Collection[str] = (),
-    tied: Any = (),
-    point: Literal["mean", "mode"] = "mean",
-    start: Start = "given",
-    method: Any = "em",
-    on_unvisited: Literal["hold", "reseed"] = "hold",
-    rng: Any = 0,
-    progress: ProgressCallback | None = None,
-) -> Fit[HiddenMarkovModel]:
-    """Learn a hidden Markov model from sequences by Baum-Welch; zeros of initial and transition stay zeros.
-
-    Labelled steps keep their state. If every step is labelled, one count suffices.
+@dataclass(frozen=True)
+class HiddenMarkovOptions(HiddenMarkovEstimate, LabelledSequences):
+    """How a hidden Markov model is learned from sequences.
 
     Parameters
     ----------
-    model
-        The structure to learn, and with `start="given"` the model that learning starts from.
-    data
-        Sequences as `infer` takes them, or a function that returns parts of them, one after the other, for every pass.
-        With `group`, a table of rows: a frame, a file, a query or a source, which is read block by block at every step.
-    prior
-        A pseudo-count for each cell of all tables, or a `HiddenMarkovPrior`.
-    lengths, weights
-        The lengths of the sequences in one stacked array; the weights of the sequences, or with `group` the name of
-        the column that holds them.
-    group, states
-        The names of columns of a table: rows with the same cell in `group`, which must lie together, are one sequence
-        in time order; `states` holds labels of states. All other columns are observed.
-    fixed
-        The names of parts that stay as they are: "initial", "transition", "emissions".
     tied
         A mapping from "emissions" or "transition" to a group label for each state: states with the same label share
         their distribution, or their row. A list of names ties all states. Tied states start with the parameters of the
         first of them; they need distributions of one kind and the same zeros.
-    point
-        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
-        less. Of conjugate priors of other families the mode is learned in either case.
     start
         "given", "k-means" clusters, "random", or "left-to-right": then a state can only stay or move on to the next.
-    method
-        "em", or an `ExpectationMaximization` with restarts.
     on_unvisited
         "hold": a state that no sequence visits any more keeps its parameters, or those of the prior. "reseed": such a
         state starts again from other data. A warning names the states.
-    rng, progress
-        The source of random numbers for starts; a function that is called after each step.
-
-    Returns
-    -------
-    Fit
-        The model, its log-likelihood, the trace of the objective and the expected statistics.
+    method
+        "em", or an `ExpectationMaximization` with restarts.
     """
-    learner = resolve_learner(method, "hidden Markov models")
-    check_start(start, STARTS)
-    check_start(on_unvisited, ("hold", "reseed"), "on_unvisited")
+
+    tied: Any = ()
+    start: Start = "given"
+    on_unvisited: Literal["hold", "reseed"] = "hold"
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_start(self.start, STARTS)
+        check_start(self.on_unvisited, ("hold", "reseed"), "on_unvisited")
+
+
+def fit_hidden_markov(
+    model: HiddenMarkovModel,
+    data: Any,
+    *,
+    prior: Any = None,
+    weights: Any = None,
+    rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: HiddenMarkovOptions,
+) -> Fit[HiddenMarkovModel]:
+    """Learn a hidden Markov model from sequences by Baum-Welch; zeros of initial and transition stay zeros.
+
+    Labelled steps keep their state. If every step is labelled, one count suffices. `data` may be a function that
+    returns parts of the sequences, one after the other, for every pass.
+    """
     check_progress(progress)
-    shaped = as_left_to_right(model, fixed_parts(fixed)) if start == "left-to-right" else model
-    template, rows = tied_states(shaped, tied, fixed_parts(fixed))
-    options = LearningOptions.of(template, rows, prior, fixed, point)
-    given = read_sequences(template, data, lengths, group, states, weights)
-    starts = Starts(template, given.to_learn, options, as_generator(rng))
+    learner, fixed = options.method, fixed_parts(options.fixed)
+    shaped = as_left_to_right(model, fixed) if options.start == "left-to-right" else model
+    template, rows = tied_states(shaped, options.tied, fixed)
+    learning = LearningOptions.of(template, rows, prior, fixed, options.point)
+    given = read_sequences(template, data, options.lengths, options.group, options.states, weights)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    starts = Starts(template, given.to_learn, learning, generator)
     given.check_observed()
-    problem = HiddenMarkovProblem(starts, start)
+    problem = HiddenMarkovProblem(starts, options.start)
     labelled = estimate_labelled(problem) if has_full_m_step(learner) else None
     found, trace = labelled or learner.run(problem, progress)
-    if on_unvisited == "reseed" and labelled is None:
+    if options.on_unvisited == "reseed" and labelled is None:
         found, trace = reseed_unvisited((found, trace), learner, problem, progress)
     report_unvisited(found.model, found.statistics)
     if has_full_m_step(learner):
-        estimate_parts(found.model, found.statistics, options)[1].warn(state_names(found.model))
-    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+        estimate_parts(found.model, found.statistics, learning)[1].warn(state_names(found.model))
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
 
 
 def check_start(choice: Any, known: tuple[str, ...], what: str = "start") -> None:

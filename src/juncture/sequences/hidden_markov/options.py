@@ -6,11 +6,11 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from juncture.base.options import check_names
+from juncture.base.options import Options, check_names
 from juncture.base.values import Value
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
@@ -64,6 +64,27 @@ class HiddenMarkovPrior(Value):
     def __repr__(self) -> str:
         shown = (f"{name}={value!r}" for name in self._fields if (value := self.__dict__[name]) is not None)
         return f"HiddenMarkovPrior({', '.join(shown)})"
+
+
+@dataclass(frozen=True)
+class HiddenMarkovEstimate(Options):
+    """How the parts of a hidden Markov model are estimated from counts.
+
+    Parameters
+    ----------
+    fixed
+        The names of parts that stay as they are: "initial", "transition", "emissions".
+    point
+        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
+        less. Of conjugate priors of other families the mode is learned in either case.
+    """
+
+    fixed: Collection[str] = ()
+    point: Literal["mean", "mode"] = "mean"
+
+    def __post_init__(self) -> None:
+        check_point(self.point)
+        fixed_parts(self.fixed)
 
 
 def as_prior(prior: Any, *, has_tables: bool) -> HiddenMarkovPrior:
@@ -210,7 +231,6 @@ class LearningOptions:
     def of(
         cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str], point: Any = "mean"
     ) -> LearningOptions:
-        check_point(point)
         parts = as_prior(prior, has_tables=model.emissions.is_table)
         may_begin, may_follow = model.initial > 0, model.transition > 0
         return cls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -17,7 +17,8 @@ from juncture.errors import InvalidData
 from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.learning.fit import check_learned
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import Groups, LearningOptions
+from juncture.sequences.hidden_markov.options import Groups, HiddenMarkovEstimate, LearningOptions
+from juncture.sequences.options import LabelledSequences
 
 STEPS_AT_ONCE = 2**16
 
@@ -71,10 +72,8 @@ def labelled_statistics(
     model: HiddenMarkovModel,
     data: Any,
     *,
-    lengths: Any = None,
-    group: str | None = None,
-    states: str | None = None,
     weights: Any = None,
+    options: LabelledSequences,
 ) -> HiddenMarkovStatistics:
     """The statistics of sequences whose steps are all labelled."""
 
@@ -82,7 +81,7 @@ def labelled_statistics(
         check_labelled(sequences)
         return count_labelled(model, sequences)
 
-    return read_sequences(model, data, lengths, group, states, weights).total(count)
+    return read_sequences(model, data, options.lengths, options.group, options.states, weights).total(count)
 
 
 def count_labelled(model: HiddenMarkovModel, sequences: Sequences) -> HiddenMarkovStatistics:
@@ -138,8 +137,7 @@ def estimate_hidden_markov(
     statistics: HiddenMarkovStatistics,
     prior: Any = None,
     *,
-    fixed: Iterable[str] = (),
-    point: str = "mean",
+    options: HiddenMarkovEstimate,
 ) -> HiddenMarkovModel:
     """The model that the statistics lead to: maximum likelihood, or with a prior the mean or mode of the posterior."""
     if not isinstance(statistics, HiddenMarkovStatistics):
@@ -149,9 +147,10 @@ def estimate_hidden_markov(
             f"the statistics are of {len(statistics.initial)} states, the model has {model.num_states}:"
             " take them with jt.statistics(model, sequences)"
         )
-    options = LearningOptions.of(model, Groups.numbered(range(model.num_states)), prior, fixed, point)
-    check_allowed(model, statistics, options)
-    learned, notes = estimate_parts(model, statistics, options)
+    single = Groups.numbered(range(model.num_states))
+    learning = LearningOptions.of(model, single, prior, options.fixed, options.point)
+    check_allowed(model, statistics, learning)
+    learned, notes = estimate_parts(model, statistics, learning)
     notes.warn(state_names(model))
     return check_learned(learned)
 

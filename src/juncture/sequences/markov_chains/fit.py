@@ -9,26 +9,42 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.base.values import Value, number_of
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import ImpossibleEvidence, InvalidData, UnseenParentsWarning, hint, warn_user
-from juncture.learning.conditionals.contract import EstimationOptions, Point
+from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.conditionals.table import TableCounts, added_counts, weighted_logs
 from juncture.learning.em.contract import EMState, Expected
-from juncture.learning.em.expectation_maximization import resolve_learner
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.learning.fit import Fit
-from juncture.numerics.iteration import ProgressCallback, Trace
+from juncture.learning.options import PointEstimate
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
 from juncture.sequences.markov_chains.evolution import power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
+from juncture.sequences.options import SequenceOptions
 from juncture.variables import Scope, State, Variable
 
 
+@dataclass(frozen=True)
+class MarkovChainOptions(PointEstimate, SequenceOptions):
+    """How a Markov chain is learned from sequences of states.
+
+    Parameters
+    ----------
+    method
+        "em", or an `ExpectationMaximization` with its options, where states are missing.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
+
+
 def chain_statistics(
-    model: MarkovChain, data: Any, *, lengths: Any = None, group: str | None = None, weights: Any = None
+    model: MarkovChain, data: Any, *, weights: Any = None, options: SequenceOptions
 ) -> MarkovChainStatistics:
     """The counts of sequences without holes; `weights` are those of the sequences."""
 
@@ -38,45 +54,39 @@ def chain_statistics(
             raise InvalidData(f"statistics are of complete sequences; {hole} is missing: jt.fit allows holes")
         return count_complete(model, sequences)
 
-    return read_sequences(model, data, lengths, group, weights=weights).total(count)
+    return read_sequences(model, data, options.lengths, options.group, weights=weights).total(count)
 
 
-def estimate_chain(
-    model: MarkovChain, statistics: Any, prior: Any = None, *, point: Point = "mean", on_unseen: Any = "uniform"
-) -> MarkovChain:
+def estimate_chain(model: MarkovChain, statistics: Any, prior: Any = None, *, options: PointEstimate) -> MarkovChain:
     """The chain that the statistics lead to."""
-    found = Estimate(as_statistics(statistics, model), as_estimation_options(prior, model.order, point, on_unseen))
+    found = Estimate(as_statistics(statistics, model), as_estimation_options(prior, model.order, options))
     found.report_unseen()
     return found.chain
 
 
-def fit_chain(  # noqa: PLR0913 (one verb, many options)
+def fit_chain(
     model: MarkovChain,
     data: Any,
     *,
     prior: Any = None,
-    lengths: Any = None,
-    group: str | None = None,
     weights: Any = None,
-    point: Point = "mean",
-    on_unseen: Any = "uniform",
-    method: Any = "em",
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
+    options: MarkovChainOptions,
 ) -> Fit[MarkovChain]:
     """A chain of the same states and order, learned from sequences of states, whose `weights` may be given.
 
     Without a prior, maximum likelihood; with one (a pseudo-count per cell, an array, `Dirichlet`, `BDeu`, `K2`, or a
     mapping from "initial" and "transition" to these) the mean of the posterior, or with `point="mode"` its mode.
-    Where states are missing EM sums them out, from the given chain on; this is for chains of order 1. With `group`,
-    `data` is a table (a frame, a file, a query or a source): rows with the same cell in that column are one sequence,
-    and `weights` names a column. `data` may be a function that returns parts of the sequences for every pass.
+    Where states are missing EM sums them out, from the given chain on; this is for chains of order 1. `data` may be a
+    function that returns parts of the sequences for every pass.
     """
-    given = read_sequences(model, data, lengths, group, weights=weights)
-    options = as_estimation_options(prior, model.order, point, on_unseen)
+    check_progress(progress)
+    given = read_sequences(model, data, options.lengths, options.group, weights=weights)
+    estimation = as_estimation_options(prior, model.order, options)
     hole = next((hole for hole in map(first_hole, given.parts()) if hole is not None), None)
     if hole is None:
-        found = Estimate(given.total(partial(count_complete, model)), options)
+        found = Estimate(given.total(partial(count_complete, model)), estimation)
         found.report_unseen()
         trace = Trace((found.log_likelihood + found.log_prior,), True, "complete data: estimated in one step")
         return Fit(found.chain, found.log_likelihood, trace, found.statistics)
@@ -86,10 +96,12 @@ def fit_chain(  # noqa: PLR0913 (one verb, many options)
         )
     given.check_observed()
     gaps = given.total(lambda part: GapCounts.of(part, model.num_states))
-    problem = MarkovChainProblem(model, gaps, options, as_generator(rng))
-    found, trace = resolve_learner(method, "Markov chains").run(problem, progress)
-    Estimate(found.statistics, options).report_unseen()
-    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    problem = MarkovChainProblem(model, gaps, estimation, generator)
+    found, trace = options.method.run(problem, progress)
+    Estimate(found.statistics, estimation).report_unseen()
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,15 +274,15 @@ def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], o
     return sum(weighted_logs(np.broadcast_to(added_counts(options, part), table.shape), table) for part, table in parts)
 
 
-def as_estimation_options(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
+def as_estimation_options(prior: Any, order: int, options: PointEstimate) -> EstimationOptions:
     """The options, with a prior for the parts of the chain as one for the tables of its statistics."""
     if not isinstance(prior, Mapping):
-        return EstimationOptions(prior, point, on_unseen)
+        return EstimationOptions(prior, options.point, options.on_unseen)
     for name in prior:
         if name not in PARTS:
             raise InvalidData(f"the prior of a Markov chain is of its initial or transition; {hint(name, PARTS)}")
     tables = {f"state{step}": prior.get("initial") for step in range(order)}
-    return EstimationOptions({**tables, "next": prior.get("transition")}, point, on_unseen)
+    return EstimationOptions({**tables, "next": prior.get("transition")}, options.point, options.on_unseen)
 
 
 class MarkovChainStatistics(Value):

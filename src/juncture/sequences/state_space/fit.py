@@ -14,16 +14,17 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from juncture.base.options import as_generator, check_names
+from juncture.base.options import Options, as_generator, as_seed, check_names, used_seed
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import SequenceParts, read_sequences
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.learning.em.contract import EMState, Expected
-from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, has_full_m_step
 from juncture.learning.em.squarem import flatten_tables, unflatten_tables
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress
+from juncture.sequences.options import SequenceOptions
 from juncture.sequences.state_space.estimation import (
     ALIKE,
     FLOOR,
@@ -44,44 +45,57 @@ RADIUS = 0.95  # of the transition's largest eigenvalue: slow, and stable
 DRAWN = ("transition", "observation", "input_to_state", "input_to_observation")
 
 
-def fit_state_space(  # noqa: PLR0913 (one verb, many options)
+@dataclass(frozen=True)
+class StateSpaceFitOptions(SequenceOptions):
+    """How a linear-Gaussian state space is learned from sequences.
+
+    Parameters
+    ----------
+    fixed
+        The names of parts that stay as they are; parts that vary in time must be among these.
+    method
+        "em", or an `ExpectationMaximization` with its options, with restarts at random; as EM is slow where noises are
+        small or much is missing, `ExpectationMaximization(acceleration="squarem")` is often worth it.
+    """
+
+    fixed: Iterable[str] = ()
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
+
+
+def fit_state_space(
     model: LinearGaussianStateSpace,
     data: Any,
     *,
     prior: Mapping[str, InverseWishart] | None = None,
-    lengths: Any = None,
-    group: str | None = None,
     weights: Any = None,
-    fixed: Iterable[str] = (),
-    method: Any = "em",
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
+    options: StateSpaceFitOptions,
 ) -> Fit[LinearGaussianStateSpace]:
     """The state space that fits sequences best, by EM from the given model.
 
     Values and whole steps may be missing, and states may be given. All parts that the model has are learned, but for
-    those named in `fixed`; parts that vary in time must be among these. With `group`, `data` is a table (a frame, a
-    file, a query or a source): rows with the same cell in that column are one sequence, and `weights` names a column.
-    Else `weights` are those of the sequences, and `data` may be a function that returns parts of them for every pass.
-    `prior` maps noises ("transition_noise", "observation_noise", "initial_covariance") to an `InverseWishart`: the mode
-    is taken. `method` may be an `ExpectationMaximization`, with restarts at random; as EM is slow where noises are
-    small or much is missing, `ExpectationMaximization(acceleration="squarem")` is often worth it.
+    those that are fixed. `data` may be a function that returns parts of the sequences for every pass. `prior` maps
+    noises ("transition_noise", "observation_noise", "initial_covariance") to an `InverseWishart`: the mode is taken.
 
     The states are determined up to a change of their basis, which the start and the fixed parts settle. From one
     sequence, `initial_covariance` shrinks towards 0: fix it, or give it a prior. Where a model could pass through all
     that is observed, noises would vanish: they are kept above 1e-10 of the variance of the observations, or of the
     expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
-    learner = resolve_learner(method, "state spaces")
     check_progress(progress)
-    options = StateSpaceOptions(fixed_parts(model, fixed), check_priors(model, prior, fixed))
-    given = read_sequences(model, data, lengths, group, weights=weights)
+    learner, fixed = options.method, fixed_parts(model, options.fixed)
+    estimation = StateSpaceOptions(fixed, check_priors(model, prior, fixed))
+    given = read_sequences(model, data, options.lengths, options.group, weights=weights)
     given.check_observed()
-    problem = StateSpaceProblem(model, given.to_learn, options, as_generator(rng))
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    problem = StateSpaceProblem(model, given.to_learn, estimation, generator)
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
-        report_floor(estimate_state_space(found.model, found.statistics, options, problem.observed)[1])
-    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+        report_floor(estimate_state_space(found.model, found.statistics, estimation, problem.observed)[1])
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
 
 
 # -- checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from juncture import verbs
 from juncture.base.dispatch import register
-from juncture.sequences.state_space.fit import fit_state_space
+from juncture.sequences.state_space.fit import StateSpaceFitOptions, fit_state_space
 from juncture.sequences.state_space.infer import (
     infer_states,
     log_prob_sequences,
@@ -19,4 +19,4 @@ register(verbs.most_probable, LinearGaussianStateSpace, most_probable_states)
 register(verbs.sample, LinearGaussianStateSpace, sample_state_space)
 register(verbs.log_prob, LinearGaussianStateSpace, log_prob_sequences)
 register(verbs.online_filter, LinearGaussianStateSpace, start_kalman_filter)
-register(verbs.fit, LinearGaussianStateSpace, fit_state_space)
+register(verbs.fit, LinearGaussianStateSpace, fit_state_space, StateSpaceFitOptions)

@@ -49,6 +49,7 @@ class ChainEngine(Engine):
     name: ClassVar[str]
     answers: ClassVar[frozenset[Question]] = ANSWERS
     draws_itself: ClassVar[bool] = True
+    draws_at_random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, least in (("draws", 1), ("chains", 1), ("warmup", 0), ("thin", 1)):

@@ -75,7 +75,7 @@ class StructuralEM(Constrained):
         graph, prior = self._first_graph(data, rng), self._priors(data)
         best, peak, since = graph, -np.inf, 0
         for step in range(1, self.max_steps + 1):
-            fitted = fit(graph, data, prior=prior, variables=data.variables)
+            fitted = fit(graph, data, prior=prior, variables=data.variables, rng=0)
             score = observed_score(fitted, data)
             since = 0 if score > peak + rounding(score) else since + 1
             best, peak = (graph, score) if since == 0 else (best, peak)
