@@ -21,11 +21,11 @@ from juncture.numerics.descent import (
     descend_stochastic,
 )
 from juncture.supervised.generative.classifier import GenerativeClassifier, LinearForm
-from juncture.supervised.generative.fit import fit_classifier
+from juncture.supervised.linear_classifiers.decision_function import DecisionFit
 from juncture.supervised.linear_classifiers.dichotomies import (
+    ZeroOne,
     count_dichotomies,
     linear_dichotomies,
-    minimize_zero_one,
 )
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, find_separation
 from juncture.supervised.linear_classifiers.kernels import (
@@ -40,23 +40,20 @@ from juncture.supervised.linear_classifiers.kernels import (
 from juncture.supervised.linear_classifiers.maximum_margin import (
     MaximumMargin,
     OptimalityResiduals,
-    fit_maximum_margin,
+    SequentialMinimalOptimization,
 )
 from juncture.supervised.linear_classifiers.multiclass import (
     AllPairs,
     OneVersusRest,
     OrderedClassifier,
-    fit_all_pairs,
-    fit_one_versus_rest,
-    fit_ordered,
 )
-from juncture.supervised.linear_classifiers.perceptron import PerceptronFit, fit_perceptron, perceptron_bound
+from juncture.supervised.linear_classifiers.perceptron import Perceptron, PerceptronFit, perceptron_bound
 from juncture.supervised.linear_classifiers.risk import (
+    EmpiricalRisk,
+    LeastSquares,
     RiskFit,
-    fit_least_squares,
     margin_loss,
     margin_loss_derivative,
-    minimize_risk,
 )
 from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork, threshold_network
 from juncture.supervised.regression.bases import (
@@ -79,11 +76,11 @@ from juncture.supervised.regression.generalized_linear import GeneralizedLinearF
 from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
 from juncture.supervised.regression.linear import LinearFit, LinearRegression, RidgePath, fit_linear, ridge_path
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
-from juncture.supervised.trees.forest import RandomForest, learn_forest
+from juncture.supervised.trees.forest import RandomForest
 from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
 from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
 from juncture.supervised.trees.rules import Rule
-from juncture.supervised.trees.tree import DecisionTree, learn_tree
+from juncture.supervised.trees.tree import DecisionTree
 
 __all__ = [
     "AllPairs",
@@ -93,10 +90,12 @@ __all__ = [
     "ConjugateLinearRegression",
     "ConstantKernel",
     "ConstantStep",
+    "DecisionFit",
     "DecisionRegions",
     "DecisionTree",
     "DecreasingStep",
     "Descent",
+    "EmpiricalRisk",
     "ErrorBounds",
     "ErrorRate",
     "EvidenceFit",
@@ -111,6 +110,7 @@ __all__ = [
     "KernelProduct",
     "KernelSum",
     "LaplaceLogistic",
+    "LeastSquares",
     "LinearBasis",
     "LinearFit",
     "LinearForm",
@@ -125,6 +125,7 @@ __all__ = [
     "OptimalDecision",
     "OptimalityResiduals",
     "OrderedClassifier",
+    "Perceptron",
     "PerceptronFit",
     "PolynomialBasis",
     "PolynomialKernel",
@@ -133,9 +134,11 @@ __all__ = [
     "RidgePath",
     "RiskFit",
     "Rule",
+    "SequentialMinimalOptimization",
     "SigmoidBasis",
     "SplineBasis",
     "ThresholdNetwork",
+    "ZeroOne",
     "candidate_thresholds",
     "classification_error",
     "compare_bases",
@@ -148,28 +151,17 @@ __all__ = [
     "descend_stochastic",
     "error_bounds",
     "find_separation",
-    "fit_all_pairs",
-    "fit_classifier",
     "fit_evidence",
     "fit_generalized_linear",
-    "fit_least_squares",
     "fit_linear",
     "fit_logistic",
-    "fit_maximum_margin",
-    "fit_one_versus_rest",
-    "fit_ordered",
-    "fit_perceptron",
     "gain_ratio",
     "information_gain",
     "is_kernel_matrix",
     "laplace_logistic",
-    "learn_forest",
-    "learn_tree",
     "linear_dichotomies",
     "margin_loss",
     "margin_loss_derivative",
-    "minimize_risk",
-    "minimize_zero_one",
     "nearest_neighbor_bounds",
     "optimal_decision",
     "perceptron_bound",
