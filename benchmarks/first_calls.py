@@ -100,7 +100,7 @@ CALLS: dict[str, tuple[str, str]] = {
     "mixture fit, 20,000 × 4": (
         MIXTURE.format(rows=20_000), f"jt.fit(blobs, rows, {TEN_STEPS})",
     ),
-    "decision tree, 2,000 × 4": (PAIRS.format(rows=2_000), "jt.supervised.learn_tree(X, y)"),
+    "decision tree, 2,000 × 4": (PAIRS.format(rows=2_000), "jt.fit(jt.supervised.DecisionTree, X, y)"),
     "topics, 20 documents": (
         "topics = jt.LatentDirichletAllocation.standard(2, 10);"
         "counts = np.random.default_rng(0).poisson(1., size=(20, 10))",

@@ -91,7 +91,7 @@ def test_convert_to_a_format_of_networks_is_refused(weather, tmp_path):
 
 
 def test_draw_takes_a_decision_tree(tmp_path):
-    tree = jt.supervised.learn_tree({"a": [1, 2, 3, 4], "b": ["x", "x", "y", "y"]}, "b")
+    tree = jt.fit(jt.supervised.DecisionTree, {"a": [1, 2, 3, 4], "b": ["x", "x", "y", "y"]}, "b").model
     jt.write(tree, tmp_path / "tree.json")
     run = juncture("draw", str(tmp_path / "tree.json"), "-")
     assert (run.returncode, run.out) == (0, jt.draw(tree).svg)

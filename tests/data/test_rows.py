@@ -12,6 +12,7 @@ import juncture as jt
 from juncture import supervised as sv
 from juncture.data.rows import Rows, read_labels
 from juncture.data.sources.entries import as_source
+from support.learned import fit_classifier, learn_tree
 
 COLUMNS = {"a": [1.0, 2.0, None], "b": [0.5, None, 1.5]}
 VALUES = np.array([[1.0, 0.5], [2.0, np.nan], [np.nan, 1.5]])
@@ -98,8 +99,8 @@ LEARNERS = {
         sv.fit_generalized_linear(jt.Gaussian, rows, TARGETS, **weights).model.coefficients
     ),
     "logistic": lambda rows, **weights: sv.fit_logistic(rows, CLASSES, **weights).model.coefficients,
-    "classifier": lambda rows, **weights: sv.fit_classifier("qda", rows, CLASSES, **weights).model.densities.mean,
-    "tree": lambda rows, **weights: sv.learn_tree(rows, CLASSES, max_depth=2, **weights).predict_proba(rows),
+    "classifier": lambda rows, **weights: fit_classifier("qda", rows, CLASSES, **weights).model.densities.mean,
+    "tree": lambda rows, **weights: learn_tree(rows, CLASSES, max_depth=2, **weights).predict_proba(rows),
 }
 
 

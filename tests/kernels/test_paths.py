@@ -92,7 +92,7 @@ def test_functions_that_are_no_verbs_choose_once(chosen):
             lambda: jt.cost(asia),
             lambda: jt.compile(asia),
             lambda: jt.sensitivity(asia, {"xray": "yes"}, target=("lung", "yes")),
-            lambda: jt.supervised.learn_tree(rows, [0, 1, 1, 0] * 5),
+            lambda: jt.fit(jt.supervised.DecisionTree, rows, [0, 1, 1, 0] * 5),
         ),
         start=1,
     ):

@@ -7,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import juncture as jt
-from juncture.supervised import GaussianKernel, Hyperplane, fit_maximum_margin
+from juncture.supervised import GaussianKernel, Hyperplane
+from support.learned import fit_maximum_margin
 
 POINTS, LABELS = [[0.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 1, 1]
 
@@ -24,9 +25,9 @@ def test_a_machine_is_drawn_with_its_support_vectors():
 
 def test_a_hyperplane_is_drawn_with_its_margin():
     boundary = Hyperplane([1.0, 1.0], -2.0)
-    texts = boundary.plot(points=POINTS, labels=LABELS, ax=Figure().subplots()).get_legend().get_texts()
+    texts = boundary.plot(X=POINTS, y=LABELS, ax=Figure().subplots()).get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["first class", "second class", "margin 1.41"]
-    wrong = boundary.plot(points=POINTS, labels=[1, 0, 0], ax=Figure().subplots()).get_legend().get_texts()
+    wrong = boundary.plot(X=POINTS, y=[1, 0, 0], ax=Figure().subplots()).get_legend().get_texts()
     assert len(wrong) == 2
 
 

@@ -15,15 +15,13 @@ from juncture.supervised import (
     ConstantStep,
     GaussianBasis,
     Hyperplane,
+    OneVersusRest,
+    OrderedClassifier,
     descend,
-    fit_least_squares,
-    fit_maximum_margin,
-    fit_one_versus_rest,
-    fit_ordered,
-    fit_perceptron,
     margin_loss,
 )
 from supervised.linear_classifiers.test_hyperplane import CORNERS, EXCLUSIVE, mixed, seeds
+from support.learned import fit_least_squares, fit_maximum_margin, fit_perceptron, of_many
 
 pytest.importorskip("sklearn")
 
@@ -122,7 +120,7 @@ def test_ordered_classes(seed, order):
     rng = np.random.default_rng(seed)
     codes = np.arange(15) % 3
     sizes, labels = 3.0 * codes + rng.uniform(0, 2, size=15), np.array(order)[codes]
-    found = fit_ordered(fit_maximum_margin, sizes, labels, order)
+    found = of_many(OrderedClassifier, fit_maximum_margin, sizes, labels, classes=order)
     assert found.classes == tuple(order)
     assert (found.predict(sizes) == labels).all()
     assert found.ranks([-100.0, 100.0]).tolist() == [0, 2]
@@ -153,7 +151,7 @@ def test_weights_of_classes_are_images():
     """S4-115: a weight vector a class, drawn with the shape of the images; the pixel that tells the classes is dark."""
     images = np.random.default_rng(0).normal(size=(40, 3, 4))
     labels = images[:, 2, 1] > 0
-    weights = fit_one_versus_rest(fit_least_squares, images.reshape(40, 12), labels).discriminants[1].weights
+    weights = of_many(OneVersusRest, fit_least_squares, images.reshape(40, 12), labels).discriminants[1].weights
     raster = Rasters.of({"above": weights.reshape(3, 4)}).nodes[0]
     assert raster.shades.shape == (3, 4)
     assert np.unravel_index(raster.shades.argmax(), (3, 4)) == (2, 1)
@@ -161,9 +159,9 @@ def test_weights_of_classes_are_images():
 
 
 def test_unknown_orders_are_refused():
-    for order, message in ((["a"], "leaves out the class 'b'"), (["a", "b", "c"], "each class of the points once")):
-        with pytest.raises(jt.errors.InvalidData, match=message):
-            fit_ordered(fit_perceptron, [1.0, 2.0], ["a", "b"], order)
+    for order, message in ((["a"], "the class 'b', which is not among"), (["a", "b", "c"], "points of both")):
+        with pytest.raises(jt.InvalidData, match=message):
+            of_many(OrderedClassifier, fit_least_squares, [1.0, 2.0], ["a", "b"], classes=order)
 
 
 def test_problem_3_1():
@@ -177,9 +175,9 @@ def test_problem_3_1():
     rows, kinds = load_iris(return_X_y=True)
     points, labels = rows[kinds != 1, :2], kinds[kinds != 1] == 2
     held = np.arange(100) % 5 == 0
-    start = [-5.5, 1.0, 0.01]
-    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 1 passes"):
-        online = fit_perceptron(points[~held], labels[~held], start=start, max_epochs=1, shuffle=True, rng=0)
+    start = Hyperplane([1.0, 0.01], -5.5)
+    with pytest.warns(jt.NotConvergedWarning, match="last of 1 passes"):
+        online = fit_perceptron(points[~held], labels[~held], start, epochs=1, shuffle=True, rng=0).model
     soft = fit_maximum_margin(points[~held], labels[~held], cost=1.0)
     plane = fit_least_squares(points[~held], labels[~held])
     errors = {

@@ -12,7 +12,18 @@ import pytest
 
 import juncture as jt
 from juncture import supervised
+from juncture.base.kinds import KINDS
 from juncture.supervised import LinearBasis, PolynomialBasis
+from support.learned import (
+    fit_classifier,
+    fit_least_squares,
+    fit_maximum_margin,
+    learn_forest,
+    learn_tree,
+    minimize_risk,
+    minimize_zero_one,
+    of_many,
+)
 
 ROWS = 60
 EPS = np.finfo(float).eps
@@ -84,7 +95,7 @@ def ridge(strength):
 
 def generative(families):
     def learn(x, unit):
-        return supervised.fit_classifier(families, x, THREE).model.predict_proba(x).ravel()
+        return fit_classifier(families, x, THREE).model.predict_proba(x).ravel()
 
     return learn
 
@@ -93,8 +104,12 @@ def activation(learner, **options):
     return lambda x, unit: learner(x, BINARY, **{key: value(unit) for key, value in options.items()}).activation(x)
 
 
-def of_classes(fit):
-    return lambda x, unit: fit(supervised.fit_least_squares, x, THREE).activations(x).ravel()
+def risk_minimizer(x, y, **options):
+    return minimize_risk(x, y, **options).model
+
+
+def of_classes(kind):
+    return lambda x, unit: of_many(kind, supervised.Hyperplane, x, THREE).activations(x).ravel()
 
 
 # what each learner learns from and predicts: a column may have any unit and any offset
@@ -110,13 +125,13 @@ ANY = {
         glm(jt.Gamma, RATES), glm(jt.Gamma, RATES, "inverse squared"),
     ],
     "fit_logistic": [logistic(BINARY), logistic(THREE)],
-    "fit_classifier": [generative(families) for families in ("gaussian", "lda", "qda")],
-    "fit_least_squares": [activation(supervised.fit_least_squares)],
-    "fit_one_versus_rest": [of_classes(supervised.fit_one_versus_rest)],
-    "fit_all_pairs": [of_classes(supervised.fit_all_pairs)],
-    "fit_ordered": [of_classes(supervised.fit_ordered)],
-    "learn_tree": [lambda x, unit: supervised.learn_tree(x, REAL).predict(x)],
-    "learn_forest": [lambda x, unit: supervised.learn_forest(x, THREE, num_trees=5, rng=0).predict_proba(x).ravel()],
+    "GenerativeClassifier": [generative(families) for families in ("gaussian", "lda", "qda")],
+    "Hyperplane": [activation(fit_least_squares)],
+    "OneVersusRest": [of_classes(supervised.OneVersusRest)],
+    "AllPairs": [of_classes(supervised.AllPairs)],
+    "OrderedClassifier": [of_classes(supervised.OrderedClassifier)],
+    "DecisionTree": [lambda x, unit: learn_tree(x, REAL).predict(x)],
+    "RandomForest": [lambda x, unit: learn_forest(x, THREE, num_trees=5).predict_proba(x).ravel()],
 }  # fmt: skip
 # those with a penalty, a margin or a prior, which has the unit of the columns: they have one unit, and any offset
 COMMON = {
@@ -139,14 +154,14 @@ SEARCHES = {
     "fit_logistic": [
         lambda x, unit: supervised.fit_logistic(x, BINARY, penalty=jt.L1(2.0 * unit)).model.predict_proba(x).ravel()
     ],
-    "fit_maximum_margin": [activation(supervised.fit_maximum_margin, cost=lambda unit: 0.5 / unit**2)],
-    "minimize_risk": [activation(supervised.minimize_risk, strength=lambda unit: 1e-2 * unit**2)],
+    "MaximumMargin": [activation(fit_maximum_margin, cost=lambda unit: 0.5 / unit**2)],
+    "Hyperplane by risk": [activation(risk_minimizer, penalty=lambda unit: 1e-2 * unit**2)],
 }
 EXCEPTIONS = {
-    "fit_perceptron": "the rule starts at 0 and adds points with a 1 for the bias, so that its course depends on both",
+    "Hyperplane by perceptron": "the rule starts at 0 and adds points with a 1 for the bias: its course has both",
     "descend_generalized_linear": "a step of the gradient has the unit of the columns",
     "descend_stochastic": "it minimises any function, of any parameters",
-    "minimize_zero_one": "it counts errors of all dichotomies: the number of errors is the answer, tested below",
+    "Hyperplane by zero-one": "it counts errors of all dichotomies: the number of errors is the answer, tested below",
 }
 
 
@@ -188,14 +203,25 @@ def test_searches_in_one_unit(name, offset):
 
 def test_the_least_number_of_errors_has_no_unit():
     near, far = another_table(np.array([1e-3, 1.0, 1e3]), 100.0)
-    found = [supervised.minimize_zero_one(x[:12], BINARY[:12]).predict(x[:12]) for x in (near, far)]
+    found = [minimize_zero_one(x[:12], BINARY[:12]).predict(x[:12]) for x in (near, far)]
     assert (found[0] != BINARY[:12]).sum() == (found[1] != BINARY[:12]).sum()
 
 
 def test_no_learner_is_left_out():
-    """Every public function that learns from a table of numbers is above, or has a reason why not."""
+    """Every kind and public function that learns from a table of numbers is above, or has a reason why not."""
     learners = {name for name in supervised.__all__ if name.startswith(("fit_", "learn_", "minimize_", "descend_"))}
     learners |= {"ridge_path", "compare_bases", "laplace_logistic"}
+    folders = {f"juncture.supervised.{name}" for name in ("trees", "generative", "linear_classifiers")}
+    kinds = [getattr(supervised, name) for name, folder in KINDS.items() if folder in folders]
+    learners |= {kind.__name__ for kind in kinds if "fit" in jt.methods(kind).options}
+    learners |= {f"Hyperplane by {method}" for method in ("risk", "perceptron", "zero-one")}
+    assert set(jt.methods(supervised.Hyperplane).names["fit"]) == {
+        "auto",
+        "least-squares",
+        "risk",
+        "perceptron",
+        "zero-one",
+    }
     assert learners <= {*ANY, *COMMON, *SEARCHES, *EXCEPTIONS}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import juncture as jt
 from juncture import supervised as sv
 from juncture.data.rows import find_names
+from support.learned import fit_least_squares, fit_maximum_margin, fit_perceptron, minimize_risk, of_many
 
 COLUMNS = ("a", "b", "c")
 GENERATOR = np.random.default_rng(0)
@@ -53,7 +54,7 @@ def two_gaussians() -> jt.Mixture:
 
 
 def learn_machine(rows: Any) -> Any:
-    return sv.fit_maximum_margin(rows, SECOND, cost=1.0, kernel=sv.GaussianKernel(0.5))
+    return fit_maximum_margin(rows, SECOND, cost=1.0, kernel=sv.GaussianKernel(0.5))
 
 
 def name_columns(model: Any) -> Callable[[Any], Any]:
@@ -89,7 +90,7 @@ KINDS = [
     ),
     Named(
         "LogisticRegression",
-        lambda rows: sv.fit_logistic(rows, GROUPS, penalty=jt.L2(1.0)).model,
+        lambda rows: jt.fit(sv.LogisticRegression, rows, GROUPS, penalty=jt.L2(1.0)).model,
         lambda m, rows: [m.predict_proba(rows), m.log_prob(rows, GROUPS)],
     ),
     Named(
@@ -97,20 +98,20 @@ KINDS = [
         lambda rows: sv.fit_generalized_linear(jt.Poisson, rows, COUNTS).model,
         lambda m, rows: [m.mean(rows)],
     ),
-    Named("fit_least_squares", lambda rows: sv.fit_least_squares(rows, SECOND, 1.0), ask_discriminant),
-    Named("fit_perceptron", lambda rows: sv.fit_perceptron(rows, SECOND, max_epochs=2000), ask_discriminant),
-    Named("minimize_risk", lambda rows: sv.minimize_risk(rows, SECOND, strength=0.1), ask_discriminant),
-    Named("fit_maximum_margin", learn_machine, ask_discriminant),
-    Named("fit_one_versus_rest", lambda rows: sv.fit_one_versus_rest(sv.fit_least_squares, rows, GROUPS), ask_classes),
-    Named("fit_all_pairs", lambda rows: sv.fit_all_pairs(sv.fit_least_squares, rows, GROUPS), ask_classes),
+    Named("least squares", lambda rows: fit_least_squares(rows, SECOND, 1.0), ask_discriminant),
+    Named("perceptron", lambda rows: fit_perceptron(rows, SECOND, epochs=2000).model, ask_discriminant),
+    Named("empirical risk", lambda rows: minimize_risk(rows, SECOND, penalty=0.1).model, ask_discriminant),
+    Named("MaximumMargin", learn_machine, ask_discriminant),
+    Named("OneVersusRest", lambda rows: of_many(sv.OneVersusRest, sv.Hyperplane, rows, GROUPS), ask_classes),
+    Named("AllPairs", lambda rows: of_many(sv.AllPairs, sv.Hyperplane, rows, GROUPS), ask_classes),
     Named(
-        "fit_ordered",
-        lambda rows: sv.fit_ordered(sv.fit_least_squares, rows, GROUPS, ["low", "middle", "high"]),
+        "OrderedClassifier",
+        lambda rows: of_many(sv.OrderedClassifier, sv.Hyperplane, rows, GROUPS, classes=["low", "middle", "high"]),
         ask_classes,
     ),
     Named(
         "naive Bayes",
-        lambda rows: sv.fit_classifier("gaussian", rows, GROUPS).model,
+        lambda rows: jt.fit(sv.GenerativeClassifier, rows, GROUPS).model,
         lambda m, rows: [m.predict_proba(rows), m.log_prob(rows)],
     ),
     Named("Mixture", fit_model(two_gaussians(), rng=0), lambda m, rows: [jt.infer(m, rows)["component"].values]),

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import juncture as jt
-from juncture.supervised import DecisionTree, RandomForest, Rule, learn_forest, learn_tree
+from juncture.supervised import DecisionTree, RandomForest, Rule
+from support.learned import learn_forest, learn_tree
 
 ROWS: dict[str, Any] = {"age": [23.0, 27.0, 34.0, 38.0, 35.0, 32.0], "sky": ["a", "b", "a", None, "b", "b"]}
 LABELS = ["y", "y", "n", "n", "y", "n"]
@@ -40,12 +41,10 @@ def rules():
 
 
 KINDS = [decision_trees, random_forests, rules]
-OWN = {(DecisionTree, RandomForest): {"rows": ROWS, "x": {"age": 30.0, "sky": "a"}}}
+OWN = {(DecisionTree, RandomForest): {"X": ROWS, "x": {"age": 30.0, "sky": "a"}}}
 TREE = learn_tree(ROWS, LABELS)
 CALLS: dict[str, list[dict[str, Any]]] = {
-    "learn_tree": [{"rows": ROWS, "y": LABELS}, {"rows": ROWS, "y": [1, 2, 3, 4, 5, 6], "target": "number"}],
-    "learn_forest": [{"rows": ROWS, "y": LABELS, "num_trees": 2}],
-    "prune_tree": [{"tree": TREE, "rows": ROWS, "y": LABELS}],
+    "prune_tree": [{"tree": TREE, "X": ROWS, "y": LABELS}],
     "prune_by_cost": [{"tree": TREE, "alpha": 0.1}],
     "information_gain": [{"values": ROWS["age"], "y": LABELS, "threshold": 29.5}, {"values": LABELS, "y": LABELS}],
     "split_information": [{"values": ROWS["age"]}],

@@ -71,8 +71,8 @@ from juncture.sequences.hidden_markov.fit import expect_statistics
 from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.supervised.linear_classifiers.perceptron import fit_perceptron
-from juncture.supervised.trees.tree import learn_tree
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.trees.tree import DecisionTree
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
@@ -355,9 +355,11 @@ def warm_up_mixtures() -> None:
 
 def warm_up_classifiers() -> None:
     """Grow a tree from a handful of rows, and ask it; learn a perceptron."""
-    fit_perceptron([0.0, 1.0], [0, 1])
+    line: Any = Hyperplane
+    tree: Any = DecisionTree
+    fit(line, [0.0, 1.0], [0, 1], method="perceptron")
     rows = {"a": ["x", "y", None, "x"], "b": [1.0, 2.0, 3.0, None]}
-    learn_tree(rows, [0, 1, 1, 0]).predict(rows)
+    fit(tree, rows, [0, 1, 1, 0]).model.predict(rows)
 
 
 def warm_up_state_space() -> None:

@@ -25,12 +25,15 @@ from juncture.estimators.reading import (
     row_weights,
     validate_table,
 )
+from juncture.estimators.shell import options_of
 from juncture.numerics import stable
+from juncture.supervised.trees.forest import ForestOptions, grow_forest
 from juncture.supervised.trees.forest import RandomForest as Forest
-from juncture.supervised.trees.forest import learn_forest
+from juncture.supervised.trees.growth import TreeOptions
 from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
+from juncture.supervised.trees.training_rows import read_training
 from juncture.supervised.trees.tree import DecisionTree as Tree
-from juncture.supervised.trees.tree import learn_tree
+from juncture.supervised.trees.tree import grow_tree
 
 TARGET = "y"
 
@@ -121,23 +124,21 @@ def held_out(number: int, fraction: Any, seed: int) -> np.ndarray:
     return is_held
 
 
-TREE_OPTIONS = (
-    "criterion", "missing", "max_depth", "min_samples_split", "min_samples_leaf", "min_gain", "significance",
-    "max_features", "categories",
-)  # fmt: skip
-
-
 def learn_pruned(estimator: Any, table: Table, y: Any, weights: Any, target: str) -> Tree:
     """The tree with the options of an estimator: grown, and pruned where that is asked."""
-    options = {name: getattr(estimator, name) for name in TREE_OPTIONS}
-    seed = draw_seed(estimator.random_state)
+    level = estimator.significance
+    if level is not None:
+        level = 1.0 - check_number(level, "significance", above=0.0, below=1.0)
+    options = options_of(estimator, TreeOptions, target=target, confidence=level)
+    generator = np.random.default_rng(seed := draw_seed(estimator.random_state))
     is_held = held_out(table.num_rows, estimator.prune_fraction, seed)
     if not is_held.any():
-        tree = learn_tree(table, y, target=target, weights=weights, rng=seed, **options)
+        rows = read_training(table, y, weights, options.categories, is_real=options.is_real)
+        tree = grow_tree(rows, options, generator)
     else:
         heavy = np.ones(table.num_rows) if weights is None else weights
-        tree = learn_tree(table, y, target=target, weights=heavy * ~is_held, rng=seed, **options)
-        tree = prune_tree(tree, table, y, weights=heavy * is_held)
+        rows = read_training(table, y, heavy * ~is_held, options.categories, is_real=options.is_real)
+        tree = prune_tree(grow_tree(rows, options, generator), table, y, weights=heavy * is_held)
     alpha = check_number(estimator.ccp_alpha, "ccp_alpha", least=0.0)
     return prune_by_cost(tree, alpha) if alpha > 0 else tree
 
@@ -152,8 +153,10 @@ class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     missing
         Where a row with a missing value goes: "fractions" to all children, "mode" to the heaviest one, "class_mode" in
         training to the heaviest one of its class.
-    max_depth, min_samples_split, min_samples_leaf, min_gain, significance, max_features, categories
-        As in `juncture.supervised.learn_tree`.
+    max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories
+        As those of `juncture.supervised.DecisionTree`.
+    significance
+        The level of a χ² test, 1 less the `confidence` of `jt.fit`.
     prune_fraction
         The share of the rows that is held out of the growth, and by which the tree is pruned (reduced error).
     ccp_alpha
@@ -232,7 +235,7 @@ class RegressionTree(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     missing
         "fractions" or "mode", as for `DecisionTree`.
     max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories
-        As in `juncture.supervised.learn_tree`.
+        As those of `juncture.supervised.DecisionTree`.
     prune_fraction, ccp_alpha, random_state
         As for `DecisionTree`.
 
@@ -285,17 +288,11 @@ class RegressionTree(RegressorMixin, TreeEstimator):  # type: ignore[misc]
         self.model_ = learn_pruned(self, table, target, weights, "number")
 
 
-FOREST_OPTIONS = (
-    "criterion", "missing", "max_depth", "min_samples_split", "min_samples_leaf", "min_gain", "max_features",
-    "categories", "bootstrap",
-)  # fmt: skip
-
-
 def learn_options(estimator: Any, table: Table, y: Any, weights: Any, target: str, vote: str) -> Forest:
     """The forest with the options of an estimator."""
-    options = {name: getattr(estimator, name) for name in FOREST_OPTIONS}
-    number, seed = estimator.n_estimators, draw_seed(estimator.random_state)
-    return learn_forest(table, y, num_trees=number, target=target, vote=vote, weights=weights, rng=seed, **options)
+    options = options_of(estimator, ForestOptions, num_trees=estimator.n_estimators, target=target, vote=vote)
+    rows = read_training(table, y, weights, options.categories, is_real=options.is_real)
+    return grow_forest(rows, options, np.random.default_rng(draw_seed(estimator.random_state)))
 
 
 class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
@@ -308,7 +305,7 @@ class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     vote
         "soft" averages the shares of the classes over the trees, "hard" counts the trees that predict each class.
     criterion, missing, max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories, bootstrap
-        As in `juncture.supervised.learn_forest`.
+        As those of `juncture.supervised.RandomForest`.
     random_state
         The seed; the forest does not depend on the number of threads.
 
@@ -385,7 +382,7 @@ class RegressionForest(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     n_estimators
         The number of trees.
     criterion, missing, max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories, bootstrap
-        As in `juncture.supervised.learn_forest`.
+        As those of `juncture.supervised.RandomForest`.
     random_state
         The seed; the forest does not depend on the number of threads.
 

@@ -112,8 +112,9 @@ def encode_model(model: Any) -> dict[str, Any]:
     if name not in kind_names() or load_kind(name).model is not type(model):
         names = ", ".join([*MODELS, *kinds_with("document")])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
-    columns = model.feature_names if isinstance(model, NamedFeatures) else None
-    target = model.target_name if isinstance(model, SupervisedModel) else None
+    own = model.__dict__  # a kind whose fields are variables has the names in these
+    columns = own.get(NAMES) if isinstance(model, NamedFeatures) else None
+    target = own.get(TARGET) if isinstance(model, SupervisedModel) else None
     heads = ({} if columns is None else {NAMES: list(columns)}) | ({} if target is None else {TARGET: target})
     return load_kind(name).encode(model) | heads
 

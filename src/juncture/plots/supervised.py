@@ -16,8 +16,9 @@ from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
 from juncture.numerics.descent import Descent
-from juncture.plots.panels import as_axes
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_labels, check_points
+from juncture.plotting.panels import as_axes
+from juncture.supervised.linear_classifiers.decision_function import check_labels, check_points
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import LinearKernel
 from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
 from juncture.supervised.regression.bayesian import GaussianWeights
@@ -181,17 +182,17 @@ GRID = 201
 BORDER = 0.15  # of the spread of the points, on each side
 
 
-def plot_hyperplane(boundary: Hyperplane, points: Any, labels: Any, ax: Any = None) -> Axes:
+def plot_hyperplane(boundary: Hyperplane, X: Any, y: Any, ax: Any = None) -> Axes:
     """The line w·x + b = 0 between points of two classes, with the band up to the nearest of them."""
-    places = check_points(points)
-    is_second = check_labels(labels, len(places))
+    places = check_points(X, boundary.feature_names)
+    is_second = check_labels(y, len(places), boundary.classes)
     axes = as_axes(ax)
-    nearest = boundary.margin(places, is_second)
+    nearest = boundary.margin(places, y)
     levels = [-nearest, 0.0, nearest] if nearest > 0 else [0.0]
     draw_levels(axes, boundary.signed_distance, places, levels)
     draw_points(axes, places, is_second)
     if nearest > 0:
-        touching = boundary.geometric_margins(places, is_second) <= nearest * (1 + 1e-6)
+        touching = boundary.geometric_margins(places, y) <= nearest * (1 + 1e-6)
         circle(axes, places[touching], f"margin {nearest:.3g}")
     finish(axes)
     return axes

@@ -1,6 +1,7 @@
 """What the verbs answer of every supervised model: the distribution of its target in each row, p(y | x).
 
-Where a row has its target too, that is evidence: `log_evidence` is log p(y | x), else 0, and the answer is certain.
+Where a row has its target too, that is evidence: `log_evidence` is log p(y | x), else 0, and the answer is certain. Of
+a joint model, which has a distribution of the inputs too, it is log p(x, y), else log p(x).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from juncture.base.options import as_generator, as_variable_names
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
-from juncture.data.rows import Rows, find_names, is_row
+from juncture.data.rows import Rows, find_names
 from juncture.data.tables.cells import unmask
 from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
@@ -38,7 +39,7 @@ from juncture.inference.engines.verb_options import (
     impossible_indices,
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
-from juncture.supervised.model import SupervisedModel, check_as_many, split_column
+from juncture.supervised.model import SupervisedModel, check_as_many, is_one_row, split_column
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class TargetBeliefs(OneVariable):
     predicted
         (row, class): log p(class | row); or a batch of distributions.
     log_evidences
-        (row,): log p(y | x) of rows that have their target, else 0.
+        (row,): log p(y | x) of rows that have their target, else 0; of a joint model log p(x, y), else log p(x).
     is_single
         Whether there is one row.
     method
@@ -91,7 +92,10 @@ class TargetBeliefs(OneVariable):
 
     @property
     def log_evidence(self) -> Any:
-        """log p(y | x): a float of one row, (row,) of many; 0 where the target is not given."""
+        """log p(y | x): a float of one row, (row,) of many; 0 where the target is not given.
+
+        Of a joint model log p(x, y), or log p(x) where the target is not given.
+        """
         return float(self.log_evidences[0]) if self.is_single else self.log_evidences
 
     @property
@@ -195,16 +199,13 @@ def infer_target(  # noqa: PLR0913 (one verb, many options)
     inputs, given = take_target(model, evidence)
     rows, is_single = model.read_inputs(inputs, extra)
     if budget is not None or memory_limit is not None:
-        check_cost(model, len(rows), budget, memory_limit)
-    predicted = model.predict_target(rows, method=algorithm, rng=rng)
-    log_evidences = np.zeros(len(rows))
+        check_cost(model, rows.shape[0], budget, memory_limit)
+    predicted, log_evidences = model.predict_joint(rows, method=algorithm, rng=rng)
+    cause = "no class can have it" if model.has_inputs else f"{model.target.name!r} cannot be what it is there"
     if given is not None:
-        log_evidences = score_targets(model, predicted, given)
+        log_evidences = log_evidences + score_targets(model, predicted, given)
         predicted = observe_classes(model, predicted, given)
-    check_evidence(
-        log_evidences, lambda _: f"{model.target.name!r} cannot be what it is there", is_single=is_single,
-        on_impossible=on_impossible, single="the row",
-    )  # fmt: skip
+    check_evidence(log_evidences, lambda _: cause, is_single=is_single, on_impossible=on_impossible, single="the row")
     index = None if is_single else row_index(evidence)
     return TargetBeliefs(model, predicted, log_evidences, is_single, algorithm, model.diagnostics_of(algorithm), index)
 
@@ -229,7 +230,7 @@ def check_cost(model: SupervisedModel, num_rows: int, budget: Any, memory_limit:
 def take_target(model: SupervisedModel, evidence: Any) -> tuple[Any, Any]:
     """The inputs, and the targets of the rows where the table has a column of the target's name, else None."""
     name = model.target.name
-    if isinstance(evidence, Mapping) and is_row(evidence):
+    if is_one_row(evidence):
         rest = {key: cell for key, cell in evidence.items() if key != name}
         return rest, [evidence[name]] if name in evidence else None
     names = find_names(Rows.of(evidence).data)
@@ -276,7 +277,10 @@ def observe_classes(model: SupervisedModel, predicted: Any, given: Any) -> Any:
 def log_prob_target(
     model: SupervisedModel, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", rng: Any = None
 ) -> Any:
-    """log p(y | x): a number for one row, an array for many; `y` is one target a row, or a column of the table."""
+    """log p(y | x): a number for one row, an array for many; `y` is one target a row, or a column of the table.
+
+    Of a joint model, such as a `GenerativeClassifier`, it is log p(x, y), and log p(x) without targets.
+    """
     algorithm = resolve_method(model, "infer", method)
     if isinstance(y, str):
         inputs, given = split_column(rows, y)
@@ -284,16 +288,17 @@ def log_prob_target(
         inputs, given = rows, y
     else:
         inputs, given = take_target(model, rows)
-        if given is None and find_names(Rows.of(rows).data) is None and not isinstance(rows, Mapping):
+        if given is None and not model.has_inputs and not isinstance(rows, Mapping) and not has_column_names(rows):
             raise InvalidData(
                 f"log_prob of a {type(model).__name__} is that of the target given the inputs: give the targets as y="
             )
     table, is_single = model.read_inputs(inputs, extra)
     if is_single and y is not None and np.ndim(y) == 0:
         given = [given]
-    scores = np.zeros(len(table))
-    if given is not None:
-        scores = score_targets(model, model.predict_target(table, method=algorithm, rng=rng), given)
+    scores = np.zeros(table.shape[0])
+    if given is not None or model.has_inputs:
+        predicted, scores = model.predict_joint(table, method=algorithm, rng=rng)
+        scores = scores if given is None else scores + score_targets(model, predicted, given)
     return float(scores[0]) if is_single else scores
 
 
@@ -318,6 +323,11 @@ def sample_target(
     predicted = model.predict_target(rows, method=resolve_method(model, "infer", method), rng=generator)
     drawn = draw_targets(model, predicted, generator)
     return model.dataset_of(rows, drawn)
+
+
+def has_column_names(rows: Any) -> bool:
+    """Whether a table has names of its columns."""
+    return find_names(Rows.of(rows).data) is not None
 
 
 def draw_targets(model: SupervisedModel, predicted: Any, generator: np.random.Generator) -> np.ndarray:

@@ -7,6 +7,7 @@ or a batch of distributions of a number. The verbs do the rest (`supervised/answ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,12 +16,12 @@ from juncture.base.checks import shown
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures, Names
-from juncture.data.rows import Rows, default_names, find_names, is_row
+from juncture.data.rows import Rows, default_names, find_names
 from juncture.data.sources.contract import is_source
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import EXACT, Diagnostics
-from juncture.variables import Scope, Variable
+from juncture.variables import Scope, Variable, is_missing
 
 TARGET = "y"  # what a target is called that has no name
 
@@ -33,6 +34,7 @@ class SupervisedModel(NamedFeatures):
 
     kind: ClassVar[str] = "model of a target given inputs"
     algorithms: ClassVar[tuple[str, ...]] = ("exact",)  # how predictions are computed, the usual way first
+    has_inputs: ClassVar[bool] = False  # whether it is a joint distribution, of the inputs too
     target_name: str | None = None
 
     @property
@@ -74,6 +76,11 @@ class SupervisedModel(NamedFeatures):
         """(row, class): log p(class | row); or of a number, its distribution in each row: a batch of a family."""
         raise NotImplementedError
 
+    def predict_joint(self, rows: Any, *, method: str, rng: Any = None) -> tuple[Any, np.ndarray]:
+        """`predict_target`, and (row,): log p(inputs), 0 for a model that has no distribution of them."""
+        predicted = self.predict_target(rows, method=method, rng=rng)
+        return predicted, np.zeros(len(predicted))
+
     def diagnostics_of(self, method: str) -> Diagnostics:
         """How far the predictions of an algorithm can be trusted; they are exact for the model as it is."""
         return EXACT
@@ -81,7 +88,7 @@ class SupervisedModel(NamedFeatures):
     def read_inputs(self, data: Any, extra: str = "error") -> tuple[Any, bool]:
         """The rows of a table as `predict_target` takes them, and whether there is one row alone."""
         size = self.num_columns
-        if isinstance(data, Mapping) and is_row(data):
+        if is_one_row(data):
             return Rows.of([data], self.inputs.names, extra=extra).matrix("inputs"), True
         shape = () if size in {None, 1} else (size,)
         rows = Rows.of(data, self.feature_names, extra=extra)
@@ -148,6 +155,13 @@ def read_training(model: Any, data: Any, y: Any, weights: Any = None) -> Trainin
         return Training(rows, y, free_name(named, rows.names or ()))
     table, cells = split_column(data, y, weights)
     return Training(Rows.of(table, names, weights=weights_left(data, weights), extra="ignore"), cells, y)
+
+
+def is_one_row(data: Any) -> bool:
+    """Whether this is one row, a mapping of names to numbers and labels, and no table."""
+    if not isinstance(data, Mapping):
+        return False
+    return all(isinstance(cell, Real | str | np.bool_) or is_missing(cell) for cell in data.values())
 
 
 def wanted_column(model: Any, data: Any) -> str:

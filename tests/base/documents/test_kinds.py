@@ -24,7 +24,7 @@ from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
 from juncture.formats.json import MODELS, read_json, write_json
 from juncture.formats.row_repair import RowRepair
-from juncture.supervised.linear_classifiers.hyperplane import LinearDiscriminant
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.multiclass import BinaryDiscriminants
 from juncture.supervised.regression.bases import FeatureModel
 from support.document_examples import KINDS, posteriors
@@ -115,7 +115,7 @@ def _(model):
 
 
 @some_data.register(jt.supervised.ThresholdNetwork)
-@some_data.register(LinearDiscriminant)
+@some_data.register(Hyperplane)
 @some_data.register(BinaryDiscriminants)
 @some_data.register(jt.supervised.MaximumMargin)
 def _(model):
@@ -155,7 +155,7 @@ def _(model, data):
     return model.predict(data)
 
 
-@answers.register(LinearDiscriminant)
+@answers.register(Hyperplane)
 @answers.register(jt.supervised.MaximumMargin)
 def _(model, data):
     return model.activation(data)

@@ -393,11 +393,11 @@ def test_classes_of_one_value_are_reported():
         (lambda cells, y: NaiveBayes("normal").fit(cells, y), "the family of a column must be"),
         (lambda cells, y: NaiveBayes({"size": "poisson"}).fit(cells, y), "families names the column 'size'"),
         (lambda cells, y: NaiveBayes(["gaussian"]).fit(cells, y), "X has 3, got 1"),
-        (lambda cells, y: NaiveBayes(alpha=-1).fit(cells, y), "alpha must be"),
+        (lambda cells, y: NaiveBayes(alpha=-1).fit(cells, y), "the pseudo-count must be"),
         (lambda cells, y: NaiveBayes(estimate="ml").fit(cells, y), "estimate must be"),
         (
             lambda cells, y: NaiveBayes(priors=[0.5, 0.5]).fit(cells, y),
-            "priors must be as many as there are classes, 3",
+            "the prior of the classes has one probability for each, 3 here",
         ),
         (lambda cells, y: NaiveBayes("bernoulli").fit(cells, y), "zeros and ones"),
         (lambda cells, y: NaiveBayes().fit(cells, y[:5]), "y has 5 rows, X has 300"),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from juncture.evaluation import hold_out, root_mean_squared_error
-from juncture.supervised import PolynomialBasis, fit_classifier, fit_linear
+import juncture as jt
+from juncture.supervised import PolynomialBasis, fit_linear
+from support.learned import fit_classifier
 
 NOISE = 0.3
 
@@ -72,7 +74,7 @@ def test_a_generative_classifier_is_bayes_rule():
     model = fit_classifier("qda", x, np.repeat(["a", "b"], [50, 30])).model
     joint = np.exp(model.log_joint(x))
     np.testing.assert_allclose(model.predict_proba(x), joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
-    drawn, labels = model.sample(4000, given="b", rng=0)
-    assert set(labels) == {"b"}
-    rows = np.stack(list(drawn.columns.values()), axis=1)
+    drawn = jt.sample(model, 4000, given={"y": "b"}, rng=0)
+    assert set(drawn.columns["y"]) == {1}
+    rows = np.stack([drawn.columns[name] for name in model.inputs.names], axis=1)
     np.testing.assert_allclose(rows.mean(axis=0), x[50:].mean(axis=0), atol=5 * rows.std() / np.sqrt(4000))

@@ -19,8 +19,8 @@ VERBS = {
 def test_verbs_point_to_another_way(verb):
     with pytest.raises(Unsupported, match=f"{verb} does not take a DecisionNetwork.*with_policy"):
         VERBS[verb](jt.example("oil"))
-    tree = jt.supervised.learn_tree({"a": [1, 2], "b": ["x", "y"]}, "b")
-    with pytest.raises(Unsupported, match=f"{verb} does not take a DecisionTree.*predict"):
-        VERBS[verb](tree)
+    line = jt.fit(jt.supervised.Hyperplane, {"a": [1, 2], "b": ["x", "y"]}, "b").model
+    with pytest.raises(Unsupported, match=rf"{verb} asks for probabilities, and a Hyperplane .* model.predict"):
+        VERBS[verb](line)
     with pytest.raises(Unsupported, match=f"{verb} takes a model; got list"):
         VERBS[verb]([])

@@ -39,8 +39,9 @@ def test_the_bayes_error_of_two_gaussians_is_that_of_draws():
     grid = np.linspace(-12.0, 12.0, 48001)
     error = np.exp(classes.log_prob(grid)) * (1.0 - classes.predict_proba(grid).max(axis=1))
     assert error.sum() * (grid[1] - grid[0]) == pytest.approx(0.158655, abs=1e-6)
-    rows, labels = classes.sample(4000, rng=0)
-    assert np.mean(classes.predict(rows) != labels) == pytest.approx(0.158655, abs=0.02)
+    drawn = jt.sample(classes, 4000, rng=0)
+    rows, codes = drawn.columns["x0"], drawn.columns["y"]
+    assert np.mean(classes.predict(rows) != codes) == pytest.approx(0.158655, abs=0.02)
 
 
 def test_the_hyperplane_between_spherical_gaussians():
@@ -152,9 +153,9 @@ def test_what_is_wrong_is_said_in_a_sentence(ask, words):
 
 def test_draws_have_the_asked_class():
     classes = GenerativeClassifier([0.5, 0.5], jt.Gaussian([-9.0, 9.0], 1.0), ["left", "right"])
-    rows, labels = classes.sample(5, given="right", rng=0)
-    assert labels.tolist() == ["right"] * 5
-    assert (rows.columns["x"] > 0).all()
+    drawn = jt.sample(classes, 5, given={"y": "right"}, rng=0)
+    assert drawn.columns["y"].tolist() == [1] * 5
+    assert (drawn.columns["x0"] > 0).all()
     assert classes.with_prior([0.1, 0.9]).prior.tolist() == [0.1, 0.9]
     assert classes.num_parameters == 1 + 4
     assert "left" in repr(classes)

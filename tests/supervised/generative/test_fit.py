@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 import juncture as jt
-from juncture.supervised import GenerativeClassifier, fit_classifier
+from juncture.supervised import GenerativeClassifier
 from juncture.supervised.generative.learning import ClassProblem, LabelledRows
+from support.learned import fit_classifier
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -59,7 +60,7 @@ def test_separate_fits_are_the_optimum_of_the_joint_likelihood(seed):
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], 20)
     rows = np.column_stack([rng.poisson(1 + 3 * y), rng.exponential(1.0 + y), rng.integers(0, 2, 40)]).astype(float)
-    found = fit_classifier(["poisson", "exponential", "bernoulli"], rows, y, alpha=0.0)
+    found = fit_classifier(["poisson", "exponential", "bernoulli"], rows, y, prior=0.0)
     for label, column in ((0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)):
         density = found.model.densities.parts[column][label]
         mean = np.ravel(density.families[0].mean if column == 2 else density.mean)
@@ -75,10 +76,10 @@ def test_tables_are_those_of_scikit_learn():
     rows = rng.integers(0, 2, (90, 4)).astype(float)
     counts = rng.poisson(1.0 + y[:, None] * [0.0, 1.0, 2.0, 0.5])
     for alpha in (0.5, 1.0):
-        mine = fit_classifier("bernoulli", rows, y, alpha=alpha).model
+        mine = fit_classifier("bernoulli", rows, y, prior=alpha).model
         theirs = naive_bayes.BernoulliNB(alpha=alpha).fit(rows, y)
         assert mine.predict_proba(rows) == pytest.approx(theirs.predict_proba(rows))
-        mine = fit_classifier("multinomial", sp.csr_matrix(counts), y, alpha=alpha).model
+        mine = fit_classifier("multinomial", sp.csr_matrix(counts), y, prior=alpha).model
         theirs = naive_bayes.MultinomialNB(alpha=alpha).fit(counts, y)
         assert mine.predict_proba(sp.csr_matrix(counts)) == pytest.approx(theirs.predict_proba(counts))
         assert mine.linear_form().weights == pytest.approx(theirs.feature_log_prob_)
@@ -115,8 +116,8 @@ def test_predictive_counts_are_ratios_of_evidences(seed):
     rng = np.random.default_rng(seed)
     y, rows = np.repeat([0, 1], 8), rng.poisson(2.0, (16, 3)).astype(float)
     counts = fit_classifier("poisson", rows[:, :1], y, estimate="bayes").model.densities.parts[0]
-    words = fit_classifier("multinomial", rows, y, estimate="bayes", alpha=0.5).model.densities
-    ones = fit_classifier("bernoulli", rows > 1, y, estimate="bayes", alpha=0.5).model.densities
+    words = fit_classifier("multinomial", rows, y, estimate="bayes", prior=0.5).model.densities
+    ones = fit_classifier("bernoulli", rows > 1, y, estimate="bayes", prior=0.5).model.densities
     prior = jt.Gamma(1.0 + max(rows[:, 0].sum(), 0.5) / 16, 1.0)
     for label in (0, 1):
         own = rows[y == label]
@@ -225,8 +226,8 @@ def test_missing_entries_of_vectors_are_learned_from():
 def test_priors_of_classes():
     rows, y = [[0.0], [1.0], [2.0]], ["a", "a", "b"]
     for prior, wanted in ((None, [2 / 3, 1 / 3]), (1.0, [3 / 5, 2 / 5]), ([0.5, 0.5], [0.5, 0.5])):
-        assert fit_classifier("poisson", rows, y, prior=prior).model.prior == pytest.approx(wanted)
-    assert fit_classifier("poisson", rows, y, prior={"b": 0.25, "a": 0.75}).model.prior.tolist() == [0.75, 0.25]
+        assert fit_classifier("poisson", rows, y, class_prior=prior).model.prior == pytest.approx(wanted)
+    assert fit_classifier("poisson", rows, y, class_prior={"b": 0.25, "a": 0.75}).model.prior.tolist() == [0.75, 0.25]
 
 
 def test_frames_and_datasets():
@@ -252,7 +253,7 @@ def test_a_column_of_zeros_in_a_class_keeps_a_positive_rate():
     [
         (lambda: fit_classifier("normal", [[0.0]], [0]), "the family of a column must be"),
         (lambda: fit_classifier(3, [[0.0]], [0]), "a name, or a class such as jt.Gamma"),
-        (lambda: fit_classifier("gaussian", [[0.0], [1.0]], [0]), "2 rows, but 1 labels"),
+        (lambda: fit_classifier("gaussian", [[0.0], [1.0]], [0]), "2 rows of inputs, but 1 target"),
         (lambda: fit_classifier("gaussian", [[0.0], [1.0]], [None, None]), "no row has a label"),
         (lambda: fit_classifier("gaussian", [[0.0], [1.0]], [0, 1], weights=[0, 0]), "weights are zero"),
         (lambda: fit_classifier(["gaussian"], [[0.0, 1.0]], [0]), "2 columns, but 1 families"),
@@ -263,17 +264,17 @@ def test_a_column_of_zeros_in_a_class_keeps_a_positive_rate():
         (lambda: fit_classifier("multinomial", [[np.nan], [1.0]], [0, 1]), "a count of a word is missing"),
         (lambda: fit_classifier(jt.Gamma, [[-1.0], [1.0]], [0, 1]), "no Gamma fits column 0"),
         (lambda: fit_classifier("poisson", [[np.nan], [np.nan]], [0, 1]), "no observed cell"),
-        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], alpha=-1), "alpha must be"),
-        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], alpha=0, estimate="bayes"), "alpha must be above 0"),
+        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], prior=-1), "the pseudo-count must be"),
+        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], prior=0, estimate="bayes"), "must be above 0"),
         (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], estimate="map"), "estimate must be"),
         (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, None], estimate="bayes"), "labels"),
         (lambda: fit_classifier("lda", [[1.0], [2.0]], [0, 1], estimate="bayes"), '"full" and "diagonal"'),
         (lambda: fit_classifier(jt.Laplace, [[1.0], [2.0], [4.0]], [0, 1, 1], estimate="bayes"), "no conjugate prior"),
         (lambda: fit_classifier("gaussian", sp.csr_matrix([[1.0], [2.0]]), [0, 1]), "a sparse matrix has counts"),
-        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], prior=[1.0]), "as many as there are classes"),
-        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], prior={0: 1.0}), "for each of the classes"),
-        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], prior="even"), "priors"),
-        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], method="newton"), "no method 'newton'"),
+        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], class_prior=[1.0]), "for each, 2 here"),
+        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], class_prior={0: 1.0}), "one probability for each"),
+        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], class_prior="even"), "the prior of the classes"),
+        (lambda: fit_classifier("poisson", [[1.0], [2.0]], [0, 1], method="newton"), "no method of learning 'newton'"),
         (lambda: fit_classifier("poisson", [["a"], ["b"]], [0, 1]), "rows must be numbers"),
     ],
 )  # fmt: skip

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.supervised import Hyperplane, fit_least_squares, fit_perceptron, perceptron_bound
+from juncture.supervised import Hyperplane, perceptron_bound
+from support.learned import fit_least_squares, fit_maximum_margin, fit_perceptron, of_many
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 EXCLUSIVE = [False, True, True, False]
@@ -52,7 +53,7 @@ def test_distances_and_projections(seed, dimension):
 def test_margins_and_the_canonical_hyperplane(seed, scale):
     """S2-233, S2-234, S4-086: geometric margins do not depend on the scale; canonical: least margin 1, width 1/‖w‖."""
     points, labels = separable(seed)
-    boundary = fit_perceptron(points, labels, max_epochs=100_000).hyperplane
+    boundary = fit_perceptron(points, labels, epochs=100_000).model
     scaled = Hyperplane(scale * boundary.weights, scale * boundary.bias)
     assert scaled.geometric_margins(points, labels) == pytest.approx(boundary.geometric_margins(points, labels))
     assert scaled.functional_margins(points, labels) == pytest.approx(
@@ -65,14 +66,16 @@ def test_margins_and_the_canonical_hyperplane(seed, scale):
     assert canonical.margin_error(points, labels, 1e9) == 1
 
 
-@given(seeds, st.sampled_from(["stochastic", "batch"]), st.booleans())
-def test_the_perceptron_separates_what_is_separable(seed, method, shuffle):
+@given(seeds, st.booleans(), st.booleans())
+def test_the_perceptron_separates_what_is_separable(seed, batch, shuffle):
     """S2-225, S2-226, S4-098: no errors at the end, and from zero weights at most (R/γ)² updates (Novikoff)."""
     points, labels = separable(seed)
-    found = fit_perceptron(points, labels, method=method, shuffle=shuffle, rng=seed, max_epochs=100_000)
-    assert found.converged
-    assert found.hyperplane.functional_margins(points, labels).min() > 0
-    if method == "stochastic":
+    found = fit_perceptron(points, labels, batch=batch, shuffle=shuffle, rng=seed, epochs=100_000)
+    assert found.trace.converged
+    assert found.training_error == 0
+    assert found.model.functional_margins(points, labels).min() > 0
+    assert found.seed == (seed if shuffle and not batch else None)
+    if not batch:
         assert found.num_updates <= perceptron_bound(points, labels)
 
 
@@ -86,16 +89,17 @@ def test_the_perceptron_goes_as_on_paper():
             if sign * weights @ lifted <= 0:
                 weights, updates = weights + sign * lifted, updates + 1
     found = fit_perceptron(points, labels)
-    assert (found.bias, *found.weights) == tuple(weights)
+    assert (found.model.bias, *found.model.weights) == tuple(weights)
     assert found.num_updates == updates
 
 
 @given(seeds, st.floats(0.5, 5))
 def test_a_margin_is_kept(seed, margin):
     points, labels = separable(seed)
-    found = fit_perceptron(points, labels, margin=margin, max_epochs=100_000)
-    assert found.converged
-    assert found.hyperplane.functional_margins(points, labels).min() > margin
+    found = fit_perceptron(points, labels, margin=margin, epochs=100_000)
+    assert found.trace.converged
+    assert found.training_error == 0
+    assert found.model.functional_margins(points, labels).min() > margin
 
 
 def test_rows_of_many_blocks_go_in_order():
@@ -108,33 +112,33 @@ def test_rows_of_many_blocks_go_in_order():
         for point, sign in zip(points, np.where(labels, 1, -1), strict=True):
             if sign * (weights[0] + weights[1:] @ point) <= 0:
                 weights += sign * np.array([1, *point])
-    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 3 passes"):
-        found = fit_perceptron(points, labels, max_epochs=3)
-    assert np.append(found.hyperplane.bias, found.hyperplane.weights) == pytest.approx(weights)
+    with pytest.warns(jt.NotConvergedWarning, match="last of 3 passes"):
+        found = fit_perceptron(points, labels, epochs=3)
+    assert np.append(found.model.bias, found.model.weights) == pytest.approx(weights)
 
 
 def test_exclusive_or_reaches_the_limit():
     """S2-226: the rule never ends where the classes are not separable."""
-    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 50 passes"):
-        found = fit_perceptron(CORNERS, EXCLUSIVE, max_epochs=50)
-    assert not found.converged
+    with pytest.warns(jt.NotConvergedWarning, match="last of 50 passes"):
+        found = fit_perceptron(CORNERS, EXCLUSIVE, epochs=50)
+    assert not found.trace.converged
     assert len(found.errors) == 50
     assert perceptron_bound(CORNERS, EXCLUSIVE) == np.inf
-    assert found.weights.tolist() == [0, 0]  # each pass goes around and ends where it began
-    with pytest.raises(jt.errors.InvalidData, match="not all 0"):
-        _ = found.hyperplane
+    assert found.model.weights.tolist() == [0, 0]  # each pass goes around and ends where it began
+    assert found.model.predict(CORNERS).tolist() == [found.model.bias > 0] * 4
+    for ask in (Hyperplane.signed_distance, Hyperplane.project):
+        with pytest.raises(jt.InvalidData, match="there is no boundary"):
+            ask(found.model, CORNERS)
 
 
 def test_weights_are_repeated_rows_in_batch():
     points, labels = mixed(0)
     counts = np.arange(12) % 3
-    with pytest.warns(jt.errors.NotConvergedWarning):
-        weighted = fit_perceptron(points, labels, method="batch", weights=counts, max_epochs=20)
-    with pytest.warns(jt.errors.NotConvergedWarning):
-        repeated = fit_perceptron(
-            np.repeat(points, counts, axis=0), np.repeat(labels, counts), method="batch", max_epochs=20
-        )
-    assert weighted.hyperplane.weights == pytest.approx(repeated.hyperplane.weights)
+    with pytest.warns(jt.NotConvergedWarning):
+        weighted = fit_perceptron(points, labels, batch=True, weights=counts, epochs=20)
+    with pytest.warns(jt.NotConvergedWarning):
+        repeated = fit_perceptron(np.repeat(points, counts, axis=0), np.repeat(labels, counts), batch=True, epochs=20)
+    assert weighted.model.weights == pytest.approx(repeated.model.weights)
 
 
 @given(seeds)
@@ -167,7 +171,7 @@ def test_the_ridge_classifier_is_primal_and_dual(seed, strength, dimension):
 def test_a_free_bias_is_scikit_learns(seed, strength):
     linear_model = pytest.importorskip("sklearn.linear_model")
     points, labels = mixed(seed)
-    found = fit_least_squares(points, labels, strength, penalize_bias=False)
+    found = fit_least_squares(points, labels, strength, penalize_constant=False)
     other = linear_model.RidgeClassifier(alpha=strength, solver="svd").fit(points, labels)
     assert found.weights == pytest.approx(other.coef_.ravel(), abs=1e-9)
     assert found.bias == pytest.approx(other.intercept_[0], abs=1e-9)
@@ -179,17 +183,22 @@ def test_least_squares_is_pulled_by_points_far_on_the_right_side():
     far, more = np.append(points, 50.0), np.append(labels, 1)
     assert fit_least_squares(points, labels).offset == pytest.approx(0)
     assert (fit_least_squares(far, more).predict(far) != more).any()
-    assert jt.supervised.fit_maximum_margin(far, more).hyperplane.offset == pytest.approx(0)
+    assert fit_maximum_margin(far, more).hyperplane.offset == pytest.approx(0)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Hyperplane([0.0, 0.0], 1.0), "not all 0"),
+        (lambda: Hyperplane([0.0, 0.0], 1.0).offset, "the weights are all 0"),
+        (lambda: Hyperplane([], 1.0), "one for each coordinate"),
+        (lambda: Hyperplane([np.inf], 1.0), "finite numbers"),
+        (lambda: Hyperplane([1.0], 1.0, ["a"]), "got 1 labels of classes"),
+        (lambda: fit_perceptron([1.0, 2.0, 3.0], list("abc")), "y has 3 labels"),
+        (lambda: fit_perceptron([1.0, 2.0], ["a", None]), "row 1 of y has no class"),
         (lambda: Hyperplane([1.0], 0.0).activation([[1.0, 2.0]]), "1 coordinate here; got points with 2"),
         (lambda: Hyperplane([1.0], 0.0).canonical([1.0, -1.0], [0, 1]), "the least margin is -1"),
         (lambda: Hyperplane([1.0], 0.0).margin([], []), "at least one"),
-        (lambda: fit_perceptron([1.0, 2.0], [0, 1], start=[1.0]), "the bias and 1 weight"),
+        (lambda: fit_perceptron([[1.0, 2.0]] * 2, [0, 1], Hyperplane([1.0], 0.0)), "1 coordinate here"),
         (lambda: fit_least_squares([1.0, 2.0], [1, 1]), "points of both"),
         (lambda: fit_perceptron([1.0, np.nan], [0, 1]), "points are finite numbers, and row 1, column 0 is nan"),
     ],
@@ -209,11 +218,11 @@ def test_ordered_classes_are_learned_above_each_of_them():
         told.append(np.asarray(is_above).tolist())
         return fit_least_squares(points, is_above)
 
-    found = jt.supervised.fit_ordered(learn, sizes, labels, order)
+    found = of_many(jt.supervised.OrderedClassifier, learn, sizes, labels, classes=order)
     assert told == [[place >= 2 * (rank + 1) for place in range(8)] for rank in range(3)]
     assert found.classes == tuple(order)
     assert found.predict(sizes[[0, 7]]).tolist() == ["low", "top"]
     assert found.ranks(sizes).tolist() == sorted(found.ranks(sizes))
-    plain = jt.supervised.fit_ordered(fit_least_squares, sizes, np.repeat([1, 2, 3, 4], 2))
+    plain = of_many(jt.supervised.OrderedClassifier, fit_least_squares, sizes, np.repeat([1, 2, 3, 4], 2))
     assert plain.classes == (1, 2, 3, 4)
     assert plain.ranks(sizes).tolist() == found.ranks(sizes).tolist()

@@ -15,10 +15,10 @@ from juncture.supervised import (
     GaussianKernel,
     LinearKernel,
     PolynomialKernel,
-    fit_least_squares,
     is_kernel_matrix,
 )
 from supervised.linear_classifiers.test_hyperplane import mixed, seeds
+from support.learned import fit_least_squares
 
 KERNELS = [LinearKernel(), PolynomialKernel(3, 0.5, 2.0), GaussianKernel(0.7), ConstantKernel(2.0)]
 

@@ -14,10 +14,9 @@ from juncture.supervised import (
     MaximumMargin,
     PolynomialKernel,
     find_separation,
-    fit_maximum_margin,
-    fit_perceptron,
 )
 from supervised.linear_classifiers.test_hyperplane import CORNERS, EXCLUSIVE, mixed, seeds, separable
+from support.learned import fit_maximum_margin, fit_perceptron
 
 KERNELS = {
     LinearKernel(): {"kernel": "linear"},
@@ -84,7 +83,7 @@ def test_no_hyperplane_has_a_larger_margin(seed):
     machine = fit_maximum_margin(points, labels)
     assert machine.hyperplane.margin(points, labels) == pytest.approx(machine.margin)
     for other in (
-        fit_perceptron(points, labels, max_epochs=100_000).hyperplane,
+        fit_perceptron(points, labels, epochs=100_000).model,
         jt.supervised.Hyperplane(*find_separation(points, labels)),
     ):
         assert other.margin(points, labels) <= machine.margin * (1 + 1e-9)

@@ -12,21 +12,24 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture import supervised
 from juncture.supervised import (
+    AllPairs,
+    OneVersusRest,
     count_dichotomies,
     find_separation,
-    fit_all_pairs,
-    fit_least_squares,
-    fit_maximum_margin,
-    fit_one_versus_rest,
-    fit_perceptron,
     linear_dichotomies,
     margin_loss,
     margin_loss_derivative,
-    minimize_risk,
-    minimize_zero_one,
     threshold_network,
 )
 from supervised.linear_classifiers.test_hyperplane import CORNERS, EXCLUSIVE, mixed, seeds, separable
+from support.learned import (
+    fit_least_squares,
+    fit_maximum_margin,
+    fit_perceptron,
+    minimize_risk,
+    minimize_zero_one,
+    of_many,
+)
 
 SURROGATES = ["squared", "hinge", "logistic_bits"]
 SMOOTH = ["squared", "logistic", "logistic_bits"]
@@ -55,8 +58,8 @@ def test_derivatives_are_those_of_the_losses(margin, loss):
 def test_squared_risk_is_ridge(seed, strength):
     """S4-085, T-18: (1/N) Σ (1 - m)² + λ ½‖w‖² has the ridge solution of strength N λ / 2."""
     points, labels = mixed(seed)
-    found = minimize_risk(points, labels, "squared", strength=strength)
-    ridge = fit_least_squares(points, labels, len(points) * strength / 2, penalize_bias=False)
+    found = minimize_risk(points, labels, "squared", strength).model
+    ridge = fit_least_squares(points, labels, len(points) * strength / 2, penalize_constant=False)
     assert np.append(found.bias, found.weights) == pytest.approx(np.append(ridge.bias, ridge.weights), abs=1e-7)
 
 
@@ -65,7 +68,7 @@ def test_logistic_risk_is_scikit_learns(seed, strength):
     """S4-085, S4-087: the weights of `LogisticRegression`."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     points, labels = mixed(seed)
-    found = minimize_risk(points, labels, "logistic", strength=strength)
+    found = minimize_risk(points, labels, "logistic", strength).model
     other = linear_model.LogisticRegression(C=1 / (len(points) * strength), tol=1e-9, max_iter=10_000)
     other.fit(points, labels)
     assert found.weights == pytest.approx(other.coef_[0], abs=1e-5)
@@ -76,7 +79,7 @@ def test_logistic_risk_is_scikit_learns(seed, strength):
 def test_the_conditions_of_the_lasso_hold(seed, strength, loss):
     """S4-085: the slope of the risk is -λ sign(w) where a weight is not 0, within ±λ where it is, 0 for the bias."""
     points, labels = mixed(seed, 12, 3)
-    found = minimize_risk(points, labels, loss, penalty="l1", strength=strength)
+    found = minimize_risk(points, labels, loss, jt.L1(strength)).model
     signs = np.where(labels, 1, -1)
     pull = signs * margin_loss_derivative(signs * found.activation(points), loss) / len(points)
     slopes, is_used = points.T @ pull, found.weights != 0
@@ -90,7 +93,7 @@ def test_soft_thresholds_on_an_orthonormal_design():
     points = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=float)  # columns of mean 0, ΣX² = 4
     labels = np.array([1, 1, 0, 1])
     plain = fit_least_squares(points, labels).weights
-    found = minimize_risk(points, labels, "squared", penalty="l1", strength=0.4)
+    found = minimize_risk(points, labels, "squared", jt.L1(0.4)).model
     assert found.weights == pytest.approx(np.sign(plain) * np.maximum(np.abs(plain) - 0.2, 0), abs=1e-8)
 
 
@@ -98,22 +101,22 @@ def test_soft_thresholds_on_an_orthonormal_design():
 def test_hinge_risk_is_a_soft_margin(seed, strength):
     """S4-102: the least mean hinge + λ ½‖w‖² is λ times the primal of the machine with C = 1 / (N λ)."""
     points, labels = mixed(seed)
-    found = minimize_risk(points, labels, "hinge", strength=strength)
+    found = minimize_risk(points, labels, "hinge", strength)
     machine = fit_maximum_margin(points, labels, cost=1 / (len(points) * strength))
     assert found.objective == pytest.approx(strength * machine.primal_objective)
 
 
-@given(seeds, st.floats(0.01, 1), st.sampled_from([*SMOOTH, "hinge"]), st.sampled_from(["l1", "l2"]))
+@given(seeds, st.floats(0.01, 1), st.sampled_from([*SMOOTH, "hinge"]), st.sampled_from([jt.L1, jt.L2]))
 def test_no_nearby_weights_are_better(seed, strength, loss, penalty):
     """S4-085: the objective is convex, so that a local minimum is the least; random directions do not lower it."""
     points, labels = mixed(seed)
-    found = minimize_risk(points, labels, loss, penalty=penalty, strength=strength)
+    found = minimize_risk(points, labels, loss, penalty(strength))
     rng = np.random.default_rng(seed)
     signs = np.where(labels, 1, -1)
     for length in (1e-3, 0.1, 1.0):
-        bias, *others = np.append(found.bias, found.weights) + length * rng.normal(size=3)
+        bias, *others = np.append(found.model.bias, found.model.weights) + length * rng.normal(size=3)
         weights = np.array(others)
-        size = np.abs(weights).sum() if penalty == "l1" else 0.5 * weights @ weights
+        size = np.abs(weights).sum() if penalty is jt.L1 else 0.5 * weights @ weights
         objective = margin_loss(signs * (points @ weights + bias), loss).mean() + strength * size
         assert found.objective <= objective + 1e-9
 
@@ -141,7 +144,7 @@ def test_no_surrogate_has_fewer_errors(seed, loss):
     """S4-088: the least number of errors is the standard for convex losses, the perceptron and the mean of classes."""
     points, labels = mixed(seed, 10)
     best = (minimize_zero_one(points, labels).predict(points) != labels).sum()
-    assert best <= ((minimize_risk(points, labels, loss).activation(points) > 0) != labels).sum()
+    assert best <= (minimize_risk(points, labels, loss).model.predict(points) != labels).sum()
     assert best == (linear_dichotomies(points) != labels).sum(axis=1).min()
     easy, sides = separable(seed, 8)
     assert (minimize_zero_one(easy, sides).predict(easy) == sides).all()
@@ -180,9 +183,9 @@ def test_scikit_learns_reductions_are_the_same(seed):
     base = RidgeClassifier(alpha=1.0, solver="svd")
 
     def learner(points, labels):
-        return fit_least_squares(points, labels, 1.0, penalize_bias=False)
+        return fit_least_squares(points, labels, 1.0, penalize_constant=False)
 
-    rest, pairs = fit_one_versus_rest(learner, points, labels), fit_all_pairs(learner, points, labels)
+    rest, pairs = (of_many(kind, learner, points, labels) for kind in (OneVersusRest, AllPairs))
     other = multiclass.OneVsRestClassifier(base).fit(points, labels)
     assert rest.activations(points) == pytest.approx(other.decision_function(points), abs=1e-9)
     assert (rest.predict(points) == other.predict(points)).all()
@@ -196,19 +199,21 @@ def test_scikit_learns_reductions_are_the_same(seed):
 def test_two_classes_are_the_binary_learner():
     """S2-230, S4-114: with two classes both reductions are the learner itself."""
     points, labels = separable(3)
-    plain = fit_perceptron(points, labels).activation(points) > 0
-    for fit in (fit_one_versus_rest, fit_all_pairs):
-        assert (fit(fit_perceptron, points, labels).predict(points) == plain).all()
+    plain = fit_perceptron(points, labels).model.predict(points)
+    for kind in (OneVersusRest, AllPairs):
+        assert (of_many(kind, fit_perceptron, points, labels).predict(points) == plain).all()
+        by_name = of_many(kind, supervised.Hyperplane, points, labels, method="perceptron")
+        assert by_name == of_many(kind, fit_perceptron, points, labels)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: minimize_risk([1.0, 2.0], [0, 1], "perceptron"), "use fit_perceptron"),
+        (lambda: minimize_risk([1.0, 2.0], [0, 1], "perceptron"), 'method="perceptron"'),
         (lambda: minimize_risk([1.0, 2.0], [0, 0]), "points of both"),
         (lambda: threshold_network([0, 1, 1]), "2, 4, 8"),
-        (lambda: fit_all_pairs(fit_perceptron, [1.0, 2.0], ["a", "a"]), "at least two classes"),
-        (lambda: fit_all_pairs(lambda points, labels: None, [1.0, 2.0], ["a", "b"]), "method activation"),
+        (lambda: of_many(AllPairs, fit_perceptron, [1.0, 2.0], ["a", "a"]), "at least 2 classes"),
+        (lambda: of_many(AllPairs, lambda points, labels: None, [1.0, 2.0], ["a", "b"]), "method activation"),
         (lambda: supervised.ThresholdNetwork([[1.0]], [0.0, 1.0], [1.0], 0.0), "one entry a hidden unit"),
         (lambda: linear_dichotomies(np.zeros((0, 2))), "at least one"),
     ],

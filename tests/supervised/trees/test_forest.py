@@ -8,7 +8,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import juncture as jt
 from juncture.errors import InvalidModel
-from juncture.supervised import RandomForest, learn_forest, learn_tree
+from juncture.supervised import RandomForest
+from support.learned import learn_forest, learn_tree
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(160, 4))

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import juncture as jt
 from juncture.errors import InvalidData, UnknownVariable, UnseenStatesWarning
-from juncture.supervised import learn_tree
 from support import tree_oracle
+from support.learned import learn_tree
 
 AGES = {"age": [23, 27, 34, 38, 35, 32]}
 CLASSES = ["y", "y", "n", "n", "y", "n"]
@@ -144,7 +144,7 @@ def test_identifiers_alone_are_averaged():
 
 @pytest.mark.parametrize("missing", ["fractions", "mode", "class_mode"])
 def test_gains_of_values_with_holes(missing):
-    """As `learn_tree` sends the rows with a hole on, against the slow reference; holes alone are refused."""
+    """As growth sends the rows with a hole on, against the slow reference; holes alone are refused."""
     values, y = ["a", "b", None, "a", "b", "b", None], list("pqqppqp")
     rows = [(row, 1.0) for row in range(7)]
     children = tree_oracle.children_of(rows, values, y, missing, lambda value: value)
@@ -179,7 +179,7 @@ def test_exclusive_or_is_learned_though_no_first_split_gains():
     tree = learn_tree(rows, [0, 1, 1, 0])
     assert (tree.depth, tree.num_leaves) == (2, 4)
     assert tree.predict(rows).tolist() == [0, 1, 1, 0]
-    assert learn_tree(rows, [0, 1, 1, 0], significance=0.05).num_leaves == 1
+    assert learn_tree(rows, [0, 1, 1, 0], confidence=0.95).num_leaves == 1
 
 
 @pytest.mark.parametrize("criterion", ["gain", "gini"])
@@ -222,7 +222,7 @@ def test_limits_of_growth():
     assert learn_tree(x, y, min_samples_leaf=10).weights.min() >= 10
     large = learn_tree(x, y, min_samples_split=30)
     assert large.weights[large.split >= 0].min() >= 30
-    assert learn_tree(x, y, significance=1e-9).num_leaves == 1
+    assert learn_tree(x, y, confidence=1 - 1e-9).num_leaves == 1
 
 
 def test_the_chi_squared_limit_is_that_of_scipy():
@@ -231,8 +231,8 @@ def test_the_chi_squared_limit_is_that_of_scipy():
     rows, y = {"a": list("aaabbbccc")}, list("ppqqqpppp")
     table = [[2, 1], [1, 2], [3, 0]]
     level = chi2_contingency(table, correction=False).pvalue
-    assert learn_tree(rows, y, significance=level * 1.001).num_leaves == 3
-    assert learn_tree(rows, y, significance=level * 0.999).num_leaves == 1
+    assert learn_tree(rows, y, confidence=1 - level * 1.001).num_leaves == 3
+    assert learn_tree(rows, y, confidence=1 - level * 0.999).num_leaves == 1
 
 
 def test_neighbouring_doubles_are_parted():

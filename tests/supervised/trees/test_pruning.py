@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from juncture.supervised import learn_tree, prune_by_cost, prune_tree
+from juncture.supervised import prune_by_cost, prune_tree
 from juncture.supervised.trees.growth import node_impurities
 from juncture.supervised.trees.pruning import cut
+from support.learned import learn_tree
 
 ROWS = 14
 

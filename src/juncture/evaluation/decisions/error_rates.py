@@ -157,8 +157,8 @@ def seen(classifier: GenerativeClassifier, points: np.ndarray) -> np.ndarray:
 
 def drawn_error(classifier: GenerativeClassifier, codes: Rule, matrix: LossMatrix, draws: int, rng: Any) -> ErrorRate:
     """The mean over drawn rows of the expected loss given the row, which varies less than the loss itself."""
-    rows, _ = classifier.sample(draws, rng=as_generator(rng))
-    values = np.column_stack([rows.columns[name] for name in rows.columns])
+    rows, _ = classifier.draw(draws, as_generator(rng))
+    values = np.asarray(rows, np.float64).reshape(draws, classifier.num_columns)
     risks = (classifier.predict_proba(values) * matrix.values.T[codes(values)]).sum(axis=1)
     return ErrorRate(float(risks.mean()), "draws", float(risks.std(ddof=1) / np.sqrt(draws)))
 

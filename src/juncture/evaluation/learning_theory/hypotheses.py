@@ -15,7 +15,8 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, shown
 from juncture.errors import InvalidData
-from juncture.supervised.linear_classifiers.hyperplane import check_labels, check_points, find_separation
+from juncture.supervised.linear_classifiers.decision_function import check_labels, check_points
+from juncture.supervised.linear_classifiers.hyperplane import find_separation
 
 
 class HypothesisClass(Protocol):

@@ -28,7 +28,7 @@ from juncture.base.checks import (
 from juncture.base.options import as_generator
 from juncture.errors import InvalidData
 from juncture.evaluation.learning_theory.bounds import capacity, check_delta
-from juncture.supervised.linear_classifiers.hyperplane import check_labels
+from juncture.supervised.linear_classifiers.decision_function import check_labels
 
 Predictor: TypeAlias = Callable[[Any], Any]
 Loss: TypeAlias = Callable[[Any, Any], float]

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_count, check_iterable, check_number, is_iterable
-from juncture.base.options import as_generator
+from juncture.base.checks import check_array, check_iterable, check_number, is_iterable
 from juncture.base.values import Value, few, read_only
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.contract import Emissions, distributions_html
@@ -24,9 +23,7 @@ from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.components.repeated import RepeatedEmissions
 from juncture.components.word_counts import MultinomialCounts
-from juncture.data.dataset import Dataset
-from juncture.data.feature_names import NamedFeatures
-from juncture.data.rows import Rows, as_dataset
+from juncture.data.rows import Rows
 from juncture.data.tables.labels import label_array
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, InvalidModel, Unsupported, hint, warn_user
 from juncture.families.continuous.exponential import Exponential
@@ -34,13 +31,20 @@ from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
 from juncture.numerics import stable
-from juncture.variables import State, Variable
+from juncture.supervised.model import SupervisedModel, is_one_row
+from juncture.supervised.regression.inputs_and_targets import read_classes
+from juncture.variables import State, Variable, is_missing
 
 
-class GenerativeClassifier(NamedFeatures):
+class GenerativeClassifier(SupervisedModel):
     """Classes by Bayes' rule: p(class | row) = p(class) p(row | class) / p(row).
 
-    The densities are given, or learned by `jt.supervised.fit_classifier`. What is missing in a row (NaN) is summed out.
+    It is a joint distribution of the row x and its class y. `jt.infer(model, X)` gives p(y | x), and log p(x) as its
+    `log_evidence`; `jt.log_prob(model, X, y)` is log p(x, y), and `jt.log_prob(model, X)` is log p(x);
+    `jt.sample(model, n)` draws rows with their classes. What is missing in a row (NaN) is summed out.
+
+    The densities are given, or learned by `jt.fit(jt.supervised.GenerativeClassifier, X, y)`, with the options of
+    `GenerativeOptions`.
 
     Parameters
     ----------
@@ -60,8 +64,14 @@ class GenerativeClassifier(NamedFeatures):
     ['low', 'high']
     >>> classes.predict_proba([0.0]).round(6).tolist()
     [[0.5, 0.5]]
+    >>> counts, labels = [[0.0], [1.0], [9.0], [7.0]], ["few", "few", "many", "many"]
+    >>> found = jt.fit(jt.supervised.GenerativeClassifier, counts, labels, families="poisson")
+    >>> found.model.predict([[2.0], [8.0]]).tolist()
+    ['few', 'many']
     """
 
+    kind: ClassVar[str] = "generative classifier"
+    has_inputs: ClassVar[bool] = True
     mixture: Mixture
     classes: tuple[State, ...]
 
@@ -99,46 +109,69 @@ class GenerativeClassifier(NamedFeatures):
 
     def with_prior(self, prior: Any) -> GenerativeClassifier:
         """The same densities with other probabilities of the classes."""
-        return GenerativeClassifier(prior, self.densities, self.classes)._named(self.feature_names)
+        changed = GenerativeClassifier(prior, self.densities, self.classes)
+        return changed._named(self.feature_names).with_target_name(self.target_name)
 
-    def log_joint(self, rows: Any) -> np.ndarray:
+    def log_joint(self, X: Any) -> np.ndarray:
         """log p(row, class), (row, class): the discriminant functions of the classes.
 
         Rows are an array, a frame, a `Dataset`, or a sparse matrix of SciPy where the densities take one.
         """
-        return self._log_joint(self._rows(rows))
+        rows, is_single = self.read_inputs(X)
+        if is_single:
+            raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(X).tolist()!r}]")
+        return self._log_joint(rows)
 
-    def _rows(self, rows: Any) -> Any:
-        if hasattr(rows, "tocsr"):
-            return rows.tocsr()
-        read = Rows.of(rows, self.feature_names)
+    def read_inputs(self, data: Any, extra: str = "error") -> tuple[Any, bool]:
+        """The rows as the densities take them, and whether there is one alone; of one by name, columns may lack."""
+        if hasattr(data, "tocsr"):
+            return data.tocsr(), False
+        is_single = is_one_row(data)
+        names = self.inputs.names if is_single else self.feature_names
+        if is_single:
+            cells = dict.fromkeys(self.inputs.names, np.nan) | dict(data)
+            data = {name: np.array([np.nan if is_missing(cell) else cell]) for name, cell in cells.items()}
+        read = Rows.of(data, names, extra=extra)
         values = read.numbers(self.mixture.event_shape)
-        if read.is_single(self.mixture.event_shape):
-            raise InvalidData(f"a classifier takes a list of rows; got one row: write [{np.asarray(rows).tolist()!r}]")
-        return self.densities.check(values)
+        return self.densities.check(values), is_single or read.is_single(self.mixture.event_shape)
 
     def _log_joint(self, rows: Any) -> np.ndarray:
         """`log_joint` of rows that were checked."""
         return self.densities.log_prob(rows) + stable.log(self.prior)
 
-    def log_prob(self, rows: Any) -> np.ndarray:
-        """log p(row), whatever the class."""
-        return np.asarray(stable.log_sum_exp(self.log_joint(rows), axis=1))
+    def predict_joint(self, rows: Any, *, method: str = "exact", rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """(row, class): log p(class | row), and (row,): log p(row)."""
+        log_joint = self._log_joint(rows)
+        total = np.asarray(stable.log_sum_exp(log_joint, axis=1))
+        log_joint -= np.where(total > -np.inf, total, 0.0)[:, None]
+        return log_joint, total
 
-    def predict_log_proba(self, rows: Any) -> np.ndarray:
+    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> np.ndarray:
+        """(row, class): log p(class | row)."""
+        return self.predict_joint(rows)[0]
+
+    def log_prob(self, X: Any, y: Any = None) -> np.ndarray:
+        """log p(row, class) of rows and their classes; log p(row), whatever the class, without these."""
+        log_joint = self.log_joint(X)
+        if y is None:
+            return np.asarray(stable.log_sum_exp(log_joint, axis=1))
+        _, codes = read_classes(y, len(log_joint), self.classes)
+        return np.asarray(log_joint[np.arange(len(codes)), codes])
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """log p(class | row), (row, class).
 
         A row that no class can have gets the prior, and an `ImpossibleEvidenceWarning` counts such rows.
         """
-        return self._normalize(self.log_joint(rows))
+        return self._normalize(self.log_joint(X))
 
-    def predict_proba(self, rows: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """p(class | row), (row, class)."""
-        return np.exp(self.predict_log_proba(rows))
+        return np.exp(self.predict_log_proba(X))
 
-    def predict(self, rows: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row; of several, the first."""
-        return label_list(self.classes)[self.predict_log_proba(rows).argmax(axis=1)]
+        return label_list(self.classes)[self.predict_log_proba(X).argmax(axis=1)]
 
     def _normalize(self, log_joint: np.ndarray) -> np.ndarray:
         """log p(class | row) from log p(row, class), in the same array."""
@@ -168,16 +201,11 @@ class GenerativeClassifier(NamedFeatures):
         weights, intercept = self.linear_form().log_odds(*(self.classes[code] for code in codes))
         return hyperplane(self.densities, weights, intercept, codes)
 
-    def sample(self, n: int, *, given: Any = None, rng: Any = None) -> tuple[Dataset, np.ndarray]:
-        """`n` rows and their classes; all of the class `given`, if that is not None."""
-        count, generator = check_count(n, "n"), as_generator(rng)
-        shares = self.prior / self.prior.sum() if given is None else self._one_hot(given)
+    def draw(self, count: int, generator: np.random.Generator, given: State | None = None) -> tuple[Any, np.ndarray]:
+        """Rows and the codes of their classes; all of the class `given`, if that is not None."""
+        shares = self.prior / self.prior.sum() if given is None else np.eye(self.num_classes)[self.code(given)]
         codes = generator.choice(self.num_classes, count, p=shares)
-        rows = as_dataset(self.densities.sample(codes, generator), self.feature_names)
-        return rows, label_list(self.classes)[codes]
-
-    def _one_hot(self, label: Any) -> np.ndarray:
-        return np.eye(self.num_classes)[self.code(label)]
+        return self.densities.sample(codes, generator), codes
 
     def code(self, label: Any) -> int:
         """The index of a class."""
@@ -267,16 +295,20 @@ def as_class_prior(prior: Any, labels: tuple[State, ...], counts: np.ndarray) ->
     if hasattr(prior, "keys"):
         missing = [label for label in labels if label not in prior]
         if missing or len(prior) != len(labels):
-            raise InvalidData(f"priors, a mapping, has a probability for each of the classes {few(map(repr, labels))}")
+            raise InvalidData(
+                f"the prior of the classes, a mapping, has one probability for each of {few(map(repr, labels))}"
+            )
         prior = [prior[label] for label in labels]
-    given = check_array(prior, "priors", ndim=1)
+    given = check_array(prior, "the prior of the classes", ndim=1)
     if len(given) != len(labels):
-        raise InvalidData(f"priors must be as many as there are classes, {len(labels)}; got {len(given)}")
-    return stable.as_probabilities(given, (len(labels),), name="the list of priors")
+        raise InvalidData(
+            f"the prior of the classes has one probability for each, {len(labels)} here; got {len(given)}"
+        )
+    return stable.as_probabilities(given, (len(labels),), name="the prior of the classes")
 
 
 def check_pseudo_count(prior: Any) -> float:
-    return check_number(prior, "priors, a pseudo-count of each class,", least=0.0, finite=True)
+    return check_number(prior, "the prior of the classes, a pseudo-count of each,", least=0.0, finite=True)
 
 
 Terms = tuple[np.ndarray, np.ndarray]  # weights (class, column), constants (class,)

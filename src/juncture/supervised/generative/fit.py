@@ -1,4 +1,4 @@
-"""`fit_classifier`: a generative classifier learned from rows and labels; and the Gaussian classes that it starts from.
+"""A generative classifier learned from rows and their classes; and the Gaussian classes that learning starts from.
 
 A covariance of discriminant analysis is full, diagonal or spherical, shared by all classes or not. Learning starts from
 classes that are equal. A shared covariance that is diagonal or spherical is the diagonal, or its mean, of the shared
@@ -7,20 +7,24 @@ full one: that is its maximum likelihood estimate too.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_choice
+from juncture.base.options import Options
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.data.rows import Rows, read_labels
 from juncture.errors import InvalidData
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import Trace
 from juncture.supervised.generative.classifier import GenerativeClassifier
 from juncture.supervised.generative.learning import (
+    ESTIMATES,
     Estimation,
     LabelledRows,
     Restrict,
@@ -29,23 +33,18 @@ from juncture.supervised.generative.learning import (
     weighted_sum,
 )
 from juncture.supervised.generative.naive_bayes import ColumnFamily, as_column_family, equal_classes
-from juncture.variables import State
+from juncture.supervised.model import check_as_many, read_training
+from juncture.variables import State, Variable
 
 GAUSSIANS = {"qda": ("full", False), "lda": ("full", True)}  # name → covariance, whether it is shared
 
 
-def fit_classifier(
-    families: Any,
-    rows: Any,
-    labels: Any,
-    *,
-    alpha: float = 1.0,
-    prior: Any = None,
-    weights: Any = None,
-    estimate: str = "point",
-    method: Any = "em",
-) -> Fit[GenerativeClassifier]:
-    """Learn p(class) and p(row | class) from rows and their labels.
+@dataclass(frozen=True)
+class GenerativeOptions(Options):
+    """How p(class) and p(row | class) are learned from rows and their labels.
+
+    Cells of rows may be missing (NaN), and labels (None, NaN), which EM fills: semi-supervised learning. `prior` is a
+    pseudo-count for each cell of tables; for rates it is as many rows at the mean of all classes.
 
     Parameters
     ----------
@@ -53,57 +52,65 @@ def fit_classifier(
         What rows are in each class. "qda": Gaussian vectors, "lda": Gaussian vectors with one covariance. Else columns
         are independent in each class (naive Bayes), of a family for all of them or a list of families: "gaussian",
         "bernoulli", "categorical" (codes 0, 1, …), "poisson", "exponential", "multinomial" (counts of words), or a
-        class such as `jt.Gamma`.
-    rows
-        (row, column): an array of numbers, a frame, a `Dataset`, or a sparse matrix of SciPy for counts of words and
-        columns of zeros and ones. NaN is a missing cell.
-    labels
-        The class of each row; None and NaN are missing labels, which EM fills (semi-supervised learning).
-    alpha
-        A pseudo-count for each cell of tables; for rates as many rows at the mean of all classes.
-    prior
+        class such as `jt.Gamma`. By default those of the classifier that is given, or "gaussian".
+    class_prior
         The probabilities of the classes: None takes their shares, a number is a pseudo-count of each, a list (classes
         sorted) or a mapping from labels gives them.
-    weights
-        The weight of each row.
     estimate
         "point": the largest likelihood, or posterior density. "bayes": the parameters integrated out.
     method
-        "em", or an `ExpectationMaximization`, for rows without a label.
-
-    Returns
-    -------
-    Fit
-        The `GenerativeClassifier`, the log-likelihood of rows and labels, the trace, and the statistics, which add.
-
-    Examples
-    --------
-    >>> found = fit_classifier("poisson", [[0.0], [1.0], [9.0], [7.0]], ["few", "few", "many", "many"])
-    >>> found.model.predict([[2.0], [8.0]]).tolist()
-    ['few', 'many']
+        "em", or a `jt.ExpectationMaximization`, for rows without a label, or with holes in Gaussian vectors.
     """
-    classes, codes = as_classes(labels)
-    read = Rows.of(rows, weights=weights)
-    cells = as_cells(read)
-    if len(codes) != cells.shape[0]:
-        raise InvalidData(f"there are {cells.shape[0]} rows, but {len(codes)} labels")
-    data = LabelledRows(cells, codes, read.weights(len(codes)))
-    densities, restrict = start_densities(families, cells, len(classes))
+
+    families: Any = None
+    class_prior: Any = None
+    estimate: str = "point"
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
+
+    def __post_init__(self) -> None:
+        check_choice(self.estimate, ESTIMATES, "estimate")
+
+
+def fit_classifier(
+    model: GenerativeClassifier | type[GenerativeClassifier],
+    data: Any,
+    y: Any = None,
+    *,
+    prior: float = 1.0,
+    weights: Any = None,
+    progress: Any = None,
+    options: GenerativeOptions,
+) -> Fit[GenerativeClassifier]:
+    """Learn p(class) and p(row | class); of a classifier that is given the classes and the families stay."""
+    read = read_training(model, data, y, weights)
+    classes, codes = as_classes(read.targets, None if isinstance(model, type) else model.classes)
+    if isinstance(model, type) or options.families is not None:
+        cells = as_cells(read.inputs)
+        densities, restrict = start_densities(options.families or "gaussian", cells, len(classes))
+    else:
+        cells, densities, restrict = model.read_inputs(read.inputs)[0], model.densities, None
+    check_as_many(len(codes), cells.shape[0])
+    rows = LabelledRows(cells, codes, read.inputs.weights(len(codes)))
     template = GenerativeClassifier(np.full(len(classes), 1.0 / len(classes)), densities, classes)
-    learned = learn(template, data, Estimation(alpha, prior, estimate, restrict), method)
-    model = learned.model._named(read.names)
+    estimation = Estimation(prior, options.class_prior, options.estimate, restrict)
+    learned = learn(template, rows, estimation, options.method, progress)
+    found = learned.model._with_names(read.names, read.target_name)
     if learned.log_likelihood is not None and learned.trace is not None:
-        return Fit(model, learned.log_likelihood, learned.trace, learned.statistics)
-    total = log_likelihood(model, data)
-    return Fit(model, total, Trace((total,), True, "learned in one step"), learned.statistics)
+        return Fit(found, learned.log_likelihood, learned.trace, learned.statistics)
+    total = log_likelihood(found, rows)
+    return Fit(found, total, Trace((total,), True, "learned in one step"), learned.statistics)
 
 
-def as_classes(labels: Any) -> tuple[tuple[State, ...], np.ndarray]:
-    """The classes, sorted, and the index of each row's, -1 where it is missing."""
-    classes, codes = read_labels(labels)
+def as_classes(y: Any, known: tuple[State, ...] | None = None) -> tuple[tuple[State, ...], np.ndarray]:
+    """The classes, those that are known or sorted, and the index of each row's, -1 where it is missing."""
+    classes, codes = read_labels(y)
     if not classes:
         raise InvalidData("no row has a label")
-    return tuple(classes), codes
+    if known is None:
+        return tuple(classes), codes
+    variable = Variable("class", list(known))
+    return known, np.append([variable.code(label) for label in classes], -1)[codes]
 
 
 def as_cells(rows: Rows) -> Any:

@@ -50,21 +50,23 @@ ESTIMATES = ("point", "bayes")
 class Estimation:
     """How parameters are estimated.
 
-    `alpha` is a pseudo-count of each cell of tables, and for rates as many rows at the mean of all classes.
+    `prior` is a pseudo-count of each cell of tables, and for rates as many rows at the mean of all classes.
     `class_prior` has the probabilities of classes, as `as_class_prior` takes them. `estimate` is "point" or "bayes".
     `restrict` makes a shared covariance diagonal or spherical.
     """
 
-    alpha: float = 1.0
+    prior: float
     class_prior: Any = None
     estimate: str = "point"
     restrict: Restrict | None = None
 
     def __post_init__(self) -> None:
-        check_number(self.alpha, "alpha", least=0.0, finite=True)
+        check_number(self.prior, "the pseudo-count", least=0.0, finite=True)
         check_choice(self.estimate, ESTIMATES, "estimate")
-        if self.estimate == "bayes" and not self.alpha:
-            raise InvalidData('alpha must be above 0 where estimate="bayes": it is the parameter of the prior')
+        if self.estimate == "bayes" and not self.prior:
+            raise InvalidData(
+                'the pseudo-count must be above 0 where estimate="bayes": it is the parameter of the prior'
+            )
 
 
 def learn(
@@ -72,6 +74,7 @@ def learn(
     data: LabelledRows,
     options: Estimation,
     method: Any = "em",
+    progress: Any = None,
 ) -> Learned:
     """The classifier of these rows: in one pass over them where nothing is missing that it needs, else by EM."""
     resolve_learner(method, ClassProblem.models)
@@ -85,8 +88,8 @@ def learn(
             ' estimate="point"'
         )
     shares = np.repeat(data.weights[:, None] / template.num_classes, template.num_classes, axis=1)
-    prior = pseudo_rows(template.densities, count_shares(template, data.rows, shares).components, options.alpha)
-    return run_em(ClassProblem(template, data, prior, options.class_prior, options.restrict), method)
+    prior = pseudo_rows(template.densities, count_shares(template, data.rows, shares).components, options.prior)
+    return run_em(ClassProblem(template, data, prior, options.class_prior, options.restrict), method, progress)
 
 
 def from_statistics(
@@ -95,9 +98,9 @@ def from_statistics(
     """The classifier that the statistics of labelled rows give."""
     if options.estimate == "bayes":
         shares = as_class_prior(options.class_prior, template.classes, statistics.counts)
-        densities = predictive_densities(template.densities, statistics.components, options.alpha)
+        densities = predictive_densities(template.densities, statistics.components, options.prior)
         return GenerativeClassifier(shares, densities, template.classes)
-    prior = pseudo_rows(template.densities, statistics.components, options.alpha)
+    prior = pseudo_rows(template.densities, statistics.components, options.prior)
     learned, notes = estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
     notes.warn(class_names(template))
     return learned
@@ -265,8 +268,8 @@ class Learned:
     trace: Trace | None = None
 
 
-def run_em(problem: ClassProblem, method: Any = "em") -> Learned:
-    found, trace = resolve_learner(method, ClassProblem.models).run(problem)
+def run_em(problem: ClassProblem, method: Any = "em", progress: Any = None) -> Learned:
+    found, trace = resolve_learner(method, ClassProblem.models).run(problem, progress)
     problem.estimate(found.statistics, found.model)[1].warn(class_names(found.model))
     return Learned(found.model, found.statistics, found.log_likelihood, trace)
 

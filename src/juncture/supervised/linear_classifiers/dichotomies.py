@@ -7,6 +7,7 @@ within it. So the dichotomies in D dimensions come from those in D - 1 dimension
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -14,19 +15,22 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count
+from juncture.base.options import Options
 from juncture.errors import InvalidData, TooLarge
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, check_labels, check_points, find_separation
+from juncture.numerics.iteration import Trace
+from juncture.supervised.linear_classifiers.decision_function import BinaryRows, DecisionFit, check_points
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, find_separation
 
 MOST_HYPERPLANES = 200_000
 ON_PLANE = 1e-9  # relative to the spread of the points
 
 
-def linear_dichotomies(points: Any) -> np.ndarray:
+def linear_dichotomies(X: Any) -> np.ndarray:
     """All ways in which hyperplanes divide a few points into two classes.
 
     Parameters
     ----------
-    points
+    X
         (point, coordinate), or (point,) on a line; a few points in few dimensions.
 
     Returns
@@ -39,7 +43,7 @@ def linear_dichotomies(points: Any) -> np.ndarray:
     >>> len(linear_dichotomies([[0, 0], [0, 1], [1, 0], [1, 1]]))  # all but exclusive or and its negation
     14
     """
-    places = check_points(points)
+    places = check_points(X)
     if not len(places):
         raise InvalidData("there is no point to divide: give at least one")
     spread = np.ptp(places, axis=0).max(initial=0.0)
@@ -70,38 +74,39 @@ def count_dichotomies(num_points: int, num_coordinates: int) -> int:
     return 2 * sum(comb(number - 1, chosen) for chosen in range(min(size, number - 1) + 1))
 
 
-def minimize_zero_one(points: Any, labels: Any) -> Hyperplane:
+@dataclass(frozen=True)
+class ZeroOne(Options):
     """A hyperplane with the fewest points on the wrong side, by looking at all dichotomies.
 
     The problem is hard in general; this serves a few points in few dimensions, as a yardstick for convex losses.
 
-    Parameters
-    ----------
-    points
-        (point, coordinate), or (point,) on a line.
-    labels
-        True (or 1) for points of the second class, False (or 0) for those of the first.
-
-    Returns
-    -------
-    Hyperplane
-
     Examples
     --------
-    >>> corners, exclusive = [[0, 0], [0, 1], [1, 0], [1, 1]], np.array([0, 1, 1, 0])
-    >>> int((minimize_zero_one(corners, exclusive).predict(corners) != exclusive).sum())
-    1
+    >>> import juncture as jt
+    >>> corners, exclusive = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> jt.fit(jt.supervised.Hyperplane, corners, exclusive, method=ZeroOne()).training_error
+    0.25
     """
-    places = check_points(points)
-    wanted = check_labels(labels, len(places))
-    found = linear_dichotomies(places)
-    best = found[(found != wanted).sum(axis=1).argmin()]
-    if best.all() or not best.any():
-        return constant_side(places, bool(best[0]))
-    separation = find_separation(places, best)
-    if separation is None:
-        raise InvalidData("the points are too close to one hyperplane to tell its sides: scale or move them apart")
-    return Hyperplane(*separation)
+
+    def learn(self, rows: BinaryRows, start: Hyperplane | None, rng: Any) -> DecisionFit:
+        """The hyperplane of the dichotomy that is nearest to the classes."""
+        rows.check_unweighted("the 0-1 loss")
+        places = rows.places
+        found = linear_dichotomies(places)
+        wrong = (found != rows.is_second).sum(axis=1)
+        best = found[wrong.argmin()]
+        if best.all() or not best.any():
+            plane = constant_side(places, bool(best[0]))
+        else:
+            separation = find_separation(places, best)
+            if separation is None:
+                raise InvalidData(
+                    "the points are too close to one hyperplane to tell its sides: scale or move them apart"
+                )
+            plane = Hyperplane(*separation)
+        model = Hyperplane(plane.weights, plane.bias, rows.classes)
+        error = rows.error_of(model.activation(places))
+        return DecisionFit(model, Trace((float(wrong.min()),), True, "all dichotomies were counted"), error)
 
 
 def divide(points: np.ndarray) -> set[tuple[bool, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from juncture.base.documents.codec import NUMBER, Pair, Record, Union, list_of, or_null
+from juncture.base.documents.codec import NUMBER, Pair, Record, Union, left_out, list_of, or_null
 from juncture.base.documents.kinds import register_kind
 from juncture.base.documents.node import Node
 from juncture.data.document import states_of
@@ -31,25 +31,26 @@ KERNEL = Union(
 )
 KERNEL.add(Record(KernelSum, parts=list_of(KERNEL)), Record(KernelProduct, parts=list_of(KERNEL)))
 
-HYPERPLANE = Record(Hyperplane)
+
+def are_truth_values(classes: Any) -> bool:
+    return all(isinstance(label, bool) for label in classes)
+
+
+CLASSES = states_of("class")
+HYPERPLANE = Record(Hyperplane, classes=left_out(CLASSES, are_truth_values))
 MACHINE = Record(
     MaximumMargin,
     labels=Pair(lambda labels: labels.astype(int).tolist(), Node.table),
     cost=or_null(NUMBER, math.inf, is_null=math.isinf),
     kernel=KERNEL,
+    classes=left_out(CLASSES, are_truth_values),
 )
 BINARY = Union(
     "JSON holds discriminants that are a Hyperplane or a MaximumMargin; this is a {kind}", HYPERPLANE, MACHINE
 )
 
 
-def encode_discriminant(part: Any) -> dict[str, Any]:
-    """A hyperplane, or a machine; of a perceptron or another fit with a hyperplane, that."""
-    return BINARY.encode(part if part in BINARY else getattr(part, "hyperplane", part))
-
-
-CLASSES = states_of("class")
-DISCRIMINANTS = list_of(Pair(encode_discriminant, BINARY.read))
+DISCRIMINANTS = list_of(BINARY)
 
 register_kind(HYPERPLANE, MACHINE, Record(ThresholdNetwork))
 register_kind(

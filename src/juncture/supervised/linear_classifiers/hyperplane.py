@@ -5,23 +5,71 @@ Two classes are linearly separable if and only if a linear program is feasible: 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_number
-from juncture.base.values import number_of, read_only
-from juncture.data.feature_names import NamedFeatures, Names
-from juncture.data.rows import Rows
+from juncture.base.values import read_only
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
+from juncture.supervised.linear_classifiers.decision_function import (
+    TRUTH,
+    DecisionFunction,
+    check_binary,
+    check_coordinates,
+    check_labels,
+    check_points,
+    read_binary,
+)
+from juncture.supervised.regression.inputs_and_targets import decode_classes
+from juncture.variables import State
 
 
-class LinearDiscriminant(NamedFeatures):
-    """w·x + b: the second class where it is positive, the first elsewhere."""
+class Hyperplane(DecisionFunction):
+    """The points x with w·x + b = 0, the boundary between two classes; w points into the second class.
 
+    `jt.fit(jt.supervised.Hyperplane, X, y)` learns one, by the method "least-squares", which has an answer for any rows
+    and does not depend on units; or by "risk", "perceptron" or "zero-one": `jt.supervised.LeastSquares`,
+    `EmpiricalRisk`, `Perceptron` and `ZeroOne`.
+
+    Parameters
+    ----------
+    weights
+        (coordinate,): w, perpendicular to the hyperplane. Learning may end with weights that are all 0: then every
+        point is of the class that the sign of b says, and there is no boundary to measure distances from.
+    bias
+        b.
+    classes
+        The labels of the first and the second class; by default False and True.
+
+    Examples
+    --------
+    >>> boundary = Hyperplane([3.0, 4.0], -5.0)
+    >>> boundary.signed_distance([[3.0, 4.0], [0.0, 0.0]]).tolist()
+    [4.0, -1.0]
+    >>> boundary.project([[3.0, 4.0]]).round(12).tolist()
+    [[0.6, 0.8]]
+    >>> import juncture as jt
+    >>> found = jt.fit(Hyperplane, [-2.0, -1.0, 1.0, 2.0], ["low", "low", "high", "high"])
+    >>> found.model.weights.round(6).tolist(), found.model.predict([-3.0, 3.0]).tolist()
+    ([-0.6], ['low', 'high'])
+    """
+
+    kind: ClassVar[str] = "hyperplane"
     weights: np.ndarray
     bias: float
+    classes: tuple[State, State]
+
+    def __init__(self, weights: Any, bias: float, classes: Any = TRUTH) -> None:
+        found = check_array(weights, "weights", ndim=1)
+        if not np.isfinite(found).all() or not len(found):
+            raise InvalidData("the weights of a hyperplane are finite numbers, one for each coordinate")
+        self._set(
+            weights=read_only(found, np.float64),
+            bias=check_number(bias, "bias", finite=True),
+            classes=check_binary(classes),
+        )
 
     @property
     def num_columns(self) -> int:
@@ -33,44 +81,23 @@ class LinearDiscriminant(NamedFeatures):
         """The number of free parameters: the weights, and the bias."""
         return len(self.weights) + 1
 
-    def activation(self, points: Any) -> np.ndarray:
+    def activation(self, X: Any) -> np.ndarray:
         """(point,): w·x + b."""
-        places = check_coordinates(points, len(self.weights), self.feature_names)
+        places = check_coordinates(X, len(self.weights), self.feature_names)
         return np.asarray(places @ self.weights + self.bias)
 
-    def predict(self, points: Any) -> np.ndarray:
-        """(point,): whether a point is of the second class, w·x + b > 0."""
-        return np.asarray(self.activation(points) > 0)
-
-
-class Hyperplane(LinearDiscriminant):
-    """The points x with w·x + b = 0, the boundary between two classes; w points into the second class.
-
-    Parameters
-    ----------
-    weights
-        (coordinate,): w, not all 0, perpendicular to the hyperplane.
-    bias
-        b.
-
-    Examples
-    --------
-    >>> boundary = Hyperplane([3.0, 4.0], -5.0)
-    >>> boundary.signed_distance([[3.0, 4.0], [0.0, 0.0]]).tolist()
-    [4.0, -1.0]
-    >>> boundary.project([[3.0, 4.0]]).round(12).tolist()
-    [[0.6, 0.8]]
-    """
-
-    def __init__(self, weights: Any, bias: float) -> None:
-        found = check_array(weights, "weights", ndim=1)
-        if not np.isfinite(found).all() or not found.any():
-            raise InvalidData("the weights of a hyperplane are finite numbers, not all 0")
-        self._set(weights=read_only(found), bias=check_number(bias, "bias", finite=True))
+    def predict(self, X: Any) -> np.ndarray:
+        """(point,): the second class where w·x + b > 0, else the first."""
+        return decode_classes(self.classes, (self.activation(X) > 0).astype(np.int64))
 
     @property
     def norm(self) -> float:
         """‖w‖."""
+        if not self.weights.any():
+            raise InvalidData(
+                "the weights are all 0, so that there is no boundary, and no distance from it; only predict and"
+                " activation answer"
+            )
         return float(np.linalg.norm(self.weights))
 
     @property
@@ -78,41 +105,42 @@ class Hyperplane(LinearDiscriminant):
         """-b / ‖w‖: the signed distance of the hyperplane from the origin, along w."""
         return -self.bias / self.norm
 
-    def signed_distance(self, points: Any) -> np.ndarray:
+    def signed_distance(self, X: Any) -> np.ndarray:
         """(point,): (w·x + b) / ‖w‖, negative on the side of the first class."""
-        return self.activation(points) / self.norm
+        return self.activation(X) / self.norm
 
-    def project(self, points: Any) -> np.ndarray:
+    def project(self, X: Any) -> np.ndarray:
         """(point, coordinate): the nearest point of the hyperplane, x - (w·x + b) w / ‖w‖²."""
-        places = check_coordinates(points, len(self.weights), self.feature_names)
+        places = check_coordinates(X, len(self.weights), self.feature_names)
         return np.asarray(places - np.outer(self.activation(places) / self.norm**2, self.weights))
 
-    def functional_margins(self, points: Any, labels: Any) -> np.ndarray:
+    def functional_margins(self, X: Any, y: Any) -> np.ndarray:
         """(point,): t (w·x + b) with t = 1 for the second class and -1 for the first; positive where correct."""
-        activation = self.activation(points)
-        return np.where(check_labels(labels, len(activation)), activation, -activation)
+        activation = self.activation(X)
+        return np.where(check_labels(y, len(activation), self.classes), activation, -activation)
 
-    def geometric_margins(self, points: Any, labels: Any) -> np.ndarray:
+    def geometric_margins(self, X: Any, y: Any) -> np.ndarray:
         """(point,): t (w·x + b) / ‖w‖, which does not depend on the scale of w and b."""
-        return self.functional_margins(points, labels) / self.norm
+        return self.functional_margins(X, y) / self.norm
 
-    def margin(self, points: Any, labels: Any) -> float:
+    def margin(self, X: Any, y: Any) -> float:
         """The least geometric margin: the distance of the nearest point if all are on their sides."""
-        return float(least(self.geometric_margins(points, labels)))
+        return float(least(self.geometric_margins(X, y)))
 
-    def canonical(self, points: Any, labels: Any) -> Hyperplane:
+    def canonical(self, X: Any, y: Any) -> Hyperplane:
         """The same hyperplane, scaled so that the least functional margin is 1 and the margin is 1 / ‖w‖."""
-        smallest = least(self.functional_margins(points, labels))
+        smallest = least(self.functional_margins(X, y))
         if smallest <= 0:
             raise InvalidData(
                 f"a canonical hyperplane has every point on the side of its class; the least margin is {smallest:.3g}"
             )
-        return Hyperplane(self.weights / smallest, self.bias / smallest)._named(self.feature_names)
+        scaled = Hyperplane(self.weights / smallest, self.bias / smallest, self.classes)
+        return scaled._with_names(self.feature_names, self._target_name)
 
-    def margin_error(self, points: Any, labels: Any, margin: float) -> float:
+    def margin_error(self, X: Any, y: Any, margin: float) -> float:
         """The share of points whose geometric margin is less than this; at 0, the share on the wrong side."""
         least_margin = check_number(margin, "the margin", least=0, finite=True)
-        found = self.geometric_margins(points, labels)
+        found = self.geometric_margins(X, y)
         least(found)
         return float(np.mean(found < least_margin))
 
@@ -124,7 +152,7 @@ class Hyperplane(LinearDiscriminant):
         return f"Hyperplane({self.weights.tolist()}, {self.bias!r})"
 
 
-def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None:
+def find_separation(X: Any, y: Any) -> tuple[np.ndarray, float] | None:
     """Weights and bias of a hyperplane that separates two classes, if there is one.
 
     The linear program is feasible if and only if the classes are separable: t_n (w·x_n + b) ≥ 1 for all points, where
@@ -132,10 +160,10 @@ def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None
 
     Parameters
     ----------
-    points
+    X
         (point, coordinate), or (point,) on a line.
-    labels
-        True (or 1) for points of the second class, False (or 0) for those of the first.
+    y
+        The class of each point: two labels, of which the second in order is the second class.
 
     Returns
     -------
@@ -153,8 +181,8 @@ def find_separation(points: Any, labels: Any) -> tuple[np.ndarray, float] | None
     """
     from scipy.optimize import linprog
 
-    places = check_points(points)
-    signs = np.where(check_labels(labels, len(places)), 1.0, -1.0)
+    places = check_points(X)
+    signs = np.where(read_binary(y, len(places))[1], 1.0, -1.0)
     lifted = np.column_stack([places, np.ones(len(places))])
     found = linprog(np.zeros(lifted.shape[1]), -signs[:, None] * lifted, -np.ones(len(places)), bounds=(None, None))
     return (found.x[:-1], float(found.x[-1])) if found.status == 0 else None
@@ -165,37 +193,3 @@ def least(margins: np.ndarray) -> float:
     if not len(margins):
         raise InvalidData("there is no point whose margin could be asked for: give at least one")
     return float(margins.min())
-
-
-def check_coordinates(points: Any, number: int, names: Names | None = None) -> np.ndarray:
-    """(point, coordinate), with so many coordinates; with names, tables are taken by name."""
-    places = check_points(points, names)
-    if places.shape[1] != number:
-        raise InvalidData(f"a point has {number_of(number, 'coordinate')} here; got points with {places.shape[1]}")
-    return places
-
-
-def check_points(points: Any, names: Names | None = None) -> np.ndarray:
-    """Points as (point, coordinate); numbers are points on a line. With names, tables are taken by name."""
-    places = Rows.of(points, names).matrix("points")
-    if not np.isfinite(places).all():
-        row, column = (int(index) for index in np.argwhere(~np.isfinite(places))[0])
-        raise InvalidData(
-            f"points are finite numbers, and row {row}, column {column} is {places[row, column]}: leave the row out,"
-            " or fill the hole"
-        )
-    return places
-
-
-def read_points(points: Any) -> tuple[np.ndarray, Names | None]:
-    """Points to learn from as (point, coordinate), and the names of the coordinates."""
-    rows = Rows.of(points)
-    return check_points(rows), rows.names
-
-
-def check_labels(labels: Any, num_points: int) -> np.ndarray:
-    """One truth value a point."""
-    array = check_array(labels, "the labels", ndim=1)
-    if len(array) != num_points or not np.isin(array, (0, 1)).all():
-        raise InvalidData(f"labels are 0 or 1, one for each of the {num_points} points; got {array.tolist()}")
-    return array == 1

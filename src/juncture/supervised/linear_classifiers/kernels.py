@@ -14,7 +14,7 @@ import numpy as np
 from juncture.base.checks import check_array, check_count, check_iterable, check_kind, check_number
 from juncture.base.values import Value
 from juncture.errors import InvalidData, TooLarge
-from juncture.supervised.linear_classifiers.hyperplane import check_points
+from juncture.supervised.linear_classifiers.decision_function import check_points
 
 MOST_FEATURES = 1_000_000
 
@@ -118,9 +118,9 @@ class PolynomialKernel(Kernel):
     def matrix(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return np.asarray((self.scale * (left @ right.T) + self.offset) ** self.degree)
 
-    def features(self, points: Any) -> np.ndarray:
+    def features(self, X: Any) -> np.ndarray:
         """(point, feature): φ with φ(x)·φ(y) = k(x, y), by the multinomial theorem."""
-        places = check_points(points)
+        places = check_points(X)
         powers = exponents(places.shape[1], self.degree)
         if not self.offset:
             powers = powers[powers.sum(axis=1) == self.degree]
@@ -156,12 +156,12 @@ class GaussianKernel(Kernel):
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * left @ right.T
         return np.asarray(np.exp(-self.scale * np.maximum(squares, 0)))
 
-    def features(self, points: Any, degree: int = 10) -> np.ndarray:
+    def features(self, X: Any, degree: int = 10) -> np.ndarray:
         """(point, feature): the features up to a degree of the infinitely many, from the series of exp(2 scale x·y).
 
         φ(x)·φ(y) is k(x, y) up to (2 scale ‖x‖‖y‖)^(degree+1) / (degree+1)!.
         """
-        places, most = check_points(points), check_count(degree, "degree")
+        places, most = check_points(X), check_count(degree, "degree")
         powers = exponents(places.shape[1], most)
         factorials = np.array([float(prod(map(factorial, row))) for row in powers.tolist()])
         weights = (2 * self.scale) ** powers.sum(axis=1) / factorials

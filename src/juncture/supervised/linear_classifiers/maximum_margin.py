@@ -9,34 +9,46 @@ once they are known, that system gives the solution to rounding.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_number
+from juncture.base.options import Options
 from juncture.base.values import number_of, read_only
-from juncture.data.feature_names import NamedFeatures
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
-from juncture.supervised.linear_classifiers.hyperplane import (
-    Hyperplane,
+from juncture.numerics.iteration import Trace
+from juncture.supervised.linear_classifiers.decision_function import (
+    TRUTH,
+    DecisionFit,
+    DecisionFunction,
+    check_binary,
     check_labels,
     check_points,
-    find_separation,
+    read_binary_rows,
     read_points,
 )
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, find_separation
 from juncture.supervised.linear_classifiers.kernels import Kernel, LinearKernel, check_kernel
+from juncture.supervised.regression.inputs_and_targets import decode_classes
+from juncture.variables import State
 
 
-class MaximumMargin(NamedFeatures):
+class MaximumMargin(DecisionFunction):
     """A support vector machine: a(x) = Σ t_n λ_n k(x, x_n) + b, with the points it was learned from.
 
-    `fit_maximum_margin` learns one. Build one from the multipliers of another solver to check them.
+    `jt.fit(jt.supervised.MaximumMargin, X, y)` learns one: the least ½‖w‖² + C Σ slack with t (w·φ(x) + b) ≥ 1 - slack
+    and slack ≥ 0, with the options of `MarginOptions`. Build one from the multipliers of another solver to check them.
 
     Parameters
     ----------
-    points, labels
-        As in `fit_maximum_margin`.
+    points
+        (point, coordinate), or (point,) on a line.
+    labels
+        True (or 1) for points of the second class, False (or 0) for those of the first.
     multipliers
         (point,): λ.
     bias
@@ -45,20 +57,28 @@ class MaximumMargin(NamedFeatures):
         C, the price of a unit of slack; infinite for a hard margin.
     kernel
         k.
+    classes
+        The labels of the first and the second class; by default False and True.
 
     Examples
     --------
     >>> machine = MaximumMargin([[0.0, 0.0], [2.0, 2.0]], [0, 1], [0.25, 0.25], -1.0)
     >>> machine.hyperplane, round(machine.margin, 6), machine.duality_gap
     (Hyperplane([0.5, 0.5], -1.0), 1.414214, 0.0)
+    >>> import juncture as jt
+    >>> found = jt.fit(MaximumMargin, [[0.0, 0.0], [2.0, 2.0], [3.0, 3.0]], ["a", "b", "b"])
+    >>> found.model.support.tolist(), found.model.predict([[2.0, 1.0]]).tolist()
+    ([0, 1], ['b'])
     """
 
+    kind: ClassVar[str] = "maximum-margin classifier"
     points: np.ndarray
     labels: np.ndarray
     multipliers: np.ndarray
     bias: float
     cost: float
     kernel: Kernel
+    classes: tuple[State, State]
 
     def __init__(
         self,
@@ -69,6 +89,7 @@ class MaximumMargin(NamedFeatures):
         *,
         cost: float = math.inf,
         kernel: Kernel | None = None,
+        classes: Any = TRUTH,
     ) -> None:
         places, names = read_points(points)
         found = check_array(multipliers, "multipliers", ndim=1)
@@ -81,6 +102,7 @@ class MaximumMargin(NamedFeatures):
             bias=check_number(bias, "bias", finite=True),
             cost=check_number(cost, "cost", above=0),
             kernel=LinearKernel() if kernel is None else check_kernel(kernel),
+            classes=check_binary(classes),
         )
         if names is not None:
             self._set(feature_names=names)
@@ -91,18 +113,23 @@ class MaximumMargin(NamedFeatures):
         return int(self.points.shape[1])
 
     @property
+    def num_parameters(self) -> int:
+        """The number of free parameters: the multipliers of its points, and the bias."""
+        return len(self.multipliers) + 1
+
+    @property
     def signs(self) -> np.ndarray:
         """(point,): 1 for the second class, -1 for the first."""
         return np.where(self.labels, 1.0, -1.0)
 
-    def activation(self, points: Any) -> np.ndarray:
+    def activation(self, X: Any) -> np.ndarray:
         """(point,): a(x), of which the sign is the class."""
-        places = check_points(points, self.feature_names)
+        places = check_points(X, self.feature_names)
         return np.asarray(self.kernel(places, self.points) @ (self.signs * self.multipliers) + self.bias)
 
-    def predict(self, points: Any) -> np.ndarray:
-        """(point,): whether a point is of the second class, a(x) > 0."""
-        return np.asarray(self.activation(points) > 0)
+    def predict(self, X: Any) -> np.ndarray:
+        """(point,): the second class where a(x) > 0, else the first."""
+        return decode_classes(self.classes, (self.activation(X) > 0).astype(np.int64))
 
     @property
     def support(self) -> np.ndarray:
@@ -114,8 +141,8 @@ class MaximumMargin(NamedFeatures):
         """w = Σ t λ x and b, for the linear kernel."""
         if type(self.kernel) is not LinearKernel:
             raise Unsupported(f"the boundary of {self.kernel!r} is a hyperplane of its features only: use activation")
-        boundary = Hyperplane((self.signs * self.multipliers) @ self.points, self.bias)
-        return boundary._named(self.feature_names)
+        boundary = Hyperplane((self.signs * self.multipliers) @ self.points, self.bias, self.classes)
+        return boundary._with_names(self.feature_names, self._target_name)
 
     @property
     def norm(self) -> float:
@@ -181,60 +208,92 @@ class MaximumMargin(NamedFeatures):
         return f"MaximumMargin({number_of(len(self.support), 'support vector')}, {kind}, {self.kernel!r})"
 
 
-def fit_maximum_margin(
-    points: Any,
-    labels: Any,
-    *,
-    cost: float = math.inf,
-    kernel: Kernel | None = None,
-    tolerance: float = 1e-8,
-    max_steps: int = 100_000,
-) -> MaximumMargin:
-    """The hyperplane of maximum margin: the least ½‖w‖² + C Σ slack with t (w·φ(x) + b) ≥ 1 - slack, slack ≥ 0.
+@dataclass(frozen=True)
+class SequentialMinimalOptimization(Options):
+    """Steps that move two multipliers at a time, and the exact solution of the active set (Platt; Fan, Chen and Lin).
 
     Parameters
     ----------
-    points
-        (point, coordinate), or (point,) on a line.
-    labels
-        True (or 1) for points of the second class, False (or 0) for those of the first; both must occur.
+    tolerance
+        The steps end once the conditions of optimality hold within the tolerance.
+    max_steps
+        The largest number of steps, after which a warning says so.
+    """
+
+    tolerance: float = 1e-8
+    max_steps: int = 100_000
+
+    def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", above=0)
+        check_count(self.max_steps, "max_steps", least=1)
+
+    def solve(self, places: np.ndarray, is_second: np.ndarray, cost: float, kernel: Kernel) -> DualSolution:
+        """The multipliers and the bias; a hard margin that is infeasible is refused."""
+        gram = kernel.matrix(places, places)
+        if math.isinf(cost) and find_separation(gram, is_second) is None:
+            raise InvalidData(
+                "no hyperplane separates the classes: a hard margin is infeasible; give a finite cost, which allows"
+                " points inside the margin, or a kernel with more features"
+            )
+        found = maximize_dual(gram, np.where(is_second, 1.0, -1.0), cost, self.tolerance, self.max_steps)
+        if found.violation > self.tolerance:
+            warn_user(
+                f"the conditions of optimality hold within {found.violation:.3g} only, not {self.tolerance:g}: give"
+                " more max_steps",
+                NotConvergedWarning,
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class MarginOptions(Options):
+    """How a support vector machine is learned; both classes must occur.
+
+    Parameters
+    ----------
     cost
         C. Infinite, the default, is a hard margin: classes that no hyperplane separates are refused.
     kernel
-        The inner product of the features; by default that of the points.
-    tolerance, max_steps
-        The steps end once the conditions of optimality hold within the tolerance, or after so many.
-
-    Returns
-    -------
-    MaximumMargin
-
-    Examples
-    --------
-    >>> machine = fit_maximum_margin([[0.0, 0.0], [2.0, 2.0], [3.0, 3.0]], [0, 1, 1])
-    >>> machine.hyperplane.weights.round(9).tolist(), round(machine.bias, 9), machine.support.tolist()
-    ([0.5, 0.5], -1.0, [0, 1])
+        The inner product of the features; by default that of the points, or that of the machine that is given.
+    method
+        "smo", or a `jt.supervised.SequentialMinimalOptimization` with its options.
     """
-    places, names = read_points(points)
-    is_second = check_labels(labels, len(places))
-    price, chosen = check_number(cost, "cost", above=0), LinearKernel() if kernel is None else check_kernel(kernel)
-    least, most = check_number(tolerance, "tolerance", above=0), check_count(max_steps, "max_steps", least=1)
-    if is_second.all() or not is_second.any():
-        raise InvalidData("a margin lies between two classes: give points of both, labelled 0 and 1")
-    gram = chosen.matrix(places, places)
-    if math.isinf(price) and find_separation(gram, is_second) is None:
-        raise InvalidData(
-            "no hyperplane separates the classes: a hard margin is infeasible; give a finite cost, which allows points"
-            " inside the margin, or a kernel with more features"
-        )
-    found = maximize_dual(gram, np.where(is_second, 1.0, -1.0), price, least, most)
-    if found.violation > least:
-        warn_user(
-            f"the conditions of optimality hold within {found.violation:.3g} only, not {least:g}: give more max_steps",
-            NotConvergedWarning,
-        )
-    machine = MaximumMargin(places, is_second, np.abs(found.signed), found.bias, cost=price, kernel=chosen)
-    return machine._named(names)
+
+    cost: float = math.inf
+    kernel: Kernel | None = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"smo": SequentialMinimalOptimization}
+
+    def __post_init__(self) -> None:
+        check_number(self.cost, "cost", above=0)
+        if self.kernel is not None:
+            check_kernel(self.kernel)
+
+
+def fit_maximum_margin(
+    model: MaximumMargin | type[MaximumMargin],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    rng: Any = None,
+    options: MarginOptions,
+) -> DecisionFit:
+    """The machine of maximum margin; nothing is drawn. Of one that is given the classes and the kernel stay."""
+    rows = read_binary_rows(model, data, y, weights)
+    rows.check_both("a margin lies")
+    rows.check_unweighted("a support vector machine")
+    kernel = options.kernel or (LinearKernel() if isinstance(model, type) else model.kernel)
+    found = options.method.solve(rows.places, rows.is_second, options.cost, kernel)
+    machine = MaximumMargin(
+        rows.places, rows.is_second, np.abs(found.signed), found.bias, cost=options.cost, kernel=kernel,
+        classes=rows.classes,
+    )  # fmt: skip
+    is_done = found.violation <= options.method.tolerance
+    reason = f"the conditions of optimality hold within {found.violation:.2g}"
+    trace = Trace((machine.primal_objective,), is_done, reason)
+    error = rows.error_of(machine._activations)
+    return DecisionFit(machine._with_names(rows.names, rows.target_name), trace, error)
 
 
 class OptimalityResiduals(NamedTuple):

@@ -5,24 +5,34 @@ Classes in an order have a discriminant for each class but the last: whether a p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture import verbs
 from juncture.base.checks import check_function, check_iterable
+from juncture.base.options import Options, as_seed
 from juncture.base.values import few
-from juncture.data.feature_names import NamedFeatures, Names
-from juncture.errors import InvalidData, InvalidModel, hint
-from juncture.supervised.linear_classifiers.hyperplane import check_points, read_points
-from juncture.supervised.regression.inputs_and_targets import check_classes, decode_classes
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.learning.fit import Fit
+from juncture.numerics.iteration import Trace
+from juncture.supervised.linear_classifiers.decision_function import DecisionFit, DecisionFunction, check_points
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
+from juncture.supervised.model import read_training
+from juncture.supervised.regression.inputs_and_targets import (
+    check_classes,
+    decode_classes,
+    read_classes,
+    read_weights,
+)
 from juncture.variables import State, as_plain
 
-Learner = Callable[[np.ndarray, np.ndarray], Any]  # points, labels → anything with `activation(points)`
 
-
-class BinaryDiscriminants(NamedFeatures):
+class BinaryDiscriminants(DecisionFunction):
     """Classes that are separated by discriminants, each between two groups of them."""
 
     classes: tuple[State, ...]
@@ -46,15 +56,37 @@ class BinaryDiscriminants(NamedFeatures):
         """The number of discriminants of so many classes."""
         raise NotImplementedError
 
+    @staticmethod
+    def divide(codes: np.ndarray, num_classes: int) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+        """For each discriminant the rows that it is learned from, and which of them are of its second group."""
+        raise NotImplementedError
+
+    @property
+    def num_parameters(self) -> int:
+        """Those of all discriminants."""
+        others = [part for part in self.discriminants if not isinstance(part, DecisionFunction)]
+        if others:
+            raise Unsupported(f"a discriminant of the class {type(others[0]).__name__} does not say its parameters")
+        return sum(part.num_parameters for part in self.discriminants)
+
     @property
     def num_columns(self) -> int | None:
         """The number of coordinates; None where the discriminants do not say it."""
         return getattr(self.discriminants[0], "num_columns", None)
 
-    def activations(self, points: Any) -> np.ndarray:
+    def activations(self, X: Any) -> np.ndarray:
         """(point, discriminant): the activation of each discriminant."""
-        places = check_points(points, self.feature_names)
+        return self._activations(check_points(X, self.feature_names))
+
+    def _activations(self, places: np.ndarray) -> np.ndarray:
         return np.stack([part.activation(places) for part in self.discriminants], axis=1)
+
+    def _predict(self, X: Any) -> np.ndarray:
+        return decode_classes(self.classes, self._codes(self.activations(X)))
+
+    def _codes(self, activations: np.ndarray) -> np.ndarray:
+        """(point,): the position of the class that the discriminants decide for."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}([{few(map(repr, self.classes), most=6)}])"
@@ -69,15 +101,32 @@ class OneVersusRest(BinaryDiscriminants):
         The labels, sorted.
     discriminants
         One a class: positive for its points.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> points, labels = [[0, 0], [1, 0], [5, 0], [6, 0], [0, 5], [0, 6]], list("aabbcc")
+    >>> found = jt.fit(OneVersusRest, points, labels, binary=jt.supervised.Hyperplane, method="least-squares")
+    >>> found.model.predict([[0, 1], [9, 1], [1, 9]]).tolist()
+    ['a', 'b', 'c']
     """
+
+    kind: ClassVar[str] = "classifier of each class against the rest"
 
     @staticmethod
     def _num_discriminants(num_classes: int) -> int:
         return num_classes
 
-    def predict(self, points: Any) -> np.ndarray:
+    @staticmethod
+    def divide(codes: np.ndarray, num_classes: int) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+        return ((slice(None), codes == code) for code in range(num_classes))
+
+    def predict(self, X: Any) -> np.ndarray:
         """(point,): the class of the largest activation; of equal ones the first."""
-        return decode_classes(self.classes, self.activations(points).argmax(axis=1))
+        return self._predict(X)
+
+    def _codes(self, activations: np.ndarray) -> np.ndarray:
+        return np.asarray(activations.argmax(axis=1))
 
 
 class AllPairs(BinaryDiscriminants):
@@ -89,25 +138,43 @@ class AllPairs(BinaryDiscriminants):
         The labels, sorted.
     discriminants
         One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> points, labels = [[0, 0], [1, 0], [5, 0], [6, 0], [0, 5], [0, 6]], list("aabbcc")
+    >>> pairs = jt.fit(AllPairs, points, labels, binary=jt.supervised.MaximumMargin).model
+    >>> len(pairs.discriminants), pairs.wins([[9, 1]]).tolist(), pairs.predict([[9, 1]]).tolist()
+    (3, [[1, 2, 0]], ['b'])
     """
+
+    kind: ClassVar[str] = "classifier of all pairs of classes"
 
     @staticmethod
     def _num_discriminants(num_classes: int) -> int:
         return num_classes * (num_classes - 1) // 2
 
-    def wins(self, points: Any) -> np.ndarray:
-        """(point, class): how many of its pairs each class wins."""
-        return self._wins(self.activations(points))
+    @staticmethod
+    def divide(codes: np.ndarray, num_classes: int) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+        for one, other in combinations(range(num_classes), 2):
+            chosen = np.flatnonzero((codes == one) | (codes == other))
+            yield chosen, codes[chosen] == other
 
-    def predict(self, points: Any) -> np.ndarray:
+    def wins(self, X: Any) -> np.ndarray:
+        """(point, class): how many of its pairs each class wins."""
+        return self._wins(self.activations(X))
+
+    def predict(self, X: Any) -> np.ndarray:
         """(point,): the class of most wins; of equals, that of the largest sum of activations of its pairs."""
-        activations = self.activations(points)
+        return self._predict(X)
+
+    def _codes(self, activations: np.ndarray) -> np.ndarray:
         wins, sums = self._wins(activations), np.zeros((len(activations), len(self.classes)))
         for place, (one, other) in enumerate(combinations(range(len(self.classes)), 2)):
             sums[:, one] -= activations[:, place]
             sums[:, other] += activations[:, place]
         is_best = wins == wins.max(axis=1, keepdims=True)
-        return decode_classes(self.classes, np.where(is_best, sums, -np.inf).argmax(axis=1))
+        return np.asarray(np.where(is_best, sums, -np.inf).argmax(axis=1))
 
     def _wins(self, activations: np.ndarray) -> np.ndarray:
         wins = np.zeros((len(activations), len(self.classes)), dtype=np.int64)
@@ -116,86 +183,6 @@ class AllPairs(BinaryDiscriminants):
             wins[:, one] += ~second
             wins[:, other] += second
         return wins
-
-
-def fit_one_versus_rest(learner: Learner, points: Any, labels: Any) -> OneVersusRest:
-    """Learn each class against all others.
-
-    Parameters
-    ----------
-    learner
-        A function of points and truth values that returns anything with `activation(points)`, such as
-        `fit_least_squares` or `fit_maximum_margin`.
-    points
-        (point, coordinate), or (point,) on a line.
-    labels
-        The class of each point, of any type; at least two.
-
-    Returns
-    -------
-    OneVersusRest
-
-    Examples
-    --------
-    >>> points, labels = [[0, 0], [1, 0], [5, 0], [6, 0], [0, 5], [0, 6]], list("aabbcc")
-    >>> from juncture.supervised import fit_least_squares
-    >>> fit_one_versus_rest(fit_least_squares, points, labels).predict([[0, 1], [9, 1], [1, 9]]).tolist()
-    ['a', 'b', 'c']
-    """
-    learn, places, names, classes, codes = read_classes(learner, points, labels)
-    parts = [check_discriminant(learn(places, codes == code)) for code in range(len(classes))]
-    return OneVersusRest(classes, parts)._named(names)
-
-
-def fit_all_pairs(learner: Learner, points: Any, labels: Any) -> AllPairs:
-    """Learn each pair of classes, c (c - 1) / 2 of them, from their points alone.
-
-    Parameters
-    ----------
-    learner, points, labels
-        As in `fit_one_versus_rest`.
-
-    Returns
-    -------
-    AllPairs
-
-    Examples
-    --------
-    >>> points, labels = [[0, 0], [1, 0], [5, 0], [6, 0], [0, 5], [0, 6]], list("aabbcc")
-    >>> from juncture.supervised import fit_maximum_margin
-    >>> pairs = fit_all_pairs(fit_maximum_margin, points, labels)
-    >>> len(pairs.discriminants), pairs.wins([[9, 1]]).tolist(), pairs.predict([[9, 1]]).tolist()
-    (3, [[1, 2, 0]], ['b'])
-    """
-    learn, places, names, classes, codes = read_classes(learner, points, labels)
-    parts = []
-    for one, other in combinations(range(len(classes)), 2):
-        chosen = (codes == one) | (codes == other)
-        parts.append(check_discriminant(learn(places[chosen], codes[chosen] == other)))
-    return AllPairs(classes, parts)._named(names)
-
-
-def read_classes(
-    learner: Any, points: Any, labels: Any
-) -> tuple[Learner, np.ndarray, Names | None, np.ndarray, np.ndarray]:
-    """The learner, the points with the names of their coordinates, the classes, and the code of each point's."""
-    learn, (places, names) = check_function(learner, "learner"), read_points(points)
-    try:
-        classes, codes = np.unique(np.asarray(labels), return_inverse=True)
-    except (TypeError, ValueError):
-        raise InvalidData("labels are one class a point, all of one type: numbers, or texts") from None
-    if codes.shape != (len(places),) or len(classes) < 2:
-        raise InvalidData(
-            f"labels are one class a point, {len(places)} here, of at least two classes; got the shape {codes.shape}"
-            f" and {len(classes)}"
-        )
-    return learn, places, names, classes, codes
-
-
-def check_discriminant(found: Any) -> Any:
-    if not callable(getattr(found, "activation", None)):
-        raise InvalidData(f"a learner returns something with a method activation(points); got {type(found).__name__}")
-    return found
 
 
 class OrderedClassifier(BinaryDiscriminants):
@@ -207,61 +194,118 @@ class OrderedClassifier(BinaryDiscriminants):
         The labels in their order.
     discriminants
         One for each class but the last: positive for points of higher classes.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> sizes, labels = [1.0, 2.0, 4.0, 5.0, 8.0, 9.0], ["low", "low", "middle", "middle", "high", "high"]
+    >>> order = ["low", "middle", "high"]
+    >>> found = jt.fit(OrderedClassifier, sizes, labels, binary=jt.supervised.MaximumMargin, classes=order)
+    >>> found.model.predict([0.0, 4.2, 20.0]).tolist()
+    ['low', 'middle', 'high']
     """
+
+    kind: ClassVar[str] = "classifier of ordered classes"
 
     @staticmethod
     def _num_discriminants(num_classes: int) -> int:
         return num_classes - 1
 
-    def ranks(self, points: Any) -> np.ndarray:
+    @staticmethod
+    def divide(codes: np.ndarray, num_classes: int) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+        return ((slice(None), codes > code) for code in range(num_classes - 1))
+
+    def ranks(self, X: Any) -> np.ndarray:
         """(point,): how many boundaries a point lies above; 0 is the lowest class."""
-        return np.asarray((self.activations(points) > 0).sum(axis=1))
+        return self._codes(self.activations(X))
 
-    def predict(self, points: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """(point,): the class of each rank."""
-        return decode_classes(self.classes, self.ranks(points))
+        return self._predict(X)
+
+    def _codes(self, activations: np.ndarray) -> np.ndarray:
+        return np.asarray((activations > 0).sum(axis=1))
 
 
-def fit_ordered(learner: Learner, points: Any, labels: Any, order: Any = None) -> OrderedClassifier:
-    """Learn classes that have an order, such as low, middle and high, by the method of Frank and Hall.
+def check_discriminant(found: Any) -> Any:
+    if not callable(getattr(found, "activation", None)):
+        raise InvalidData(
+            "a discriminant has a method activation(X), and a function that learns one returns it, or a fit with it;"
+            f" got {type(found).__name__}"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class MulticlassOptions(Options):
+    """How a classifier of many classes is learned, by binary classifiers.
 
     Parameters
     ----------
-    learner, points, labels
-        As in `fit_one_versus_rest`.
-    order
-        The classes from the lowest to the highest; by default sorted.
-
-    Returns
-    -------
-    OrderedClassifier
-
-    Examples
-    --------
-    >>> from juncture.supervised import fit_maximum_margin
-    >>> sizes, labels = [1.0, 2.0, 4.0, 5.0, 8.0, 9.0], ["low", "low", "middle", "middle", "high", "high"]
-    >>> found = fit_ordered(fit_maximum_margin, sizes, labels, ["low", "middle", "high"])
-    >>> found.predict([0.0, 4.2, 20.0]).tolist()
-    ['low', 'middle', 'high']
+    binary
+        A class of binary classifiers, `jt.supervised.Hyperplane` or `MaximumMargin`; or a function of X and truth
+        values y that returns what it has learned, a `Fit` or anything with `activation(X)`, such as
+        `lambda X, y: jt.fit(jt.supervised.MaximumMargin, X, y, cost=1.0)`.
+    method
+        How the binary classifiers are learned: a method of their class.
+    classes
+        The classes, in their order from the lowest to the highest where they have one; by default those of y, sorted.
     """
-    learn, places, names, classes, codes = read_classes(learner, points, labels)
-    if order is not None:
-        ranks = read_order(order, classes.tolist())
-        codes, classes = ranks[codes], classes[np.argsort(ranks)]
-    parts = [check_discriminant(learn(places, codes > code)) for code in range(len(classes) - 1)]
-    return OrderedClassifier(classes, parts)._named(names)
+
+    binary: Any = Hyperplane
+    method: Any = "auto"
+    classes: Any = None
+
+    def __post_init__(self) -> None:
+        if self.binary in {Hyperplane, MaximumMargin}:
+            return
+        if isinstance(self.binary, type):
+            raise Unsupported(
+                "binary is jt.supervised.Hyperplane or jt.supervised.MaximumMargin, or a function of X and y; got the"
+                f" class {self.binary.__name__}"
+            )
+        check_function(self.binary, "binary")
+        if self.method != "auto":
+            raise Unsupported("method is that of a class of binary classifiers; a function says itself how it learns")
+
+    def learn(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, seed: int | None) -> Any:
+        """What is learned of some of the rows: a fit, or a discriminant."""
+        if isinstance(self.binary, type):
+            kind: Any = self.binary
+            return verbs.fit(kind, X, y, weights=weights, rng=seed, method=self.method)
+        if weights is not None:
+            raise Unsupported("a function that learns binary classifiers takes no weights: leave them out")
+        return self.binary(X, y)
 
 
-def read_order(order: Any, classes: list[Any]) -> np.ndarray:
-    """The rank of each of the sorted classes."""
-    listed = check_iterable(order, "order")
-    try:
-        ranks = {label: rank for rank, label in enumerate(listed)}
-    except TypeError:
-        raise InvalidData("order is a list of classes, each a number or a text") from None
-    for label in classes:
-        if label not in ranks:
-            raise InvalidData(f"order leaves out the class {label!r}, which some point has; {hint(label, listed)}")
-    if len(listed) != len(classes):
-        raise InvalidData(f"order names each class of the points once; got {len(listed)} for {len(classes)} classes")
-    return np.array([ranks[label] for label in classes])
+def fit_discriminants(
+    model: BinaryDiscriminants | type[BinaryDiscriminants],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    rng: Any = None,
+    options: MulticlassOptions,
+) -> DecisionFit:
+    """The discriminants of all groups of classes; of a model that is given the classes stay."""
+    kind = model if isinstance(model, type) else type(model)
+    read = read_training(model, data, y, weights)
+    places = check_points(read.inputs)
+    known = options.classes if isinstance(model, type) or options.classes is not None else model.classes
+    classes, codes = read_classes(read.targets, len(places), known)
+    given = read.inputs.given_weights is not None
+    heavy = read_weights(read.inputs.weights(len(places)), len(places)) if given else None
+    seed = as_seed(rng)
+    found = [
+        options.learn(places[rows], is_second, None if heavy is None else heavy[rows], seed)
+        for rows, is_second in kind.divide(codes, len(classes))
+    ]
+    parts = [each.model if isinstance(each, Fit) else each for each in found]
+    learned = kind(classes, parts)._with_names(read.names, read.target_name)
+    fits = [each for each in found if isinstance(each, Fit)]
+    is_drawn = any(each.seed is not None for each in fits)
+    wrong = learned._codes(learned._activations(places)) != codes
+    error = float(np.average(wrong, weights=heavy))
+    is_done = all(each.trace.converged for each in fits)
+    reason = "all discriminants are learned" if is_done else "some discriminant has not converged"
+    return DecisionFit(learned, Trace((error,), is_done, reason), error, seed if is_drawn else None)

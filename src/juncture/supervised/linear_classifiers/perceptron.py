@@ -6,128 +6,114 @@ counts as wrong, or the weights would never leave 0.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_choice, check_count, check_flag, check_number
-from juncture.base.dispatch import one_path
-from juncture.base.options import as_generator
-from juncture.base.values import number_of, read_only
-from juncture.errors import InvalidData, NotConvergedWarning, warn_user
-from juncture.supervised.linear_classifiers.hyperplane import (
-    Hyperplane,
-    LinearDiscriminant,
-    check_labels,
+from juncture.base.checks import check_count, check_flag, check_number
+from juncture.base.options import Options, as_generator, as_seed
+from juncture.base.values import number_of
+from juncture.errors import NotConvergedWarning, warn_user
+from juncture.numerics.iteration import Trace
+from juncture.supervised.linear_classifiers.decision_function import (
+    BinaryRows,
+    DecisionFit,
     check_points,
-    read_points,
+    read_binary,
 )
-from juncture.supervised.regression.inputs_and_targets import read_weights
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 
 NO_MARGIN = 1e-12  # (γ/R)² this small is 0 up to rounding
 
 
-class PerceptronFit(LinearDiscriminant):
+class PerceptronFit(DecisionFit):
     """A hyperplane, and how the perceptron came to it.
 
     Attributes
     ----------
-    weights, bias
-        (coordinate,), and the weight of the constant.
-    converged
-        Whether the last pass over the points found none misclassified.
-    num_updates
-        How many points changed the weights; in batch mode a step counts all the points that were misclassified.
-    errors
-        The number of points that each pass found misclassified.
+    model
+        The `Hyperplane`; its weights may all be 0 where the classes are not separable.
+    trace
+        `trace.values` are the numbers of points that each pass found misclassified, `trace.converged` whether the last
+        one found none.
+    training_error, log_likelihood, statistics, seed
+        As those of `DecisionFit`; the seed is that of the order of the points, where it is random.
     """
 
-    converged: bool
-    num_updates: int
-    errors: tuple[int, ...]
-
-    def __init__(self, weights: Any, bias: float, errors: Any) -> None:
-        passes = tuple(errors)
-        self._set(
-            weights=read_only(weights, np.float64), bias=float(bias), converged=not passes[-1], num_updates=sum(passes),
-            errors=passes,
-        )  # fmt: skip
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The number of points that each pass found misclassified."""
+        return tuple(map(int, self.trace.values))
 
     @property
-    def hyperplane(self) -> Hyperplane:
-        """The boundary; weights that are all 0, as exclusive or may end with, have none."""
-        return Hyperplane(self.weights, self.bias)._named(self.feature_names)
-
-    def __repr__(self) -> str:
-        how = "converged" if self.converged else "not converged"
-        updates = number_of(self.num_updates, "update")
-        return f"PerceptronFit({number_of(len(self.weights), 'weight')}, {how} after {updates})"
+    def num_updates(self) -> int:
+        """How many points changed the weights; in batch mode a step counts all the points that were misclassified."""
+        return sum(self.errors)
 
 
-@one_path
-def fit_perceptron(  # noqa: PLR0913 (options of one algorithm)
-    points: Any,
-    labels: Any,
-    *,
-    method: str = "stochastic",
-    rate: float = 1.0,
-    margin: float = 0.0,
-    start: Any = None,
-    max_epochs: int = 1000,
-    shuffle: bool = False,
-    weights: Any = None,
-    rng: Any = None,
-) -> PerceptronFit:
+@dataclass(frozen=True)
+class Perceptron(Options):
     """Learn a separating hyperplane by Rosenblatt's rule.
+
+    From a class, as in `jt.fit(jt.supervised.Hyperplane, X, y, method="perceptron")`, the weights start at 0; from a
+    hyperplane they start there.
 
     Parameters
     ----------
-    points
-        (point, coordinate), or (point,) on a line.
-    labels
-        True (or 1) for points of the second class, False (or 0) for those of the first.
-    method
-        "stochastic" changes the weights at each misclassified point, w ← w + η t x; "batch" descends the gradient of
-        the perceptron criterion, w ← w + η Σ t x over all that are misclassified.
-    rate
+    batch
+        False changes the weights at each misclassified point, w ← w + η t x; True descends the gradient of the
+        perceptron criterion, w ← w + η Σ t x over all that are misclassified.
+    learning_rate
         η, positive. From zero weights and without a margin it scales the weights and changes nothing else.
     margin
         A point counts as misclassified unless t w·x is above this.
-    start
-        The first bias and weights, (1 + coordinate,), the bias first; 0 by default.
-    max_epochs
+    epochs
         The most passes over the points. The rule never ends where the classes are not separable.
     shuffle
-        Whether "stochastic" takes the points of each pass in a random order, and not in theirs.
-    weights
-        The weight of each point, which scales its step.
-    rng
-        The generator, or its seed, for the order.
-
-    Returns
-    -------
-    PerceptronFit
+        Whether the points of each pass are taken in a random order, and not in theirs.
 
     Examples
     --------
+    >>> import juncture as jt
     >>> corners = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> found = fit_perceptron(corners, [False, False, False, True])
-    >>> found.converged, found.hyperplane.predict(corners).tolist()
-    (True, [False, False, False, True])
+    >>> found = jt.fit(jt.supervised.Hyperplane, corners, [0, 0, 0, 1], method=Perceptron(epochs=50))
+    >>> found.trace.converged, found.model.predict(corners).tolist()
+    (True, [0, 0, 0, 1])
     """
-    places, names = read_points(points)
-    signed, heavy = sign_points(places, labels, weights)
-    run = apply_rule(
-        signed,
-        check_number(rate, "rate", above=0, finite=True) * heavy,
-        read_start(start, signed.shape[1]),
-        least=check_number(margin, "margin", least=0, finite=True),
-        max_epochs=check_count(max_epochs, "max_epochs", least=1),
-        is_batch=check_choice(method, ("stochastic", "batch"), "method") == "batch",
-        generator=as_generator(rng) if check_flag(shuffle, "shuffle") else None,
-    )
-    warn_not_converged(run.errors)
-    return PerceptronFit(run.weights[1:], run.weights[0], run.errors)._named(names)
+
+    batch: bool = False
+    learning_rate: float = 1.0
+    margin: float = 0.0
+    epochs: int = 1000
+    shuffle: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag(self.batch, "batch")
+        check_number(self.learning_rate, "learning_rate", above=0, finite=True)
+        check_number(self.margin, "margin", least=0, finite=True)
+        check_count(self.epochs, "epochs", least=1)
+        check_flag(self.shuffle, "shuffle")
+
+    def learn(self, rows: BinaryRows, start: Hyperplane | None, rng: Any) -> PerceptronFit:
+        """The hyperplane after the last pass; a weight of a row scales its step."""
+        signed, heavy = sign_points(rows)
+        seed = as_seed(rng) if self.shuffle and not self.batch else None
+        run = apply_rule(
+            signed,
+            self.learning_rate * heavy,
+            np.zeros(signed.shape[1]) if start is None else np.append(start.bias, start.weights),
+            least=self.margin,
+            max_epochs=self.epochs,
+            is_batch=self.batch,
+            generator=None if seed is None else as_generator(seed),
+        )
+        warn_not_converged(run.errors)
+        model = Hyperplane(run.weights[1:], run.weights[0], rows.classes)
+        converged = not run.errors[-1]
+        reason = "the last pass found no error" if converged else f"stopped after {number_of(self.epochs, 'epoch')}"
+        trace = Trace(tuple(map(float, run.errors)), converged, reason)
+        return PerceptronFit(model, trace, rows.error_of(model.activation(rows.places)), seed)
 
 
 class Run(NamedTuple):
@@ -163,7 +149,7 @@ def apply_rule(
     return Run(current, tuple(errors[1:]))
 
 
-def perceptron_bound(points: Any, labels: Any) -> float:
+def perceptron_bound(X: Any, y: Any) -> float:
     """The bound (R/γ)² on the number of updates of the perceptron from zero weights, without a margin (Novikoff).
 
     R is the length of the longest augmented point (1, x), γ the largest margin of augmented points that a hyperplane
@@ -171,8 +157,10 @@ def perceptron_bound(points: Any, labels: Any) -> float:
 
     Parameters
     ----------
-    points, labels
-        As in `fit_perceptron`.
+    X
+        (point, coordinate), or (point,) on a line.
+    y
+        The class of each point: two labels.
 
     Returns
     -------
@@ -189,7 +177,9 @@ def perceptron_bound(points: Any, labels: Any) -> float:
     """
     from scipy.optimize import nnls
 
-    signed, _ = sign_points(check_points(points), labels, None)
+    places = check_points(X)
+    classes, is_second = read_binary(y, len(places))
+    signed, _ = sign_points(BinaryRows(places, is_second, classes))
     unit = signed / np.sqrt((signed**2).sum(axis=1).max())
     # The shortest w with t w·x ≥ 1 by non-negative least squares (least distance programming, Lawson and Hanson).
     system = np.vstack([unit.T, np.ones(len(unit))])
@@ -201,21 +191,11 @@ def perceptron_bound(points: Any, labels: Any) -> float:
     return float(shortest @ shortest)
 
 
-def sign_points(places: np.ndarray, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def sign_points(rows: BinaryRows) -> tuple[np.ndarray, np.ndarray]:
     """t (1, x) of each point, and its weight; points without a weight are left out."""
-    signs = np.where(check_labels(labels, len(places)), 1.0, -1.0)
-    heavy = read_weights(weights, len(places))
-    signed = signs[:, None] * np.column_stack([np.ones(len(places)), places])
+    heavy = rows.heavy
+    signed = rows.signs[:, None] * np.column_stack([np.ones(len(rows.places)), rows.places])
     return signed[heavy > 0], heavy[heavy > 0]
-
-
-def read_start(start: Any, size: int) -> np.ndarray:
-    if start is None:
-        return np.zeros(size)
-    first = check_array(start, "start", ndim=1)
-    if len(first) != size or not np.isfinite(first).all():
-        raise InvalidData(f"start has the bias and {number_of(size - 1, 'weight')}, finite; got {len(first)} numbers")
-    return first
 
 
 def warn_not_converged(errors: tuple[int, ...]) -> None:

@@ -3,129 +3,126 @@
 The loss of a margin m = t (w·x + b) is the 0-1 loss, or a convex loss that stands for it. Smooth losses go by
 accelerated proximal gradient steps, the hinge by the dual of the support vector machine (½‖w‖²) or a linear program
 (‖w‖₁); the bias is not penalised. Least squares and ridge regression on the targets ±1 have a closed form:
-`fit_least_squares`.
+`LeastSquares`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_count, check_flag, check_number
-from juncture.base.values import number_of, read_only
+from juncture.base.options import Options
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
+from juncture.learning.undirected.penalties import L2, check_penalty
+from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import sigmoid
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, LinearDiscriminant, check_labels, read_points
-from juncture.supervised.linear_classifiers.maximum_margin import fit_maximum_margin
+from juncture.supervised.linear_classifiers.decision_function import BinaryRows, DecisionFit
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+from juncture.supervised.linear_classifiers.kernels import LinearKernel
+from juncture.supervised.linear_classifiers.maximum_margin import SequentialMinimalOptimization
 from juncture.supervised.regression.linear import ridge_path
 
-PENALTIES = ("l1", "l2")
 
-
-class RiskFit(LinearDiscriminant):
-    """The weights of least regularised risk.
+class RiskFit(DecisionFit):
+    """The hyperplane of least regularised risk.
 
     Attributes
     ----------
-    weights
-        (coordinate,); all may be 0 under a strong penalty.
-    bias
-        The weight of the constant.
+    model
+        The `Hyperplane`; its weights may all be 0 under a strong penalty.
     risk
         (1/N) Σ loss.
     objective
         The risk and the penalty.
+    trace, training_error, log_likelihood, statistics, seed
+        As those of `DecisionFit`.
     """
 
     risk: float
     objective: float
 
-    def __init__(self, weights: Any, bias: float, risk: float, objective: float) -> None:
-        self._set(
-            weights=read_only(weights, np.float64), bias=float(bias), risk=float(risk), objective=float(objective)
-        )
-
-    @property
-    def hyperplane(self) -> Hyperplane:
-        """The boundary; weights that are all 0 have none."""
-        return Hyperplane(self.weights, self.bias)._named(self.feature_names)
-
-    def __repr__(self) -> str:
-        risks = f"risk {self.risk:.6g}, objective {self.objective:.6g}"
-        return f"RiskFit({number_of(len(self.weights), 'weight')}, {risks})"
+    def __init__(
+        self, model: Hyperplane, trace: Trace, training_error: float, *, risk: float, objective: float
+    ) -> None:
+        super().__init__(model, trace, training_error)
+        self._set(risk=float(risk), objective=float(objective))
 
 
-def minimize_risk(
-    points: Any,
-    labels: Any,
-    loss: str = "logistic",
-    *,
-    penalty: str = "l2",
-    strength: float = 1e-3,
-    tolerance: float = 1e-9,
-    max_steps: int = 100_000,
-) -> RiskFit:
-    """Minimise (1/N) Σ loss(t (w·x + b)) + λ ½‖w‖², or + λ‖w‖₁.
+@dataclass(frozen=True)
+class EmpiricalRisk(Options):
+    """Minimise (1/N) Σ loss(t (w·x + b)) + λ ½‖w‖², or + λ‖w‖₁; both classes must occur.
 
     Parameters
     ----------
-    points
-        (point, coordinate), or (point,) on a line.
-    labels
-        True (or 1) for points of the second class, False (or 0) for those of the first; both must occur.
     loss
-        "squared", "logistic", "logistic_bits" or "hinge", as in `margin_loss`. The hinge with "l2" is the support
+        "squared", "logistic", "logistic_bits" or "hinge", as in `margin_loss`. The hinge with `jt.L2` is the support
         vector machine with the cost 1 / (N λ).
     penalty
-        "l2" is ½‖w‖²; "l1" is ‖w‖₁, which makes some weights 0.
-    strength
-        λ, positive.
-    tolerance, max_steps
-        Steps end once the conditions of optimality hold within the tolerance, or after so many.
-
-    Returns
-    -------
-    RiskFit
+        `jt.L2(λ)`, or the number λ: λ ½‖w‖²; `jt.L1(λ)`: λ‖w‖₁, which makes some weights 0. The bias is free.
+    tolerance
+        Steps end once the conditions of optimality hold within the tolerance.
+    max_steps
+        The largest number of steps, after which a warning says so.
 
     Examples
     --------
+    >>> import juncture as jt
     >>> points, labels = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]], [0, 0, 1, 1]
-    >>> found = minimize_risk(points, labels, "hinge", penalty="l1", strength=0.1)
-    >>> found.weights.round(6).tolist(), round(found.bias, 6)  # the second coordinate is left out
+    >>> sparse = EmpiricalRisk(loss="hinge", penalty=jt.L1(0.1))
+    >>> found = jt.fit(jt.supervised.Hyperplane, points, labels, method=sparse)
+    >>> found.model.weights.round(6).tolist(), round(found.model.bias, 6)  # the second coordinate is left out
     ([1.0, 0.0], -2.0)
     """
-    places, names = read_points(points)
-    is_second = check_labels(labels, len(places))
-    if is_second.all() or not is_second.any():
-        raise InvalidData("a risk is minimised between two classes: give points of both, labelled 0 and 1")
-    form, price = check_choice(penalty, PENALTIES, "penalty"), check_number(strength, "strength", above=0, finite=True)
-    least, most = check_number(tolerance, "tolerance", above=0), check_count(max_steps, "max_steps", least=1)
-    chosen = LOSSES[check_loss(loss)]
-    signs = np.where(is_second, 1.0, -1.0)
-    if loss == "hinge" and form == "l2":
-        machine = fit_maximum_margin(places, is_second, cost=1 / (len(places) * price), tolerance=least, max_steps=most)
-        weights, bias = (machine.signs * machine.multipliers) @ places, machine.bias
-    elif loss == "hinge":
-        weights, bias = minimize_hinge_lasso(places, signs, price)
-    elif chosen.curvature is None:
-        raise Unsupported(
-            f'the loss "{loss}" has no least penalised risk worth learning: that of the perceptron is 0 at zero weights'
-            ' (use fit_perceptron), and the 0-1 loss has no gradient (use minimize_zero_one); give "squared",'
-            ' "logistic", "logistic_bits" or "hinge"'
-        )
-    else:
-        weights, bias = descend(places, signs, chosen, form, price, least, most)
-    risk = float(chosen.value(signs * (places @ weights + bias)).mean())
-    size = np.abs(weights).sum() if form == "l1" else 0.5 * weights @ weights
-    return RiskFit(weights, bias, risk, risk + price * float(size))._named(names)
+
+    loss: str = "logistic"
+    penalty: Any = L2(1e-3)  # noqa: RUF009 (a frozen value)
+    tolerance: float = 1e-9
+    max_steps: int = 100_000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "penalty", check_penalty(self.penalty))
+        if self.penalty is None:
+            raise InvalidData("a risk has its least value under a penalty: give penalty=jt.L2(1e-3), or jt.L1(…)")
+        check_number(self.tolerance, "tolerance", above=0)
+        check_count(self.max_steps, "max_steps", least=1)
+        if self.loss != "hinge" and LOSSES[check_loss(self.loss)].curvature is None:
+            raise Unsupported(
+                f'the loss "{self.loss}" has no least penalised risk worth learning: that of the perceptron is 0 at'
+                ' zero weights (use method="perceptron"), and the 0-1 loss has no gradient (use method="zero-one");'
+                ' give "squared", "logistic", "logistic_bits" or "hinge"'
+            )
+
+    def learn(self, rows: BinaryRows, start: Hyperplane | None, rng: Any) -> RiskFit:
+        """The hyperplane of least objective, which does not depend on a start."""
+        rows.check_both("a risk is minimised")
+        rows.check_unweighted("the mean loss")
+        form, price = ("l1", self.penalty.absolute) if self.penalty.absolute else ("l2", self.penalty.squared)
+        places, signs, chosen, is_done = rows.places, rows.signs, LOSSES[self.loss], True
+        if self.loss == "hinge" and form == "l2":
+            limits = SequentialMinimalOptimization(self.tolerance, self.max_steps)
+            found = limits.solve(places, rows.is_second, 1 / (len(places) * price), LinearKernel())
+            weights, bias, is_done = found.signed @ places, found.bias, found.violation <= self.tolerance
+        elif self.loss == "hinge":
+            weights, bias = minimize_hinge_lasso(places, signs, price)
+        else:
+            weights, bias, is_done = descend(places, signs, chosen, form, price, self.tolerance, self.max_steps)
+        risk = float(chosen.value(signs * (places @ weights + bias)).mean())
+        size = float(np.abs(weights).sum() if form == "l1" else 0.5 * weights @ weights)
+        model = Hyperplane(weights, bias, rows.classes)
+        reason = "the conditions of optimality hold" if is_done else f"stopped after {self.max_steps:,} steps"
+        trace = Trace((risk + price * size,), is_done, reason)
+        error = rows.error_of(model.activation(places))
+        return RiskFit(model, trace, error, risk=risk, objective=risk + price * size)
 
 
 def descend(
     points: np.ndarray, signs: np.ndarray, loss: MarginLoss, penalty: str, strength: float, least: float, most: int
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, float, bool]:
     """Accelerated proximal gradient steps on centered points, which restart when they turn back."""
     center = points.mean(axis=0)
     features = np.column_stack([np.ones(len(points)), points - center])
@@ -149,7 +146,7 @@ def descend(
             " the columns",
             NotConvergedWarning,
         )
-    return current[1:], float(current[0] - current[1:] @ center)
+    return current[1:], float(current[0] - current[1:] @ center), change <= least
 
 
 def shrink(values: np.ndarray, amount: float, penalty: str) -> np.ndarray:
@@ -240,46 +237,51 @@ def check_loss(loss: Any) -> str:
     return str(check_choice(loss, LOSSES, "loss"))
 
 
-def fit_least_squares(
-    points: Any, labels: Any, strength: float = 0.0, *, penalize_bias: bool = True, weights: Any = None
-) -> Hyperplane:
+@dataclass(frozen=True)
+class LeastSquares(Options):
     """The hyperplane of least Σ (t - w·x - b)² + λ‖(b, w)‖², with t = 1 for the second class and -1 for the first.
 
     Without a penalty its weights have the direction of Fisher's discriminant. Points far on the right side of the
     boundary pull it too: the loss grows again beyond a margin of 1. One singular value decomposition solves the primal
     equations, (XᵀX + λI) w = Xᵀt, or the dual ones, whichever are fewer; where features depend on each other, the
-    weights are those of least norm.
+    weights are those of least norm. Both classes must occur.
 
     Parameters
     ----------
-    points
-        (point, coordinate), or (point,) on a line; apply a basis first for other features.
-    labels
-        True (or 1) for points of the second class, False (or 0) for those of the first; both must occur.
-    strength
-        λ, at least 0, of the sum over points and not of their mean.
-    penalize_bias
+    penalty
+        `jt.L2(λ)`, or the number λ, of the sum over points and not of their mean; None for none.
+    penalize_constant
         Whether b is in the penalty; scikit-learn's `RidgeClassifier` leaves it out.
-    weights
-        The weight of each point.
-
-    Returns
-    -------
-    Hyperplane
 
     Examples
     --------
-    >>> boundary = fit_least_squares([-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1])
+    >>> import juncture as jt
+    >>> boundary = jt.fit(jt.supervised.Hyperplane, [-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1], method=LeastSquares()).model
     >>> boundary.weights.round(6).tolist(), round(boundary.bias, 6)
     ([0.6], 0.0)
     """
-    places, names = read_points(points)
-    is_second = check_labels(labels, len(places))
-    price = check_number(strength, "strength", least=0, finite=True)
-    with_bias = check_flag(penalize_bias, "penalize_bias")
-    if is_second.all() or not is_second.any():
-        raise InvalidData("a boundary lies between two classes: give points of both, labelled 0 and 1")
-    signs = np.where(is_second, 1.0, -1.0)
-    path = ridge_path(places, signs, [price], weights=weights, penalize_constant=with_bias)
-    bias, *others = path.coefficients[0]
-    return Hyperplane(others, float(bias))._named(names)
+
+    penalty: Any = None
+    penalize_constant: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "penalty", check_penalty(self.penalty))
+        if self.penalty is not None and self.penalty.absolute:
+            raise Unsupported(
+                'least squares has a closed form under jt.L2; jt.L1 is for method="risk", with loss="squared"'
+            )
+        check_flag(self.penalize_constant, "penalize_constant")
+
+    def learn(self, rows: BinaryRows, start: Hyperplane | None, rng: Any) -> DecisionFit:
+        """The hyperplane, which does not depend on a start."""
+        rows.check_both("a boundary lies")
+        price = 0.0 if self.penalty is None else self.penalty.squared
+        path = ridge_path(
+            rows.places, rows.signs, [price], weights=rows.weights, penalize_constant=self.penalize_constant
+        )
+        bias, *others = path.coefficients[0]
+        model = Hyperplane(others, float(bias), rows.classes)
+        activations = model.activation(rows.places)
+        own = np.append(model.weights, model.bias if self.penalize_constant else 0.0)
+        cost = float(rows.heavy @ (rows.signs - activations) ** 2 + price * own @ own)
+        return DecisionFit(model, Trace((cost,), True, "solved in one step"), rows.error_of(activations))

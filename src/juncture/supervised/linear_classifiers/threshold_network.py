@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_number
-from juncture.base.values import Value, number_of, read_only
+from juncture.base.values import number_of, read_only
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData
+from juncture.supervised.linear_classifiers.decision_function import TRUTH, DecisionFunction
+from juncture.variables import State
 
 MOST_INPUTS = 20
 
 
-class ThresholdNetwork(Value):
+class ThresholdNetwork(DecisionFunction):
     """Units that are 1 where a weighted sum is positive, else 0: hidden ones of the inputs, and one of these.
 
     Parameters
@@ -34,6 +37,7 @@ class ThresholdNetwork(Value):
     [False, True, True, False]
     """
 
+    kind: ClassVar[str] = "threshold network"
     hidden_weights: np.ndarray
     hidden_biases: np.ndarray
     weights: np.ndarray
@@ -60,17 +64,32 @@ class ThresholdNetwork(Value):
     def num_hidden(self) -> int:
         return len(self.weights)
 
-    def hidden(self, inputs: Any) -> np.ndarray:
+    @property
+    def classes(self) -> tuple[State, State]:
+        """What the last unit says: False and True."""
+        return TRUTH
+
+    @property
+    def num_columns(self) -> int:
+        """The number of inputs."""
+        return int(self.hidden_weights.shape[1])
+
+    @property
+    def num_parameters(self) -> int:
+        """The weights and biases of all units."""
+        return int(self.hidden_weights.size) + 2 * self.num_hidden + 1
+
+    def hidden(self, X: Any) -> np.ndarray:
         """(row, unit): which hidden units are 1."""
-        rows = check_array(inputs, "inputs", ndim=2)
+        rows = check_array(Rows.of(X, self.feature_names).values, "inputs", ndim=2)
         if rows.shape[1] != self.hidden_weights.shape[1] or not np.isfinite(rows).all():
             wanted = number_of(self.hidden_weights.shape[1], "finite number")
             raise InvalidData(f"inputs are rows of {wanted}; got the shape {rows.shape}")
         return np.asarray(rows @ self.hidden_weights.T + self.hidden_biases > 0)
 
-    def predict(self, inputs: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """(row,): whether the last unit is 1."""
-        return np.asarray(self.hidden(inputs) @ self.weights + self.bias > 0)
+        return np.asarray(self.hidden(X) @ self.weights + self.bias > 0)
 
     def __repr__(self) -> str:
         return f"ThresholdNetwork({self.hidden_weights.shape[1]} inputs, {self.num_hidden} hidden units)"

@@ -30,9 +30,12 @@ def send_to_leaves(tree: SplitTree, table: np.ndarray) -> Arrivals:
     return found
 
 
-def average_leaves(tree: SplitTree, table: np.ndarray) -> np.ndarray:
-    """(row, …): the predictions of the leaves of each row, averaged by the fractions that reach them."""
-    return average_arrivals(tree, table, send_to_leaves(tree, table))
+def average_leaves(tree: SplitTree, table: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+    """(row, …): the predictions of the leaves of each row, averaged by the fractions that reach them.
+
+    Other `values` of nodes, (node, …), take the place of the predictions.
+    """
+    return average_arrivals(tree.predictions if values is None else values, table, send_to_leaves(tree, table))
 
 
 def predict_leaves(tree: SplitTree, table: np.ndarray) -> np.ndarray:
@@ -41,7 +44,7 @@ def predict_leaves(tree: SplitTree, table: np.ndarray) -> np.ndarray:
     if len(found.rows) == len(table):
         best = tree.predictions[:, 0] if is_real else tree.predictions.argmax(axis=1)
         return np.asarray(best[found.leaves])
-    values = average_arrivals(tree, table, found)
+    values = average_arrivals(tree.predictions, table, found)
     return values[:, 0] if is_real else values.argmax(axis=1)
 
 
@@ -116,12 +119,12 @@ def child_shares(tree: SplitTree) -> np.ndarray:
     return tree.derived["shares"]
 
 
-def average_arrivals(tree: SplitTree, table: np.ndarray, found: Arrivals) -> np.ndarray:
+def average_arrivals(values: np.ndarray, table: np.ndarray, found: Arrivals) -> np.ndarray:
     if not len(table):
-        return np.empty((0, tree.predictions.shape[1]))
+        return np.empty((0, values.shape[1]))
     if len(found.rows) == len(table):
-        return tree.predictions[found.leaves]
-    parts = tree.predictions[found.leaves] * found.fractions[:, np.newaxis]
+        return values[found.leaves]
+    parts = values[found.leaves] * found.fractions[:, np.newaxis]
     first = np.searchsorted(found.rows, np.arange(len(table)))
     return np.add.reduceat(parts, first, axis=0)
 

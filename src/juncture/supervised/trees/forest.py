@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,26 +15,30 @@ from juncture.base.checks import (
     check_iterable,
     check_kind,
     check_number,
-    is_one_of,
 )
-from juncture.base.dispatch import one_path
-from juncture.base.options import as_generator
-from juncture.base.values import Value, number_of, read_only
+from juncture.base.options import as_generator, as_seed
+from juncture.base.values import number_of, read_only
 from juncture.data.tables.labels import label_array
-from juncture.errors import InvalidModel, Unsupported
+from juncture.errors import InvalidModel
+from juncture.learning.fit import Fit
+from juncture.numerics.iteration import Trace
 from juncture.runtime import parallel
 from juncture.supervised.trees.descent import average_leaves
-from juncture.supervised.trees.growth import Growth
-from juncture.supervised.trees.training_rows import TrainingRows, read_training
-from juncture.supervised.trees.tree import TARGETS, DecisionTree, grow_tree
-from juncture.variables import State
+from juncture.supervised.trees.growth import TreeOptions
+from juncture.supervised.trees.model import TreeModel
+from juncture.supervised.trees.training_rows import TrainingRows
+from juncture.supervised.trees.tree import DecisionTree, grow_tree, prepare, score_training
+from juncture.variables import Scope, Variable
 
 VOTES = ("soft", "hard")
 WORTH_THREADS = 20_000  # cells of a table
 
 
-class RandomForest(Value):
-    """Trees that vote; `learn_forest` grows one from rows.
+class RandomForest(TreeModel):
+    """Trees that vote; `jt.fit(jt.supervised.RandomForest, X, y)` grows them, with the options of `ForestOptions`.
+
+    As a distribution of the target, p(class | row) is the mean of the votes. A number has the Gaussian with the mean
+    and the variance of the mixture of the trees: the mean variance of their leaves, and the variance of their means.
 
     Attributes
     ----------
@@ -48,11 +53,13 @@ class RandomForest(Value):
     Examples
     --------
     >>> import juncture as jt
-    >>> forest = jt.supervised.learn_forest({"age": [23, 27, 34, 38, 35, 32]}, list("yynnnn"), num_trees=9, rng=0)
+    >>> ages = {"age": [23, 27, 34, 38, 35, 32]}
+    >>> forest = jt.fit(jt.supervised.RandomForest, ages, list("yynnnn"), num_trees=9, rng=0).model
     >>> forest.predict({"age": [22, 39]}).tolist()
     ['y', 'n']
     """
 
+    kind: ClassVar[str] = "random forest"
     trees: tuple[DecisionTree, ...]
     vote: str
     out_of_bag_error: float | None
@@ -69,37 +76,51 @@ class RandomForest(Value):
         self._set(trees=listed, vote=check_choice(vote, VOTES, "the vote"), out_of_bag_error=error)
 
     @property
-    def classes(self) -> tuple[State, ...] | None:
-        """The classes, in the order of `predict_proba`; None for regression."""
-        return self.trees[0].classes
+    def inputs(self) -> Scope:  # type: ignore[override]
+        """The variables that nodes test."""
+        return self.trees[0].inputs
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the inputs, by which tables are taken."""
-        return self.trees[0].feature_names
+    def target(self) -> Variable:  # type: ignore[override]
+        """The variable that is predicted."""
+        return self.trees[0].target
+
+    @property
+    def num_parameters(self) -> int:
+        """Those of all trees."""
+        return sum(tree.num_parameters for tree in self.trees)
 
     @property
     def importances(self) -> np.ndarray:
         """(input,): the mean of the importances of the trees."""
         return read_only(np.mean([tree.importances for tree in self.trees], axis=0))
 
-    def predict(self, rows: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The class of each row, of equally good ones the first; for regression the mean of the trees."""
-        values, target = self.predict_values(rows), self.trees[0].target
-        return values[:, 0] if target.is_real else label_array(target.labels)[values.argmax(axis=1)]
+        values = self.predict_values(X)
+        return values[:, 0] if self.target.is_real else label_array(self.target.labels)[values.argmax(axis=1)]
 
-    def predict_proba(self, rows: Any) -> np.ndarray:
-        """(row, class): the mean shares of the classes; with the hard vote the shares of trees for each class."""
-        if self.trees[0].target.is_real:
-            raise Unsupported("this forest predicts numbers, which have no probabilities here; call predict")
-        return self.predict_values(rows)
+    def read_values(self, table: np.ndarray) -> np.ndarray:
+        return self._average(table, lambda tree: count_votes(tree, table, self.vote))
 
-    def predict_values(self, rows: Any) -> np.ndarray:
-        """(row, class), or (row, 1) for regression: the mean of the votes."""
-        table = self.trees[0].read(rows)
-        is_worth = table.size >= WORTH_THREADS
-        votes = parallel.map(lambda tree: count_votes(tree, table, self.vote), self.trees, is_worth_threads=is_worth)
-        return sum(votes[1:], votes[0]) / len(votes)
+    def read_moments(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        center = self.trees[0].statistics[0, 1]
+
+        def moments(tree: DecisionTree) -> np.ndarray:
+            mean, variance = tree.read_moments(table)
+            return np.stack([mean - center, variance + (mean - center) ** 2], axis=1)
+
+        mean, square = self._average(table, moments).T
+        least = min(float(tree.variances.min()) for tree in self.trees)
+        return mean + center, np.maximum(square - mean**2, least)
+
+    def _average(self, table: np.ndarray, answer: Callable[[DecisionTree], np.ndarray]) -> np.ndarray:
+        """(row, …): the mean of the answers of the trees."""
+        answers = parallel.map(answer, self.trees, is_worth_threads=table.size >= WORTH_THREADS)
+        return sum(answers[1:], answers[0]) / len(answers)
+
+    def renamed(self, inputs: Scope, target: Variable) -> RandomForest:
+        return RandomForest([tree.renamed(inputs, target) for tree in self.trees], self.vote, self.out_of_bag_error)
 
     def __repr__(self) -> str:
         error = "" if self.out_of_bag_error is None else f", out-of-bag error {self.out_of_bag_error:.4g}"
@@ -114,34 +135,14 @@ def count_votes(tree: DecisionTree, table: np.ndarray, vote: str) -> np.ndarray:
     return (np.arange(values.shape[1]) == values.argmax(axis=1)[:, np.newaxis]).astype(np.float64)
 
 
-@one_path
-def learn_forest(  # noqa: PLR0913 (options of one algorithm)
-    rows: Any,
-    y: Any,
-    *,
-    num_trees: int = 100,
-    target: str = "class",
-    vote: str = "soft",
-    bootstrap: bool = True,
-    max_features: Any = "sqrt",
-    criterion: str | None = None,
-    missing: str = "fractions",
-    max_depth: int | None = None,
-    min_samples_split: float = 0.0,
-    min_samples_leaf: float = 0.0,
-    min_gain: float = 0.0,
-    categories: Any = None,
-    weights: Any = None,
-    rng: Any = 0,
-) -> RandomForest:
-    """A random forest: each tree grows from a bootstrap sample, and each node looks at a few inputs drawn at random.
+@dataclass(frozen=True)
+class ForestOptions(TreeOptions):
+    """How a forest grows: each tree from a bootstrap sample, each node from a few inputs drawn at random.
 
     Every tree has a random stream of its own, so that the forest does not depend on the number of threads.
 
     Parameters
     ----------
-    rows, y, target, criterion, missing, max_depth, min_samples_split, min_samples_leaf, min_gain, categories
-        As in `learn_tree`.
     num_trees
         The number of trees.
     vote
@@ -149,77 +150,52 @@ def learn_forest(  # noqa: PLR0913 (options of one algorithm)
     bootstrap
         Whether each tree grows from as many rows as there are, drawn with replacement in proportion to their weights;
         else all trees grow from all rows.
-    max_features
-        The number of inputs that each node looks at: a whole number, "sqrt" of the number of inputs, or None for all.
-    weights
-        A weight for each row.
-    rng
-        A seed or a `numpy.random.Generator`.
-
-    Returns
-    -------
-    RandomForest
-
-    Examples
-    --------
-    >>> import juncture as jt, numpy as np
-    >>> x = np.random.default_rng(0).normal(size=(200, 2))
-    >>> forest = jt.supervised.learn_forest(x, x[:, 0] > 0, num_trees=20, max_features=None)
-    >>> forest.out_of_bag_error < 0.05
-    True
     """
-    is_real = check_choice(target, TARGETS, "target") == "number"
-    number = check_count(num_trees, "num_trees", least=1)
-    is_drawn = check_flag(bootstrap, "bootstrap")
-    check_choice(vote, VOTES, "the vote")
-    generator = as_generator(rng)
-    training = read_training(rows, y, weights, categories, is_real=is_real)
-    growth = Growth.checked(
-        is_real=is_real,
-        criterion=("variance" if is_real else "gain") if criterion is None else criterion,
-        missing=missing,
-        max_depth=max_depth,
-        min_samples_split=min_samples_split,
-        min_samples_leaf=min_samples_leaf,
-        min_gain=min_gain,
-        max_features=count_features(max_features, len(training.inputs)),
-    )
-    return grow_forest(training, growth, number, vote, generator, is_drawn=is_drawn)
+
+    num_trees: int = 100
+    vote: str = "soft"
+    bootstrap: bool = True
+    max_features: int | str | None = "sqrt"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count(self.num_trees, "num_trees", least=1)
+        check_choice(self.vote, VOTES, "the vote")
+        check_flag(self.bootstrap, "bootstrap")
 
 
-def count_features(max_features: Any, number: int) -> int | None:
-    """How many inputs a node looks at."""
-    if is_one_of(max_features, ("sqrt",)):
-        return max(1, int(number**0.5))
-    return None if max_features is None else check_count(max_features, "max_features, if it is not 'sqrt',", least=1)
+def fit_forest(
+    model: RandomForest | type[RandomForest],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    rng: Any = None,
+    options: ForestOptions,
+) -> Fit[RandomForest]:
+    """Grow a forest; of one that is given the inputs, the target, the criterion and the way of holes stay."""
+    rows, options = prepare(model, None if isinstance(model, type) else model.trees[0], data, y, weights, options)
+    seed = as_seed(rng)
+    forest = grow_forest(rows, options, as_generator(seed))
+    total = score_training(forest, rows)
+    return Fit(forest, total, Trace((total,), True, "each tree grown from the root down"), None, seed)
 
 
-def grow_forest(
-    rows: TrainingRows, growth: Growth, number: int, vote: str, rng: np.random.Generator, *, is_drawn: bool
-) -> RandomForest:
+def grow_forest(rows: TrainingRows, options: ForestOptions, rng: np.random.Generator) -> RandomForest:
     """Grow the trees, each with a stream of its own, and let those vote on each row that have not seen it."""
-    table = as_numbers(rows)
+    table, is_drawn, vote = rows.table, options.bootstrap, options.vote
 
     def grow_one(stream: np.random.Generator) -> tuple[DecisionTree, np.ndarray, np.ndarray]:
         size = len(rows.weights)
         counts = stream.multinomial(size, rows.weights / rows.weights.sum()) if is_drawn else np.ones(size)
         mean = rows.weights.mean() / rows.weights if is_drawn else np.ones(size)
-        tree = grow_tree(rows.weighted(counts * mean), growth, stream)
+        tree = grow_tree(rows.weighted(counts * mean), options, stream)
         unseen = np.flatnonzero(counts == 0)
         return tree, unseen, count_votes(tree, table[unseen], vote)
 
     is_worth = rows.codes.size >= WORTH_THREADS
-    grown = parallel.map(grow_one, rng.spawn(number), is_worth_threads=is_worth)
+    grown = parallel.map(grow_one, rng.spawn(options.num_trees), is_worth_threads=is_worth)
     return RandomForest([tree for tree, _, _ in grown], vote, out_of_bag_error(rows, grown) if is_drawn else None)
-
-
-def as_numbers(rows: TrainingRows) -> np.ndarray:
-    """(row, input): the training rows as `DecisionTree.read` reads them."""
-    columns = [
-        np.append(found if variable.is_real else np.arange(variable.num_states, dtype=np.float64), np.nan)[codes]
-        for codes, found, variable in zip(rows.codes, rows.values, rows.inputs, strict=True)
-    ]
-    return np.ascontiguousarray(np.array(columns).T)
 
 
 def out_of_bag_error(rows: TrainingRows, grown: list[tuple[DecisionTree, np.ndarray, np.ndarray]]) -> float | None:

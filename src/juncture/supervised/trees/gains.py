@@ -32,7 +32,7 @@ def information_gain(
     weights
         A weight for each row.
     missing
-        To which children a row goes whose value is missing: "fractions", "mode" or "class_mode", as in `learn_tree`.
+        To which children a row goes whose value is missing: "fractions", "mode" or "class_mode", as in `TreeOptions`.
 
     Returns
     -------

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import entr
 
-from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.checks import check_choice, check_count, check_number, is_one_of
+from juncture.base.options import Options
 from juncture.errors import InvalidData
 from juncture.kernels.decision_trees import (
     CLASS_MODE,
@@ -30,48 +32,100 @@ MOST_LOGS = 2**16  # whole weights whose logarithms are kept
 ORDERS = 4_000_000  # entries of the table of columns to look at, (node, column)
 
 
-class Growth(NamedTuple):
-    """Options of the search, as `learn_tree` describes them."""
+TARGETS = ("class", "number")
 
-    criterion: str = "gain"
+
+@dataclass(frozen=True)
+class TreeOptions(Options):
+    """How a tree grows: from the root down (Quinlan), each node split by its best input, until it is pure.
+
+    A category splits a node into one child for each category that occurs; a number splits it in two, at the middle of
+    two successive values of different classes. Of equally good splits the first input and the lowest threshold win. A
+    split without gain is made too, as the first of the two that learn an exclusive or.
+
+    Parameters
+    ----------
+    target
+        "class", or "number" for a regression tree.
+    criterion
+        What makes a split the best: "gain" (information gain, in bits; the default), "gain_ratio" (the gain over the
+        entropy of the split, of inputs whose gain is at least the average, numbers at the threshold of largest gain, as
+        C4.5 does) or "gini"; "variance" for regression.
+    missing
+        Where a row goes whose value is missing: "fractions" sends it to all children, in proportion to their weights;
+        "mode" to the child with the most rows; "class_mode" to that with the most rows of its class (in training; in
+        prediction, where the class is unknown, as "mode"). Gains are those of the children with these rows.
+    max_depth
+        The largest number of tests on a path.
+    min_samples_split
+        The least weight of the rows of a node that is split.
+    min_samples_leaf
+        The least weight that at least two children of a split have.
+    min_gain
+        The least gain of a split, in bits for "gain" and "gain_ratio".
+    confidence
+        A split is made only where a χ² test rejects with this confidence that children and classes are independent:
+        0.95 is the test at the level 0.05. Without a number there is no test.
+    max_features
+        The number of inputs that are looked at in each node, drawn at random: a whole number, "sqrt" of the number of
+        inputs, or None for all.
+    categories
+        Names or positions of columns of numbers that are categories, or "all".
+    """
+
+    target: str = "class"
+    criterion: str | None = None
     missing: str = "fractions"
     max_depth: int | None = None
     min_samples_split: float = 0.0
     min_samples_leaf: float = 0.0
     min_gain: float = 0.0
-    significance: float | None = None
-    max_features: int | None = None
+    confidence: float | None = None
+    max_features: int | str | None = None
+    categories: Any = None
 
-    @classmethod
-    def checked(cls, *, is_real: bool, **options: Any) -> Growth:
-        """The options after a check of each."""
-        growth = cls(**options)
-        check_choice(growth.criterion, ("variance",) if is_real else tuple(CRITERIA), "the criterion")
-        check_choice(growth.missing, ("fractions", "mode") if is_real else tuple(MISSING), "missing")
-        if growth.max_depth is not None:
-            check_count(growth.max_depth, "max_depth")
+    def __post_init__(self) -> None:
+        check_choice(self.target, TARGETS, "target")
+        check_choice(self.chosen_criterion, ("variance",) if self.is_real else tuple(CRITERIA), "the criterion")
+        check_choice(self.missing, ("fractions", "mode") if self.is_real else tuple(MISSING), "missing")
+        if self.max_depth is not None:
+            check_count(self.max_depth, "max_depth")
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
-            check_number(getattr(growth, name), name, least=0.0)
-        if growth.significance is not None:
-            if is_real:
-                raise InvalidData("significance is a χ² test of classes; a regression tree has none: use min_gain")
-            check_number(growth.significance, "significance", above=0.0, below=1.0)
-        if growth.max_features is not None:
-            check_count(growth.max_features, "max_features", least=1)
-        return growth
+            check_number(getattr(self, name), name, least=0.0)
+        if self.confidence is not None:
+            if self.is_real:
+                raise InvalidData("confidence is of a χ² test of classes; a regression tree has none: use min_gain")
+            check_number(self.confidence, "confidence", above=0.0, below=1.0)
+        if self.max_features is not None and not is_one_of(self.max_features, ("sqrt",)):
+            check_count(self.max_features, "max_features, if it is not 'sqrt',", least=1)
+
+    @property
+    def is_real(self) -> bool:
+        return self.target == "number"
+
+    @property
+    def chosen_criterion(self) -> str:
+        """The criterion; of those that are not given the default of the target."""
+        return ("variance" if self.is_real else "gain") if self.criterion is None else self.criterion
 
     def limits(self, unit: float) -> np.ndarray:
         """The least weights, and the least gain, which is a variance where targets are numbers in units of `unit`."""
         return np.array([self.min_samples_split, self.min_samples_leaf, self.min_gain / unit**2], np.float64)
 
+    def num_drawn(self, num_inputs: int) -> int:
+        """How many inputs a node looks at."""
+        if self.max_features is None:
+            return num_inputs
+        return min(max(1, int(num_inputs**0.5)) if self.max_features == "sqrt" else int(self.max_features), num_inputs)
+
     def critical_values(self, rows: TrainingRows) -> np.ndarray:
         """The χ² that a split must reach, by its degrees of freedom; empty without a test."""
-        if self.significance is None:
+        if self.confidence is None:
             return np.empty(0)
         from scipy.special import chdtri
 
         states = max(2, int(np.where(rows.is_real, 2, rows.num_values).max()))
-        return chdtri(np.arange((states - 1) * (rows.num_statistics - 1) + 1.0), self.significance)
+        return chdtri(np.arange((states - 1) * (rows.num_statistics - 1) + 1.0), 1.0 - self.confidence)
 
 
 class Level(NamedTuple):
@@ -93,24 +147,21 @@ class Nodes(NamedTuple):
     statistics: np.ndarray
 
 
-def grow(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> Nodes:
+def grow(rows: TrainingRows, options: TreeOptions, rng: np.random.Generator) -> Nodes:
     """Split the nodes of one level after the other, as long as a node can be split."""
     fixed = rows.codes, rows.num_values, rows.is_real, rows.target
-    criterion = VARIANCE if rows.output.is_real else CRITERIA[growth.criterion]
-    num_drawn = min(growth.max_features or len(rows.inputs), len(rows.inputs))
-    options = np.array([criterion, MISSING[growth.missing], num_drawn, rows.num_statistics], np.int64)
-    critical, limits = (
-        growth.critical_values(rows),
-        np.append(growth.limits(rows.unit), MANY_VALUES * rows.weights.sum()),
-    )
+    criterion = VARIANCE if rows.output.is_real else CRITERIA[options.chosen_criterion]
+    num_drawn = options.num_drawn(len(rows.inputs))
+    codes = np.array([criterion, MISSING[options.missing], num_drawn, rows.num_statistics], np.int64)
+    critical, limits = options.critical_values(rows), np.append(options.limits, MANY_VALUES * rows.weights.sum())
     logs = weighted_logs(int(min(MOST_LOGS, rows.weights.sum() + 1.0)))
     level = Level(np.zeros(1, np.int64), np.array([0, len(rows.target)]), np.arange(len(rows.target)), rows.weights)
     levels: list[Nodes] = []
     while len(level.branches):
-        options[2] = 0 if len(levels) == growth.max_depth else num_drawn
-        totals, choices = search_level(fixed, level, options, limits, (critical, logs), rng)
+        codes[2] = 0 if len(levels) == options.max_depth else num_drawn
+        totals, choices = search_level(fixed, level, codes, limits, (critical, logs), rng)
         levels.append(describe_level(rows, level, totals, choices))
-        level = next_level(fixed, level, choices, options)
+        level = next_level(fixed, level, choices, codes)
     return Nodes(*(np.concatenate(parts) for parts in zip(*levels, strict=True)))
 
 

@@ -17,7 +17,7 @@ from juncture.supervised.trees.tree import DecisionTree
 ROUNDING = 1e-12  # of the error of the root: falls of the error below it are ties
 
 
-def prune_tree(tree: DecisionTree, rows: Any, y: Any, *, weights: Any = None, prune_ties: bool = True) -> DecisionTree:
+def prune_tree(tree: DecisionTree, X: Any, y: Any, *, weights: Any = None, prune_ties: bool = True) -> DecisionTree:
     """Reduced-error pruning: make the node a leaf that lowers the error on held-out rows most, until none lowers it.
 
     A leaf predicts the majority of the training rows of its subtree. A row with holes counts in each leaf by the
@@ -27,8 +27,8 @@ def prune_tree(tree: DecisionTree, rows: Any, y: Any, *, weights: Any = None, pr
     ----------
     tree
         The tree, grown from other rows.
-    rows, y
-        Rows that were held out, as for `learn_tree`; the error is the weight of the wrong ones, for regression the sum
+    X, y
+        Rows that were held out, as for `jt.fit`; the error is the weight of the wrong ones, for regression the sum
         of squares.
     weights
         A weight for each row.
@@ -42,13 +42,13 @@ def prune_tree(tree: DecisionTree, rows: Any, y: Any, *, weights: Any = None, pr
     Examples
     --------
     >>> import juncture as jt
-    >>> tree = jt.supervised.learn_tree({"age": [23, 27, 34, 38, 35, 32]}, list("yynnyn"))
+    >>> tree = jt.fit(jt.supervised.DecisionTree, {"age": [23, 27, 34, 38, 35, 32]}, list("yynnyn")).model
     >>> pruned = jt.supervised.prune_tree(tree, {"age": [20, 33, 35, 40]}, list("ynnn"))
     >>> tree.num_leaves, pruned.num_leaves
     (4, 2)
     """
     check_kind(tree, DecisionTree, "the tree")
-    as_leaf, within = held_out_errors(tree, rows, y, weights)
+    as_leaf, within = held_out_errors(tree, X, y, weights)
     least = -ROUNDING if check_flag(prune_ties, "prune_ties") else ROUNDING
     falls = np.where(tree.split >= 0, within - as_leaf, -np.inf)
     is_pruned = np.zeros(tree.num_nodes, bool)
@@ -63,10 +63,10 @@ def prune_tree(tree: DecisionTree, rows: Any, y: Any, *, weights: Any = None, pr
     return cut(tree, is_pruned)
 
 
-def held_out_errors(tree: DecisionTree, rows: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def held_out_errors(tree: DecisionTree, X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """(the error of each node as a leaf, that of its subtree) on the rows that reach it."""
     table, column, _ = read_target(
-        y, tree.target.name, Rows.of(rows).cells(tree.inputs.names), is_real=tree.target.is_real
+        y, tree.target.name, Rows.of(X).cells(tree.inputs.names), is_real=tree.target.is_real
     )
     target, heavy = encode_target(column, tree.target), as_weights(weights, table.num_rows)
     found = send_to_leaves(tree, encode_inputs(tree.inputs, table))
@@ -144,7 +144,7 @@ def prune_by_cost(tree: DecisionTree, alpha: float) -> DecisionTree:
     Examples
     --------
     >>> import juncture as jt
-    >>> tree = jt.supervised.learn_tree({"age": [23, 27, 34, 38, 35, 32]}, list("yynnyn"))
+    >>> tree = jt.fit(jt.supervised.DecisionTree, {"age": [23, 27, 34, 38, 35, 32]}, list("yynnyn")).model
     >>> [jt.supervised.prune_by_cost(tree, alpha).num_leaves for alpha in (0.0, 0.3, 0.5)]
     [4, 2, 1]
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,15 @@ class TrainingRows(NamedTuple):
     @property
     def is_real(self) -> np.ndarray:
         return np.array([variable.is_real for variable in self.inputs], np.int64)
+
+    @property
+    def table(self) -> np.ndarray:
+        """(row, input): the rows as `TreeModel.read` reads them."""
+        columns = [
+            np.append(found if variable.is_real else np.arange(variable.num_states, dtype=np.float64), np.nan)[codes]
+            for codes, found, variable in zip(self.codes, self.values, self.inputs, strict=True)
+        ]
+        return np.ascontiguousarray(np.array(columns).T)
 
     @property
     def num_statistics(self) -> int:
@@ -99,12 +109,19 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     return variable
 
 
-def input_values(inputs: Scope, rows: Any) -> np.ndarray:
+def as_columns(X: Any) -> Any:
+    """The table; a list of numbers is one column."""
+    if isinstance(X, list | tuple) and len(X) and all(isinstance(cell, Real) for cell in X):
+        X = np.array(X)
+    return X[:, np.newaxis] if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.names is None else X
+
+
+def input_values(inputs: Scope, X: Any) -> np.ndarray:
     """(row, column) as `encode_inputs` has it; an array of numbers for real inputs is taken as it is."""
-    is_plain = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.shape[1:] == (len(inputs),)
-    if is_plain and all(variable.is_real for variable in inputs) and not np.isinf(rows).any():
-        return np.ascontiguousarray(rows)
-    return encode_inputs(inputs, Rows.of(rows).cells(inputs.names))
+    is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.shape[1:] == (len(inputs),)
+    if is_plain and all(variable.is_real for variable in inputs) and not np.isinf(X).any():
+        return np.ascontiguousarray(X)
+    return encode_inputs(inputs, Rows.of(as_columns(X)).cells(inputs.names))
 
 
 def encode_inputs(inputs: Sequence[Variable], table: Table) -> np.ndarray:
@@ -162,11 +179,18 @@ def class_variable(column: Column, name: str) -> Variable:
     return Variable(name, sorted(labels, key=sorting_key))  # type: ignore[arg-type]
 
 
-def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: bool) -> TrainingRows:
-    """The rows of `fit`."""
-    given = Rows.of(rows, weights=weights)
-    table, column, output = read_target(y, "y", given.cells(), is_real=is_real)
-    inputs = declare_inputs(table, categories)
+def read_training(
+    data: Any, y: Any, weights: Any, categories: Any, *, is_real: bool, like: tuple[Scope, Variable] | None = None
+) -> TrainingRows:
+    """The rows of `fit`; `like` has the inputs and the target of a tree, which stay."""
+    given = Rows.of(as_columns(data), weights=weights)
+    table, column, output = read_target(
+        y, "y" if like is None else like[1].name, given.cells(None if like is None else like[0].names), is_real=is_real
+    )
+    if like is None:
+        inputs: Sequence[Variable] = declare_inputs(table, categories)
+    else:
+        inputs, output = like
     heavy = given.weights(table.num_rows)
     kept = np.flatnonzero(heavy)
     if not kept.size:
@@ -180,7 +204,7 @@ def read_training(rows: Any, y: Any, weights: Any, categories: Any, *, is_real: 
     ranked = [rank(each, variable) for each, variable in zip(encode_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
     values = tuple(found for _, found in ranked)
-    return TrainingRows(inputs, output, codes, values, (target - center) / unit, center, unit, heavy[kept])
+    return TrainingRows(tuple(inputs), output, codes, values, target - center, center, heavy[kept])
 
 
 def rank(column: np.ndarray, variable: Variable) -> tuple[np.ndarray, np.ndarray]:

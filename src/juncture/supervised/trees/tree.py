@@ -1,4 +1,4 @@
-"""`DecisionTree`: nodes that test one input each, and leaves that predict a class or a number; `learn_tree` grows one.
+"""`DecisionTree`: nodes that test one input each, and leaves that predict a class or a number; `jt.fit` grows one.
 
 A tree that is not grown but given, as by a file, is checked node by node.
 """
@@ -6,35 +6,44 @@ A tree that is not grown but given, as by a file, is checked node by node.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_kind
-from juncture.base.dispatch import one_path
-from juncture.base.options import as_generator
-from juncture.base.values import Value, number_of, read_only
+from juncture.base.options import as_generator, as_seed
+from juncture.base.values import number_of, read_only
 from juncture.data.tables.labels import label_array
 from juncture.drawing.decision_trees import DecisionDiagram
 from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidModel, Unsupported
+from juncture.learning.fit import Fit
+from juncture.numerics.iteration import Trace
+from juncture.supervised.model import wanted_column
 from juncture.supervised.trees.descent import average_leaves, explain_row, predict_leaves, send_to_leaves
-from juncture.supervised.trees.growth import CRITERIA, MISSING, Growth, Nodes, grow, node_impurities, node_weights
+from juncture.supervised.trees.growth import CRITERIA, MISSING, Nodes, TreeOptions, grow, node_impurities, node_weights
+from juncture.supervised.trees.model import TreeModel
 from juncture.supervised.trees.rules import Rule, find_rules, tree_diagram
-from juncture.supervised.trees.training_rows import TrainingRows, input_values, read_training
-from juncture.variables import Scope, State, Variable
+from juncture.supervised.trees.training_rows import TrainingRows, read_training
+from juncture.variables import Scope, Variable
 
 ARRAYS = ("split", "threshold", "num_children", "branch", "statistics")
-TARGETS = ("class", "number")
+SMALLEST_VARIANCE = 1e-300
+Grown = TypeVar("Grown", bound=TreeOptions)
 
 
-class DecisionTree(Value):
-    """A decision tree; `learn_tree` grows one from rows.
+class DecisionTree(TreeModel):
+    r"""A decision tree; `jt.fit(jt.supervised.DecisionTree, X, y)` grows one, with the options of `TreeOptions`.
 
     The nodes are numbered level by level from the root, 0, and the children of a node stand side by side. A node
     that tests a category has one child for each category that its training rows have; a row with another category
     ends at the node. A node that tests a number has two children: up to the threshold, and above.
+
+    As a distribution of the target, p(class | row) is the shares of the classes in the leaf of the row. A number has a
+    Gaussian in each leaf, with the mean and the variance of its training rows, to which the variance of the parent is
+    counted as one row more: a leaf of one row, or of equal numbers, has a variance too.
 
     Attributes
     ----------
@@ -63,11 +72,22 @@ class DecisionTree(Value):
     --------
     >>> import juncture as jt
     >>> ages = {"age": [23, 27, 34, 38, 35, 32]}
-    >>> tree = jt.supervised.learn_tree(ages, ["yes", "yes", "no", "no", "yes", "no"], max_depth=1)
+    >>> grown = jt.fit(jt.supervised.DecisionTree, ages, ["yes", "yes", "no", "no", "yes", "no"], max_depth=1)
+    >>> tree = grown.model
     >>> float(tree.threshold[0]), tree.predict({"age": [25, 40]}).tolist()
     (29.5, ['yes', 'no'])
+    >>> jt.infer(tree, {"age": 40})["y"].to_dict()
+    {'no': 0.75, 'yes': 0.25}
+    >>> rows = {"outlook": ["sunny", "sunny", "rain", "overcast"], "windy": [True, False, False, True]}
+    >>> tree = jt.fit(jt.supervised.DecisionTree, rows, ["stay", "go", "stay", "go"]).model
+    >>> print(*tree.rules(), sep="\n")
+    outlook = overcast → y = go
+    outlook = rain → y = stay
+    outlook = sunny ∧ windy = False → y = go
+    outlook = sunny ∧ windy = True → y = stay
     """
 
+    kind: ClassVar[str] = "decision tree"
     inputs: Scope
     target: Variable
     split: np.ndarray
@@ -96,16 +116,6 @@ class DecisionTree(Value):
         check_choice(missing, tuple(MISSING), "missing")
         self._set(inputs=scope, target=target, criterion=criterion, missing=missing)
         self._set(**{name: read_only(array) for name, array in zip(ARRAYS, nodes, strict=True)})
-
-    @property
-    def classes(self) -> tuple[State, ...] | None:
-        """The classes, in the order of `predict_proba`; None for regression."""
-        return None if self.target.is_real else self.target.labels
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the inputs, by which tables are taken."""
-        return self.inputs.names
 
     @property
     def nodes(self) -> Nodes:
@@ -137,6 +147,12 @@ class DecisionTree(Value):
         return len(self.split)
 
     @property
+    def num_parameters(self) -> int:
+        """The thresholds, and the free numbers of each leaf: its shares, or its mean and variance."""
+        free = 2 if self.target.is_real else self.target.num_states - 1
+        return int(np.isfinite(self.threshold).sum()) + free * self.num_leaves
+
+    @property
     def num_leaves(self) -> int:
         """The number of leaves."""
         return int(np.count_nonzero(self.split < 0))
@@ -159,6 +175,26 @@ class DecisionTree(Value):
         return read_only(self.statistics / self.weights[:, np.newaxis])
 
     @cached_property
+    def variances(self) -> np.ndarray:
+        """(node,): the variance of a number in each node, where that of the parent counts as one row more."""
+        if not self.target.is_real:
+            raise Unsupported("the nodes of this tree have shares of classes, and no variance: see statistics")
+        found = np.array(self.statistics[:, 2])
+        spacing = np.spacing(np.abs(self.statistics[0, 1])) ** 2  # numbers that are all equal are known up to rounding
+        found[0] = max(found[0], spacing, SMALLEST_VARIANCE)
+        for depth in range(1, self.depth + 1):
+            nodes = np.flatnonzero(self.depths == depth)
+            weights = self.weights[nodes]
+            found[nodes] = (weights * found[nodes] + found[self.parent[nodes]]) / (weights + 1.0)
+        return read_only(found)
+
+    @property
+    def moments(self) -> np.ndarray:
+        """(node, 2): the mean of a number in each node, less that of all rows, and the mean of its square."""
+        mean = self.statistics[:, 1] - self.statistics[0, 1]
+        return np.stack([mean, self.variances + mean**2], axis=1)
+
+    @cached_property
     def importances(self) -> np.ndarray:
         """(input,): the share of each input in the fall of the impurity, over all splits; zeros for a lone leaf."""
         impurity = self.weights * node_impurities(self.statistics, self.criterion)
@@ -168,30 +204,27 @@ class DecisionTree(Value):
         totals = np.bincount(self.split[inner], np.maximum(falls[inner], 0.0), minlength=len(self.inputs))
         return read_only(totals / totals.sum() if totals.sum() > 0 else totals)
 
-    def predict(self, rows: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The class of each row, of equally probable ones the first; for regression its number."""
-        values = predict_leaves(self, self.read(rows))
+        values = predict_leaves(self, self.read(X))
         return values if self.target.is_real else label_array(self.target.labels)[values]
 
-    def predict_proba(self, rows: Any) -> np.ndarray:
-        """(row, class): the shares of the classes in the leaf of each row, or their mean over its leaves."""
-        if self.target.is_real:
-            raise Unsupported("this tree predicts numbers, which have no probabilities here; call predict")
-        return self.predict_values(rows)
+    def read_values(self, table: np.ndarray) -> np.ndarray:
+        return average_leaves(self, table)
 
-    def predict_values(self, rows: Any) -> np.ndarray:
-        """(row, class), or (row, 1) for regression: the prediction of the leaf of each row."""
-        return average_leaves(self, self.read(rows))
+    def read_moments(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        center = self.statistics[0, 1]
+        mean, square = average_leaves(self, table, self.moments).T
+        return mean + center, np.maximum(square - mean**2, self.variances.min())
 
-    def apply(self, rows: Any) -> np.ndarray:
+    def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row; of a row with holes, the leaf that most of it reaches."""
-        found = send_to_leaves(self, self.read(rows))
+        found = send_to_leaves(self, self.read(X))
         order = np.lexsort((-found.fractions, found.rows))
         return found.leaves[order][np.unique(found.rows[order], return_index=True)[1]]
 
-    def read(self, rows: Any) -> np.ndarray:
-        """(row, input): numbers, codes of categories, NaN for holes."""
-        return input_values(self.inputs, rows)
+    def renamed(self, inputs: Scope, target: Variable) -> DecisionTree:
+        return DecisionTree(inputs, target, *self.nodes, self.criterion, self.missing)
 
     def rules(self) -> tuple[Rule, ...]:
         """One rule for each leaf, and for the categories that end at a node: exactly one holds for a complete row."""
@@ -214,100 +247,47 @@ class DecisionTree(Value):
         return f"DecisionTree({kind}, {leaves}, depth {self.depth}, {number_of(len(self.inputs), 'input')})"
 
 
-@one_path
-def learn_tree(  # noqa: PLR0913 (options of one algorithm)
-    rows: Any,
-    y: Any,
+def fit_tree(
+    model: DecisionTree | type[DecisionTree],
+    data: Any,
+    y: Any = None,
     *,
-    target: str = "class",
-    criterion: str | None = None,
-    missing: str = "fractions",
-    max_depth: int | None = None,
-    min_samples_split: float = 0.0,
-    min_samples_leaf: float = 0.0,
-    min_gain: float = 0.0,
-    significance: float | None = None,
-    max_features: int | None = None,
-    categories: Any = None,
     weights: Any = None,
-    rng: Any = 0,
-) -> DecisionTree:
-    r"""A decision tree grown from the root down (Quinlan): each node is split by its best input, until it is pure.
-
-    A category splits a node into one child for each category that occurs; a number splits it in two, at the middle of
-    two successive values of different classes. Of equally good splits the first input and the lowest threshold win. A
-    split without gain is made too, as the first of the two that learn an exclusive or.
-
-    Parameters
-    ----------
-    rows
-        A table of inputs: a frame of pandas or Polars, a `Dataset`, a mapping of columns, rows as mappings, an array.
-        Text, booleans and categorical columns are categories, numbers are real-valued. Cells may be missing.
-    y
-        The class or the number of each row, or the name of the column of the table that has it.
-    target
-        "class", or "number" for a regression tree.
-    criterion
-        What makes a split the best: "gain" (information gain, in bits; the default), "gain_ratio" (the gain over the
-        entropy of the split, of inputs whose gain is at least the average, numbers at the threshold of largest gain, as
-        C4.5 does) or "gini"; "variance" for regression.
-    missing
-        Where a row goes whose value is missing: "fractions" sends it to all children, in proportion to their weights;
-        "mode" to the child with the most rows; "class_mode" to that with the most rows of its class (in training; in
-        prediction, where the class is unknown, as "mode"). Gains are those of the children with these rows.
-    max_depth
-        The largest number of tests on a path.
-    min_samples_split
-        The least weight of the rows of a node that is split.
-    min_samples_leaf
-        The least weight that at least two children of a split have.
-    min_gain
-        The least gain of a split, in bits for "gain" and "gain_ratio".
-    significance
-        The level of a χ² test: a split is made only where children and classes are dependent at this level.
-    max_features
-        The number of inputs that are looked at in each node, drawn at random; by default all.
-    categories
-        Names or positions of columns of numbers that are categories, or "all".
-    weights
-        A weight for each row; a row of weight 2 counts as two rows.
-    rng
-        The seed of `max_features`.
-
-    Returns
-    -------
-    DecisionTree
-
-    Examples
-    --------
-    >>> import juncture as jt
-    >>> rows = {"outlook": ["sunny", "sunny", "rain", "overcast"], "windy": [True, False, False, True]}
-    >>> tree = jt.supervised.learn_tree(rows, ["stay", "go", "stay", "go"])
-    >>> print(*tree.rules(), sep="\n")
-    outlook = overcast → y = go
-    outlook = rain → y = stay
-    outlook = sunny ∧ windy = False → y = go
-    outlook = sunny ∧ windy = True → y = stay
-    """
-    is_real = check_choice(target, TARGETS, "target") == "number"
-    growth = Growth.checked(
-        is_real=is_real,
-        criterion=("variance" if is_real else "gain") if criterion is None else criterion,
-        missing=missing,
-        max_depth=max_depth,
-        min_samples_split=min_samples_split,
-        min_samples_leaf=min_samples_leaf,
-        min_gain=min_gain,
-        significance=significance,
-        max_features=max_features,
-    )
-    training = read_training(rows, y, weights, categories, is_real=is_real)
-    return grow_tree(training, growth, as_generator(rng))
+    rng: Any = None,
+    options: TreeOptions,
+) -> Fit[DecisionTree]:
+    """Grow a tree; of one that is given the inputs, the target, the criterion and the way of holes stay."""
+    rows, options = prepare(model, None if isinstance(model, type) else model, data, y, weights, options)
+    seed = as_seed(rng) if options.num_drawn(len(rows.inputs)) < len(rows.inputs) else None
+    tree = grow_tree(rows, options, as_generator(seed))
+    total = score_training(tree, rows)
+    return Fit(tree, total, Trace((total,), True, "grown from the root down"), None, seed)
 
 
-def grow_tree(rows: TrainingRows, growth: Growth, rng: np.random.Generator) -> DecisionTree:
+def prepare(
+    model: Any, like: DecisionTree | None, data: Any, y: Any, weights: Any, options: Grown
+) -> tuple[TrainingRows, Grown]:
+    """The rows to grow from, and the options; both as a tree says that is given."""
+    if like is not None:
+        target = "number" if like.target.is_real else "class"
+        options = replace(options, target=target, criterion=options.criterion or like.criterion, missing=like.missing)
+    pair = None if like is None else (like.inputs, like.target)
+    targets = wanted_column(model, data) if y is None else y
+    rows = read_training(data, targets, weights, options.categories, is_real=options.is_real, like=pair)
+    return rows, options
+
+
+def grow_tree(rows: TrainingRows, options: TreeOptions, rng: np.random.Generator) -> DecisionTree:
     """The tree of rows that are read."""
-    return DecisionTree(rows.inputs, rows.output, *grow(rows, growth, rng), growth.criterion, growth.missing)
+    return DecisionTree(rows.inputs, rows.output, *grow(rows, options, rng), options.chosen_criterion, options.missing)
+
+
+def score_training(model: TreeModel, rows: TrainingRows) -> float:
+    """Σ log p(target | row) of the rows that a tree or a forest was grown from, by their weights."""
+    predicted = model.predict_target(rows.table)
+    if model.target.is_real:
+        return float(rows.weights @ predicted.log_prob(rows.target + rows.center))
+    return float(rows.weights @ predicted[np.arange(len(predicted)), rows.target.astype(np.int64)])
 
 
 WHOLE = "split", "num_children", "branch"
