@@ -82,6 +82,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "verbs": "fit statistics estimate", "learning.structure.learn": "learn_structure",
             "learning.em.expectation_maximization": "ExpectationMaximization",
             "learning.networks.gradient": "GradientAscent", "learning.newton": "Newton",
+            "learning.undirected.fit": "IterativeProportionalFitting MaximumLikelihood MaximumPseudoLikelihood",
             "learning.structure.searches.hill_climbing": "HillClimbing",
             "learning.structure.searches.trees": "ChowLiu TreeAugmented", "learning.structure.searches.pc": "PC",
             "learning.structure.searches.ges": "GES", "learning.structure.searches.exact": "ExactSearch",
@@ -225,36 +226,35 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Regressions": {
             "supervised.regression.bases": "FourierBasis GaussianBasis LinearBasis PolynomialBasis SigmoidBasis"
             " SplineBasis",
-            "supervised.regression.bayesian": "BayesianLinearRegression ConjugateLinearRegression RegressionStatistics"
-            " regression_statistics",
-            "supervised.regression.evidence": "BasisChoice EvidenceFit compare_bases fit_evidence",
-            "supervised.regression.fisher_scoring": "descend_generalized_linear fit_generalized_linear",
+            "supervised.regression.bayesian": "BayesianLinearRegression ConjugateLinearRegression PosteriorFit"
+            " RegressionStatistics regression_statistics",
+            "supervised.regression.evidence": "BasisChoice EvidenceFit EvidenceMaximization compare_bases",
             "supervised.regression.generalized_linear": "GeneralizedLinearFit GeneralizedLinearModel Link",
-            "supervised.regression.laplace": "LaplaceLogistic laplace_logistic",
-            "supervised.regression.linear": "LinearFit LinearRegression fit_linear RidgePath ridge_path",
-            "supervised.regression.logistic": "LogisticFit LogisticRegression fit_logistic",
+            "supervised.regression.laplace": "LaplaceLogistic",
+            "supervised.regression.linear": "LinearFit LinearRegression RidgePath ridge_path",
+            "supervised.regression.logistic": "LogisticFit LogisticRegression",
         },
         "Generative classifiers": {
             "supervised.generative.classifier": "GenerativeClassifier LinearForm",
-            "supervised.generative.fit": "fit_classifier",
         },
         "Linear classifiers": {
-            "supervised.linear_classifiers.dichotomies": "count_dichotomies linear_dichotomies minimize_zero_one",
+            "supervised.linear_classifiers.decision_function": "DecisionFit",
+            "supervised.linear_classifiers.dichotomies": "ZeroOne count_dichotomies linear_dichotomies",
             "supervised.linear_classifiers.hyperplane": "Hyperplane find_separation",
             "supervised.linear_classifiers.kernels": "ConstantKernel GaussianKernel KernelProduct KernelSum"
             " LinearKernel PolynomialKernel is_kernel_matrix",
-            "supervised.linear_classifiers.risk": "fit_least_squares margin_loss margin_loss_derivative RiskFit"
-            " minimize_risk",
-            "supervised.linear_classifiers.maximum_margin": "MaximumMargin OptimalityResiduals fit_maximum_margin",
-            "supervised.linear_classifiers.multiclass": "AllPairs OneVersusRest fit_all_pairs fit_one_versus_rest"
-            " OrderedClassifier fit_ordered",
-            "supervised.linear_classifiers.perceptron": "PerceptronFit fit_perceptron perceptron_bound",
+            "supervised.linear_classifiers.risk": "EmpiricalRisk LeastSquares RiskFit margin_loss"
+            " margin_loss_derivative",
+            "supervised.linear_classifiers.maximum_margin": "MaximumMargin OptimalityResiduals"
+            " SequentialMinimalOptimization",
+            "supervised.linear_classifiers.multiclass": "AllPairs OneVersusRest OrderedClassifier",
+            "supervised.linear_classifiers.perceptron": "Perceptron PerceptronFit perceptron_bound",
             "supervised.linear_classifiers.threshold_network": "ThresholdNetwork threshold_network",
         },
         "Trees and forests": {
-            "supervised.trees.forest": "RandomForest learn_forest",
+            "supervised.trees.forest": "RandomForest",
             "supervised.trees.gains": "candidate_thresholds gain_ratio information_gain split_information",
-            "supervised.trees.tree": "learn_tree DecisionTree", "supervised.trees.pruning": "prune_by_cost prune_tree",
+            "supervised.trees.tree": "DecisionTree", "supervised.trees.pruning": "prune_by_cost prune_tree",
             "supervised.trees.rules": "Rule",
         },
         "Decisions under a loss": {

@@ -160,7 +160,7 @@ def test_weights_of_classes_are_images():
 
 def test_unknown_orders_are_refused():
     for order, message in ((["a"], "the class 'b', which is not among"), (["a", "b", "c"], "points of both")):
-        with pytest.raises(jt.InvalidData, match=message):
+        with pytest.raises(jt.errors.InvalidData, match=message):
             of_many(OrderedClassifier, fit_least_squares, [1.0, 2.0], ["a", "b"], classes=order)
 
 
@@ -176,7 +176,7 @@ def test_problem_3_1():
     points, labels = rows[kinds != 1, :2], kinds[kinds != 1] == 2
     held = np.arange(100) % 5 == 0
     start = Hyperplane([1.0, 0.01], -5.5)
-    with pytest.warns(jt.NotConvergedWarning, match="last of 1 passes"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 1 passes"):
         online = fit_perceptron(points[~held], labels[~held], start, epochs=1, shuffle=True, rng=0).model
     soft = fit_maximum_margin(points[~held], labels[~held], cost=1.0)
     plane = fit_least_squares(points[~held], labels[~held])

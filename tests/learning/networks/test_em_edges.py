@@ -200,5 +200,5 @@ def test_options_of_em_that_make_no_sense(options):
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(jt.Unsupported, match="no method of learning 'emm'"):
+    with pytest.raises(jt.errors.Unsupported, match="no method of learning 'emm'"):
         jt.fit(latent_class(np.random.default_rng(0), 2), {"f0": [0], "f1": [1]}, latent=["h"], method="emm")

@@ -121,7 +121,7 @@ def test_what_is_told_and_refused():
     assert tuple(value for _, value in seen) == fitted.trace.values[1:]
     with pytest.raises(jt.errors.Unsupported, match="penalty"):
         jt.fit(model_over(LOOP), rows, prior=1.0)
-    with pytest.raises(jt.Unsupported, match="method"):
+    with pytest.raises(jt.errors.Unsupported, match="method"):
         jt.fit(model_over(LOOP), rows, method="newton")
     with pytest.raises(jt.errors.InvalidData, match="at least one row"):
         jt.fit(model_over(LOOP), rows.take([]))

@@ -58,5 +58,5 @@ def test_what_is_refused():
         jt.fit(model_over(LOOP), ROWS, method="ipf", penalty=jt.L2(1.0))
     with pytest.raises(jt.errors.InvalidData, match="positive number"):
         jt.L1(0.0)
-    with pytest.raises(jt.InvalidData, match=r"jt.L1\(strength\)"):
+    with pytest.raises(jt.errors.InvalidData, match=r"jt.L1\(strength\)"):
         jt.fit(model_over(LOOP), ROWS, penalty="strong")

@@ -256,7 +256,7 @@ def test_refused(options, message):
 
 def test_refused_methods_and_data():
     hmm = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5, 0.0], [0.9, 0.1, 0.0]])
-    with pytest.raises(jt.Unsupported, match="no method of learning 'gradient'; known are 'auto', 'em'"):
+    with pytest.raises(jt.errors.Unsupported, match="no method of learning 'gradient'; known are 'auto', 'em'"):
         jt.fit(hmm, [0, 1], method="gradient")
     with pytest.raises(
         jt.ImpossibleEvidence, match="step 1 of sequence 1 holds 2, which no state can emit: give distributions"

@@ -89,13 +89,13 @@ def test_options_of_em_stand_beside_the_others():
     )  # fmt: skip
     assert short.model == long.model
     assert len(steps) == long.trace.num_steps
-    with pytest.raises(jt.Unsupported, match="no option 'tolerence'"):
+    with pytest.raises(jt.errors.Unsupported, match="no option 'tolerence'"):
         jt.fit(GenerativeClassifier, ROWS, LABELS, tolerence=1.0)
 
 
 def test_an_impossible_row_is_said():
     model = GenerativeClassifier([0.5, 0.5], jt.Exponential([1.0, 2.0]))
-    with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows have probability zero"):
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 2 rows have probability zero"):
         beliefs = jt.infer(model, [-1.0, 1.0])
     assert beliefs.log_evidence[0] == -np.inf
     assert np.isnan(beliefs.probabilities[0]).all()

@@ -112,14 +112,14 @@ def test_rows_of_many_blocks_go_in_order():
         for point, sign in zip(points, np.where(labels, 1, -1), strict=True):
             if sign * (weights[0] + weights[1:] @ point) <= 0:
                 weights += sign * np.array([1, *point])
-    with pytest.warns(jt.NotConvergedWarning, match="last of 3 passes"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 3 passes"):
         found = fit_perceptron(points, labels, epochs=3)
     assert np.append(found.model.bias, found.model.weights) == pytest.approx(weights)
 
 
 def test_exclusive_or_reaches_the_limit():
     """S2-226: the rule never ends where the classes are not separable."""
-    with pytest.warns(jt.NotConvergedWarning, match="last of 50 passes"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="last of 50 passes"):
         found = fit_perceptron(CORNERS, EXCLUSIVE, epochs=50)
     assert not found.trace.converged
     assert len(found.errors) == 50
@@ -127,16 +127,16 @@ def test_exclusive_or_reaches_the_limit():
     assert found.model.weights.tolist() == [0, 0]  # each pass goes around and ends where it began
     assert found.model.predict(CORNERS).tolist() == [found.model.bias > 0] * 4
     for ask in (Hyperplane.signed_distance, Hyperplane.project):
-        with pytest.raises(jt.InvalidData, match="there is no boundary"):
+        with pytest.raises(jt.errors.InvalidData, match="there is no boundary"):
             ask(found.model, CORNERS)
 
 
 def test_weights_are_repeated_rows_in_batch():
     points, labels = mixed(0)
     counts = np.arange(12) % 3
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         weighted = fit_perceptron(points, labels, batch=True, weights=counts, epochs=20)
-    with pytest.warns(jt.NotConvergedWarning):
+    with pytest.warns(jt.errors.NotConvergedWarning):
         repeated = fit_perceptron(np.repeat(points, counts, axis=0), np.repeat(labels, counts), batch=True, epochs=20)
     assert weighted.model.weights == pytest.approx(repeated.model.weights)
 

@@ -38,5 +38,5 @@ def test_the_same_point_in_both_classes_is_not_separable():
 
 
 def test_ragged_labels_are_refused():
-    with pytest.raises(jt.InvalidData, match="one label a point, 2 labels here; got 1"):
+    with pytest.raises(jt.errors.InvalidData, match="one label a point, 2 labels here; got 1"):
         find_separation([1.0, 2.0], [1])

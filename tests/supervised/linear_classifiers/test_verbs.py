@@ -39,7 +39,7 @@ def test_questions_for_probabilities_are_refused_with_a_way(name):
         "sample": lambda: jt.sample(model, TABLE),
     }
     for verb, ask in asks.items():
-        with pytest.raises(jt.Unsupported, match=rf"{verb} asks for probabilities, and a {name} .* model.predict\(X\)"):
+        with pytest.raises(jt.errors.Unsupported, match=rf"{verb} asks for probabilities, and a {name} .* model.predict\(X\)"):
             ask()
     if name != "ThresholdNetwork":  # which nothing learns
         assert list(jt.methods(model).options) == ["fit"]
@@ -85,9 +85,9 @@ def test_learners_are_objects_names_or_options():
         jt.fit(sv.Hyperplane, POINTS, LABELS).model
         == jt.fit(sv.Hyperplane, POINTS, LABELS, method=sv.LeastSquares).model
     )
-    with pytest.raises(jt.Unsupported, match="LeastSquares has no option 'epochs'"):
+    with pytest.raises(jt.errors.Unsupported, match="LeastSquares has no option 'epochs'"):
         jt.fit(sv.Hyperplane, POINTS, LABELS, epochs=3)
-    with pytest.raises(jt.Unsupported, match="no method of learning 'newton'"):
+    with pytest.raises(jt.errors.Unsupported, match="no method of learning 'newton'"):
         jt.fit(sv.Hyperplane, POINTS, LABELS, method="newton")
 
 
@@ -141,5 +141,5 @@ def test_what_takes_no_weights_says_so():
         (sv.MaximumMargin, {"cost": 1.0}),
         (sv.OneVersusRest, {"binary": sv.MaximumMargin}),
     ):
-        with pytest.raises(jt.Unsupported, match="without weights"):
+        with pytest.raises(jt.errors.Unsupported, match="without weights"):
             jt.fit(kind, POINTS[:8], LABELS[:8], weights=np.ones(8), **options)

@@ -49,7 +49,7 @@ def test_one_row_may_leave_inputs_out(kind):
     row = jt.infer(model, {"age": 35.0})
     assert row["y"].values == pytest.approx(model.predict_proba({"age": [35.0], "sky": [None]})[0])
     assert row.is_single
-    with pytest.raises(jt.InvalidData, match="without the column 'hat'"):
+    with pytest.raises(jt.errors.InvalidData, match="without the column 'hat'"):
         jt.infer(model, {"age": 35.0, "hat": 1})
     assert jt.infer(model, {"age": 35.0, "hat": 1}, extra="ignore")["y"].values == pytest.approx(row["y"].values)
 
@@ -125,7 +125,7 @@ def test_draws_have_the_moments_of_beliefs(kind):
     assert tuple(variable.name for variable in table.variables) == ("age", "sky", "y")
     assert np.isnan(table.columns["age"]).tolist() == [False, True, True, False]
     assert table.columns["sky"][2:].tolist() == [-1, -1]
-    with pytest.raises(jt.Unsupported, match="is a number"):
+    with pytest.raises(jt.errors.Unsupported, match="is a number"):
         jt.most_probable(model, row)
 
 
