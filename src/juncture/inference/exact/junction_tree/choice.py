@@ -11,6 +11,10 @@ Bayesian network that the question needs, and to the entries of the tables that 
 reduced first, and the tree is built for what is left). In runs on tables of all joint states the axes of observed
 variables are left out as soon as the same ones were observed often enough to pay for it.
 
+Both pay (`benchmarks/choices.py`). Where a fifth of the network barley is observed, reduced tables answer a row in 3 %
+of the time and many rows in 6 %. Axes left out halve the time of the network andes, for one row and for many rows that
+observe the same variables; on tables of some thousand cells they change nothing.
+
 The numbers that decide are measured: ratios of times on the networks of the repository of Bayesian networks and on the
 problems of the UAI competition of 2014. They stand below and nowhere else.
 """
