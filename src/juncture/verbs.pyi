@@ -638,7 +638,7 @@ def fit(
     start: Literal["random", "given"] = "random",
     weights: Any = None,
     tolerance: float = 1e-6,
-    max_steps: int = 200,
+    max_steps: int = 1000,
     rng: Any = 0,
     progress: Any = None,
 ) -> Fit[LatentDirichletAllocation]: ...
