@@ -232,7 +232,9 @@ def fit(
     prior: Any = None,
     method: Any = "auto",
     weights: Any = None,
-    rng: Any = None,
+    tolerance: float = 1e-6,
+    max_steps: int = 1000,
+    rng: Any = 0,
     progress: Any = None,
     **options: Any,
 ) -> Fit[M]: ...

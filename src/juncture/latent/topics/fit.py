@@ -39,7 +39,7 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
     start: Literal["random", "given"] = "random",
     weights: Any = None,
     tolerance: float = 1e-6,
-    max_steps: int = 200,
+    max_steps: int = 1000,
     rng: Any = 0,
     progress: ProgressCallback | None = None,
 ) -> Fit[LatentDirichletAllocation]:
