@@ -67,12 +67,12 @@ HMM = jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]])
         (
             lambda: jt.structure.independence_test(ROWS, "a", "b", test=3),
             jt.errors.Unsupported,
-            "an object such as GSquaredTest",
+            "an object such as jt.structure.GSquaredTest",
         ),
         (
             lambda: jt.learn_structure(ROWS, "pc", test=lambda *_: 1),
             jt.errors.Unsupported,
-            "an object such as GSquaredTest",
+            "an object such as jt.structure.GSquaredTest",
         ),
         (lambda: jt.infer(NET, method=3), jt.errors.Unsupported, "the name of an engine or an engine itself; got 3"),
         (lambda: jt.infer(NET, method=[3] * 10**6), jt.errors.Unsupported, r"got \[3, 3, .*, \.\.\.\]"),

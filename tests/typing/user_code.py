@@ -62,3 +62,10 @@ assert_type(jt.infer(mixture, points), jt.results.MixtureBeliefs)
 assert_type(jt.most_probable(mixture, 1.0), MostProbable)
 assert_type(jt.most_probable(mixture, points), MostProbableRows)
 assert_type(jt.fit(mixture, points, prior=1.0).model, jt.Mixture)
+
+# namespaces
+uncertainty: float = jt.information.entropy([0.5, 0.5], base=2)
+assert_type(jt.structure.score(network.graph, rows), float)
+assert_type(jt.structure.compare(network.graph, network.graph), jt.structure.GraphComparison)
+lomax: jt.families.Lomax = jt.families.Lomax(2.0, 1.0)
+graph_fit: jt.results.Fit[jt.BayesianNetwork] = jt.fit(network, rows)

@@ -140,7 +140,7 @@ def as_semiring(semiring: Any) -> Semiring:
     """A semiring, or one of `SEMIRINGS` by its name."""
     found = resolve(semiring, {name: partial(SEMIRINGS.__getitem__, name) for name in SEMIRINGS}, what="semiring")
     if not isinstance(found, Semiring):
-        raise InvalidData(f"a semiring is a Semiring or one of {', '.join(map(repr, SEMIRINGS))}")
+        raise InvalidData(f"a semiring is a jt.messages.Semiring or one of {', '.join(map(repr, SEMIRINGS))}")
     return found
 
 

@@ -127,7 +127,7 @@ def sum_urns(model: LatentDirichletAllocation, words: np.ndarray) -> np.ndarray:
 def report_estimate(errors: np.ndarray, num_documents: int) -> None:
     warn_user(
         f"log p of {len(errors)} of {num_documents} documents is estimated from left to right, with standard errors up"
-        f' to {errors.max():.2g}; method="left-to-right" says that you know, left_to_right gives all errors',
+        f' to {errors.max():.2g}; method="left-to-right" says that you know, jt.sampling.left_to_right gives them all',
         ApproximationWarning,
     )
 

@@ -434,7 +434,9 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
     wanted = None if test is None else resolve(test, TESTS, what="test")
     if wanted is None or type(wanted) not in TESTS.values():
-        raise Unsupported(f"a test is a name such as 'g2', or an object such as GSquaredTest(); got {shown(test)}")
+        raise Unsupported(
+            f"a test is a name such as 'g2', or an object such as jt.structure.GSquaredTest(); got {shown(test)}"
+        )
     tester: Tester = wanted.on(source, rng)
     return tester
 
