@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,9 +25,8 @@ def test_fit_is_the_estimate_of_the_statistics(family):
         try:
             wanted = family.estimate(statistics)
         except (InvalidData, Unsupported) as refusal:
-            with pytest.raises(type(refusal)) as caught:
+            with pytest.raises(type(refusal), match=re.escape(str(refusal))):
                 jt.fit(member, rows)
-            assert str(caught.value) == str(refusal)
             continue
         fitted = jt.fit(member, rows)
         assert fitted.model == wanted

@@ -17,7 +17,7 @@ from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.printed_tables import MAX_HTML_ROWS
 from juncture.numerics.stable import SHORT
-from juncture.variables import State
+from juncture.variables import State, Variable
 
 DEAD = 1e-10  # rows: a state with less weight than this has seen nothing
 
@@ -115,6 +115,15 @@ class Emissions(Value):
     def log_prior(self, prior: Any) -> float:
         """log of the prior density at these parameters, up to a constant."""
         raise NotImplementedError
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """What is observed: "symbol" where there are symbols, else "x", or "x0", "x1", … of a vector."""
+        if self.symbols is not None:
+            return (Variable("symbol", self.symbols),)
+        if self.event_shape == ():
+            return (Variable("x"),)
+        return tuple(Variable(f"x{place}") for place in range(prod(self.event_shape)))
 
     @property
     def num_parameters(self) -> int:

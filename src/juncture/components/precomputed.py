@@ -10,6 +10,7 @@ from juncture.base.checks import check_count
 from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole, name_of_row
 from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.variables import Variable
 
 
 class PrecomputedLogLikelihoods(Emissions):
@@ -27,6 +28,11 @@ class PrecomputedLogLikelihoods(Emissions):
     @property
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return (self.num_states,)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Nothing: what is given is a function of the observations."""
+        return ()
 
     @property
     def num_parameters(self) -> int:

@@ -269,7 +269,7 @@ class TreeAugmentedNaiveBayes(BayesianNetworkClassifier):
     tree_score: Any = "aic"
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
-        return learn_structure(data, TreeAugmented(target=target, score=self.tree_score))
+        return learn_structure(data, TreeAugmented(target=target, score=self.tree_score), rng=0)
 
 
 def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.ndarray:

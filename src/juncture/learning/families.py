@@ -1,4 +1,4 @@
-"""What the verbs do with families of distributions: `fit` estimates a member, `log_prob` and `sample` are its methods."""
+"""What the verbs do with families of distributions: `fit` estimates a member; `log_prob` and `sample` ask it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class BayesianNetwork(Value):
     0.16
     """
 
+    kind: ClassVar[str] = "Bayesian network"
     conditionals: tuple[AnyConditional, ...]
     tied: tuple[tuple[str, ...], ...]
     plates: tuple[tuple[str, tuple[str, ...]], ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -154,6 +154,7 @@ class DecisionNetwork(Value):
     DecisionNetwork(2 chance variables, 1 decision, 1 utility)
     """
 
+    kind: ClassVar[str] = "decision network"
     parts: tuple[Part, ...]
     __iter__ = None  # or Python would try network[0], network[1], … as names
 

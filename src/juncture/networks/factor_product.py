@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from math import prod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from juncture.base.values import Value, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import is_hole
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.factors.conditional import Columns
 from juncture.factors.factor import TOLERANCE, Factor, product_of
 from juncture.factors.gaussian_factor import GaussianFactor
@@ -36,6 +37,8 @@ from juncture.networks.potentials import (
 )
 from juncture.variables import Scope, State, Variable, distinct_variables
 
+MOST_IN_A_FACTOR = 24  # variables whose sets are counted one by one
+
 
 class FactorProduct(Value):
     """p(x) = Π factors / Z.
@@ -50,6 +53,7 @@ class FactorProduct(Value):
         Pairs of a label and the positions of the factors inside, for drawing.
     """
 
+    kind: ClassVar[str] = "product of factors"
     factors: tuple[Any, ...]  # of `Factor`, or all of `GaussianFactor`
     variables: Scope
     plates: Plates
@@ -80,6 +84,19 @@ class FactorProduct(Value):
 
     def variable(self, name: str) -> Variable:
         return self.variables.variable(name)
+
+    @cached_property
+    def num_parameters(self) -> int:
+        """The number of free parameters: those of all positive tables over the scopes of the factors.
+
+        Of Gaussian factors: a mean and a precision for each variable, and an entry for each pair that shares a factor.
+        """
+        scopes = [part.scope for part in self.factors]
+        if any(isinstance(part, GaussianFactor) for part in self.factors):
+            pairs = {frozenset(pair) for scope in scopes for pair in combinations(scope.names, 2)}
+            return 2 * len(self.variables) + len(pairs)
+        sizes = {variable.name: variable.num_states - 1 for variable in self.variables}
+        return sum(prod(sizes[name] for name in names) for names in interacting_sets(scopes))
 
     def log_joint(self, assignment: Mapping[str, State]) -> float:
         """Log of the product of all factors at an assignment of every variable; log Z is not subtracted."""
@@ -156,6 +173,8 @@ class MarkovNetwork(FactorProduct):
     >>> MarkovNetwork([Factor([a, b], [[30, 5], [1, 10]])]).graph.edges
     (('a', 'b'),)
     """
+
+    kind: ClassVar[str] = "Markov network"
 
     @cached_property
     def graph(self) -> UndirectedGraph:
@@ -242,6 +261,8 @@ class FactorGraph(FactorProduct):
     (('f0', 'a'), ('f1', 'a'), ('f1', 'b'))
     """
 
+    kind: ClassVar[str] = "factor graph"
+
     @cached_property
     def factor_names(self) -> tuple[str, ...]:
         taken = set(self.variables.names)
@@ -272,6 +293,19 @@ def log_values_at(part: Factor | GaussianFactor, columns: Columns) -> np.ndarray
     if isinstance(part, GaussianFactor):
         return part.log_values_at(columns)
     return np.asarray(part.log_values[tuple(columns[name] for name in part.scope.names)])
+
+
+def interacting_sets(scopes: Iterable[Scope]) -> set[frozenset[str]]:
+    """The sets of variables that are together in some scope, each once, without the empty one."""
+    found: set[frozenset[str]] = set()
+    for scope in scopes:
+        if len(scope) > MOST_IN_A_FACTOR:
+            raise TooLarge(
+                f"a factor over {number_of(len(scope), 'variable')} has too many sets of them to count parameters:"
+                f" at most {MOST_IN_A_FACTOR} are counted"
+            )
+        found.update(frozenset(names) for size in range(1, len(scope) + 1) for names in combinations(scope.names, size))
+    return found
 
 
 def check_one_kind(parts: Sequence[Factor | GaussianFactor], scope: Scope) -> None:

@@ -65,7 +65,7 @@ def test_a_bound_from_draws():
     def log_joint(z):
         return np.log(0.5 * np.array(evidence["z"]))[np.asarray(z, dtype=int)]
 
-    found = jt.elbo(log_joint, jt.Categorical([0.5, 0.5]), num_samples=4000, rng=0)
+    found = jt.elbo(log_joint, jt.Categorical([0.5, 0.5]), draws=4000, rng=0)
     assert found.value == pytest.approx(-2.384865, abs=5 * found.standard_error)
     assert found.multi_sample(2) == pytest.approx(-2.066994, abs=0.1)
     assert found.log_evidence == pytest.approx(-1.749122, abs=0.1)

@@ -250,7 +250,7 @@ def test_a_latent_class_is_found_from_the_graph():
     model = jt.BayesianNetwork([jt.Conditional(hidden, [], [0.6, 0.4]), *tables])
     rows = jt.sample(model, 4000, rng=rng).only([feature.name for feature in features])
     graph = jt.DirectedGraph([("h", feature.name) for feature in features])
-    fitted = jt.fit(graph, rows, variables=[hidden])
+    fitted = jt.fit(graph, rows, variables=[hidden], rng=0)
     assert sorted(fitted.model["h"].values) == pytest.approx([0.4, 0.6], abs=0.03)
     assert fitted.log_likelihood > RowExpectation(model, rows).run(model)[1]
     assert fitted.statistics["h"].counts.sum() == pytest.approx(4000)

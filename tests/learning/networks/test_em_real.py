@@ -147,7 +147,7 @@ def test_a_hidden_cause_of_three_variables_gives_their_covariance_back():
     rows = rng.normal(size=(60, 1)) * [1.0, 2.0, -1.5] + rng.normal(size=(60, 3))
     columns = dict(zip("xyz", rows.T, strict=True))
     graph, hidden = jt.DirectedGraph.parse("h -> x; h -> y; h -> z"), jt.Variable("h")
-    fitted = jt.fit(graph, columns, variables=[hidden], latent=["h"], method=EXACT)
+    fitted = jt.fit(graph, columns, variables=[hidden], latent=["h"], method=EXACT, rng=0)
     joint = jt.infer(fitted.model).joint("x", "y", "z")
     assert joint.mean == pytest.approx(rows.mean(axis=0), abs=1e-5)
     assert joint.covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-4)
@@ -210,7 +210,7 @@ def test_a_column_without_values_is_refused_unless_it_is_hidden():
     graph, columns = jt.DirectedGraph.parse("x -> y"), {"x": np.full(4, np.nan), "y": [0.5, 1.5, 3.5, 1.2]}
     with pytest.raises(jt.errors.InvalidData, match="no row has a value of 'x'"):
         jt.fit(graph, columns)
-    fitted = jt.fit(graph, columns, variables=[jt.Variable("x")])
+    fitted = jt.fit(graph, columns, variables=[jt.Variable("x")], rng=0)
     assert jt.infer(fitted.model)["y"].variance == pytest.approx(np.var(columns["y"]), rel=1e-6)
     assert jt.fit(fitted.model, columns).trace.converged
 

@@ -58,7 +58,7 @@ def test_a_latent_variable_explains_dependence():
     rng = np.random.default_rng(0)
     hidden = rng.integers(0, 2, 400)
     rows = {name: np.where(rng.random(400) < 0.9, hidden, 1 - hidden) for name in "acd"}
-    fitted = jt.fit(model_over(scopes), rows, latent=["e"], penalty=jt.L2(0.01))
+    fitted = jt.fit(model_over(scopes), rows, latent=["e"], penalty=jt.L2(0.01), rng=0)
     independent = jt.fit(model_over([("a",), ("c",), ("d",)]), rows)
     assert fitted.log_likelihood > independent.log_likelihood + 100
     assert fitted.log_likelihood == pytest.approx(log_likelihood(fitted.model, rows), rel=1e-9)

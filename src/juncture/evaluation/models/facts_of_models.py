@@ -74,16 +74,16 @@ def singular_reason(model: Any) -> str:
 
 def count_parameters(model: Any) -> int | str:
     """Free parameters, or why their number is not known."""
-    if hasattr(model, "num_parameters"):
-        return int(model.num_parameters)
     if isinstance(model, FactorProduct):
         return int(model.minimal_form().num_parameters)
+    if hasattr(model, "num_parameters"):
+        return int(model.num_parameters)
     return f"a {type(model).__name__} does not say how many free parameters it has"
 
 
 def separable_rows(model: Any, data: Any) -> tuple[Any, Any]:
     """The rows as the verbs take them, and a function that picks some of them."""
-    if hasattr(model, "variables"):
+    if hasattr(model, "variables") and not hasattr(model, "sequences"):
         table = Rows.of(data).codes(model.variables)
         if table.weights is not None:
             raise InvalidData("rows with weights are not compared on: give each row as often as it counts")

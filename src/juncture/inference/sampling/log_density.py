@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import as_float, check_array, check_choice, check_count, check_function, check_number, shown
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, InvalidModel, MissingExtra, NotConvergedWarning, warn_user
 from juncture.inference.sampling.draws import Draws
@@ -86,15 +86,16 @@ def sample_log_density(  # noqa: PLR0913 (options of one algorithm)
     point = as_point(start)
     jax, blackjax = import_blackjax()
     target = log_density if named else lambda parts: log_density(parts[ONLY])
+    seed = as_seed(rng)
     with enable_doubles(jax):
-        values, num_divergent = run_chains(jax, blackjax, target, point, method, counts, width, as_generator(rng))
+        values, num_divergent = run_chains(jax, blackjax, target, point, method, counts, width, as_generator(seed))
     if num_divergent:
         warn_user(
             f"{number_of(num_divergent, 'path')} diverged: the draws may miss places where the density is steep; write"
             " the model in other coordinates, or take a longer warmup",
             NotConvergedWarning,
         )
-    return Draws(values)
+    return Draws(values).with_seed(seed)
 
 
 def as_point(start: Any) -> dict[str, np.ndarray]:
@@ -220,8 +221,9 @@ def random_walk(
             raise InvalidData(f"log_density must give a number below ∞; it gave {shown(given)} at {point.tolist()}")
         return value
 
-    walks = [walk(log_prob, first.ravel(), sizes, scale, child) for child in as_generator(rng).spawn(count)]
-    return Draws({NAME: np.array(walks).reshape(count, sizes[0], *first.shape)})
+    seed = as_seed(rng)
+    walks = [walk(log_prob, first.ravel(), sizes, scale, child) for child in as_generator(seed).spawn(count)]
+    return Draws({NAME: np.array(walks).reshape(count, sizes[0], *first.shape)}).with_seed(seed)
 
 
 def walk(

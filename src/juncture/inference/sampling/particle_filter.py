@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count, check_flag, check_function, check_iterable, check_kind, check_number
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import SameContent
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel, NotConvergedWarning, Unsupported, warn_user
 from juncture.inference.sampling.draws import Draws
@@ -96,7 +96,8 @@ def particle_filter(
     given = check_iterable(observations, "observations")
     if not given:
         raise InvalidData("a filter needs at least one observation")
-    children = as_generator(rng).spawn(check_count(repeats, "repeats", least=1))
+    seed = as_seed(rng)
+    children = as_generator(seed).spawn(check_count(repeats, "repeats", least=1))
     check_memory(16 * run.particles * len(given) * len(children), "all particles", "take fewer")
     runs = [run.filter(given, child) for child in children]  # users' functions need not be safe under threads
     if all(one.log_evidence == -np.inf for one in runs):
@@ -105,7 +106,7 @@ def particle_filter(
             f"no particle gives the observation at time {step} a positive density: take more particles, or a proposal"
             " that looks at the observation"
         )
-    beliefs = ParticleBeliefs(space, tuple(runs))
+    beliefs = ParticleBeliefs(space, tuple(runs), seed)
     if 2.0 * beliefs.num_effective_runs < len(runs):
         warn_user(
             f"the filters' estimates of the evidence differ so much that {len(runs)} filters count as"
@@ -201,6 +202,7 @@ class ParticleBeliefs(SameContent):
 
     space: ParticleModel
     runs: tuple[FilterRun, ...]
+    seed: int | None = None
 
     def __repr__(self) -> str:
         error = "" if self.log_evidence_error is None else f" ± {self.log_evidence_error:.2g}"

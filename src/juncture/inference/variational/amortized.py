@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_function, check_number
+from juncture.base.options import as_seed
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.inference.variational.jax_families import IndependentGaussians, import_jax
+from juncture.inference.variational.jax_families import SEEDS, IndependentGaussians, import_jax
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +33,14 @@ class AmortizedFit:
         The parameters of `log_joint` that were learned along, or None.
     trace
         (step,): estimates of the lower bound of one row on average.
+    seed
+        The seed of the draws: `rng=fit.seed` repeats the result.
     """
 
     encode: Callable[[Any], Gaussian]
     parameters: Any
     trace: np.ndarray
+    seed: int | None = None
 
     def __repr__(self) -> str:
         late = self.trace[-max(1, len(self.trace) // 10) :]
@@ -50,11 +54,11 @@ def amortized_variational(  # noqa: PLR0913 (options of one algorithm)
     *,
     parameters: Any = None,
     hidden: Sequence[int] = (),
-    num_samples: int = 4,
+    draws: int = 4,
     batch_size: int = 64,
     max_steps: int = 3000,
     learning_rate: float = 0.01,
-    rng: int = 0,
+    rng: Any = None,
 ) -> AmortizedFit:
     """Train an encoder q(z | x) on the lower bound, and the parameters of the model along with it if it has some.
 
@@ -71,8 +75,9 @@ def amortized_variational(  # noqa: PLR0913 (options of one algorithm)
         The first parameters of `log_joint`, numbers in any nesting of dicts and lists; None if it has none.
     hidden
         The widths of hidden layers of the encoder; () is a linear encoder, with variances that depend on no row.
-    num_samples, batch_size, max_steps, learning_rate, rng
-        Draws of each z, rows of each step, steps, the rate of Adam, which falls to zero by the end, and a seed.
+    draws, batch_size, max_steps, learning_rate, rng
+        Draws of each z, rows of each step, steps, the rate of Adam, which falls to zero by the end, and a seed or a
+        `numpy.random.Generator`.
 
     Returns
     -------
@@ -90,11 +95,11 @@ def amortized_variational(  # noqa: PLR0913 (options of one algorithm)
     data = check_array(rows, "rows", ndim=2)
     check_function(log_joint, "log_joint")
     sizes = [data.shape[1], *(check_count(width, "hidden", least=1) for width in hidden)]
-    latent, seed = check_count(num_latent, "num_latent", least=1), check_count(rng, "rng")
+    latent, seed = check_count(num_latent, "num_latent", least=1), as_seed(rng) % SEEDS
     if not len(data):
         raise InvalidData("an encoder learns from at least one row")
     model = (lambda z, x, theta: log_joint(z, x)) if parameters is None else log_joint
-    training = Training(model, check_count(num_samples, "num_samples", least=1))
+    training = Training(model, check_count(draws, "draws", least=1))
     first = {"encoder": first_encoder(sizes, latent, seed), "model": parameters}
     options = (check_count(max_steps, "max_steps", least=1), check_number(learning_rate, "learning_rate", above=0))
     found, trace = training.run(
@@ -106,7 +111,7 @@ def amortized_variational(  # noqa: PLR0913 (options of one algorithm)
         return Gaussian(np.asarray(values["mean"], float), np.exp(2 * np.asarray(values["log_scale"], float)))
 
     learned = None if parameters is None else jax.tree_util.tree_map(np.asarray, found["model"])
-    return AmortizedFit(encode_rows, learned, trace)
+    return AmortizedFit(encode_rows, learned, trace, seed)
 
 
 def first_encoder(sizes: Sequence[int], num_latent: int, seed: int) -> dict[str, Any]:

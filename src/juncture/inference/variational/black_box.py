@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_function, check_number
+from juncture.base.options import as_seed
 from juncture.errors import InvalidModel, Unsupported
 from juncture.evidence import as_findings
 from juncture.families.discrete.categorical import Categorical
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
 from juncture.inference.variational.elbo import EstimatedBound
-from juncture.inference.variational.jax_families import Approximation, as_approximation, import_jax
+from juncture.inference.variational.jax_families import SEEDS, Approximation, as_approximation, import_jax
 
 GRADIENTS = ("auto", "reparametrization", "score")
 FINAL_DRAWS = 1000  # for the bound of the answer
@@ -39,11 +40,14 @@ class VariationalFit:
         Its lower bound of log p(x), an `EstimatedBound` from fresh draws.
     trace
         (step,): the estimates of the bound while it was climbed; they vary.
+    seed
+        The seed of the draws: `rng=fit.seed` repeats the result.
     """
 
     q: Any
     bound: EstimatedBound
     trace: np.ndarray
+    seed: int | None = None
 
     def __repr__(self) -> str:
         return f"VariationalFit({self.bound.value:.6g} ± {self.bound.standard_error:.2g} after {len(self.trace)} steps)"
@@ -56,10 +60,10 @@ def black_box_variational(  # noqa: PLR0913 (options of one algorithm)
     *,
     gradient: str = "auto",
     control_variate: bool = True,
-    num_samples: int = 16,
+    draws: int = 16,
     max_steps: int = 2000,
     learning_rate: float = 0.02,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> VariationalFit:
     """Fit a distribution q to the posterior of any model, by stochastic gradient ascent on the lower bound (JAX, Adam).
 
@@ -78,10 +82,10 @@ def black_box_variational(  # noqa: PLR0913 (options of one algorithm)
         "auto" takes the first for real numbers, the second for codes.
     control_variate
         Whether the score function subtracts the mean over the other draws, which lowers its variance.
-    num_samples, max_steps, learning_rate
+    draws, max_steps, learning_rate
         Draws for each step, steps, and the rate of Adam, which falls to zero by the end.
     rng
-        A seed.
+        A seed or a `numpy.random.Generator`.
 
     Returns
     -------
@@ -97,10 +101,10 @@ def black_box_variational(  # noqa: PLR0913 (options of one algorithm)
     """
     check_choice(gradient, GRADIENTS, "gradient")
     options = Options(
-        check_count(num_samples, "num_samples", least=2),
+        check_count(draws, "draws", least=2),
         check_count(max_steps, "max_steps", least=1),
         check_number(learning_rate, "learning_rate", above=0),
-        check_count(rng, "rng"),
+        as_seed(rng) % SEEDS,
     )
     if not callable(log_joint) or hasattr(log_joint, "variables"):
         return fit_model(log_joint, data, options, control_variate)
@@ -112,7 +116,7 @@ def black_box_variational(  # noqa: PLR0913 (options of one algorithm)
     target = (lambda z: log_joint(z, data)) if data is not None else (lambda z: log_joint(z, None))
     climb = Climb(target, family, chosen, control_variate)
     parameters, trace = climb.run(options)
-    return VariationalFit(family.member(parameters), climb.bound(parameters, options), trace)
+    return VariationalFit(family.member(parameters), climb.bound(parameters, options), trace, options.seed)
 
 
 @dataclass(frozen=True)
@@ -208,7 +212,7 @@ def fit_model(model: Any, evidence: Any, options: Options, control_variate: bool
     names = [name for name in model.variables.names if not findings.is_observed(name)[0]]
     numbers = {name: model.variables.axis(name) for name in names}
     q = {name: shares[node, : arrays.num_states[node]] for name, node in numbers.items()}
-    return VariationalFit(q, climb.bound(parameters, options), trace)
+    return VariationalFit(q, climb.bound(parameters, options), trace, options.seed)
 
 
 def model_log_joint(arrays: FactorArrays, likelihoods: np.ndarray) -> Callable[[Any], Any]:

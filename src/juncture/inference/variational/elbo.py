@@ -40,7 +40,7 @@ EXCLUDED = "q gives probability to assignments that the model excludes: its boun
 
 
 def elbo(
-    model: Any, q: Any, evidence: Any = None, *, num_samples: int = 1000, rng: Any = None
+    model: Any, q: Any, evidence: Any = None, *, draws: int = 1000, rng: Any = None
 ) -> EvidenceBound | RowBounds | EstimatedBound:
     """The evidence lower bound of a distribution q over what is not observed.
 
@@ -56,7 +56,7 @@ def elbo(
         or with one a row, or beliefs. For a function: a family, with `sample` and `log_prob`.
     evidence
         One row for a network; one row or many for mixtures and factors, with holes where cells are missing.
-    num_samples, rng
+    draws, rng
         How many draws from q, for a function.
 
     Returns
@@ -77,7 +77,7 @@ def elbo(
     (0.572365, 0.572365)
     """
     if callable(model) and not hasattr(model, "variables"):
-        return estimate_bound(model, q, check_count(num_samples, "num_samples", least=2), rng)
+        return estimate_bound(model, q, check_count(draws, "draws", least=2), rng)
     found: EvidenceBound | RowBounds = load_implementation(bound_of, model, verb_modules)(model, q, evidence)
     return found
 

@@ -19,6 +19,8 @@ from juncture.numerics.stable import LOG_TWO_PI
 
 SMALL = 1e-12  # the least probability of a start, whose logarithm is a parameter
 
+SEEDS = 2**31  # that JAX takes
+
 
 def import_jax() -> tuple[Any, Any]:
     """JAX and optax."""

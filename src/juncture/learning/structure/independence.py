@@ -64,7 +64,7 @@ def independence_test(
     *,
     test: Any = "auto",
     weights: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> float:
     """The p-value of a test that two columns are independent given others: small where rows contradict independence.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.dispatch import one_path
-from juncture.base.options import as_generator, resolve
+from juncture.base.options import as_generator, as_seed, resolve, used_seed
 from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported, hint
@@ -50,7 +50,7 @@ def learn_structure(
     *,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Any:
@@ -99,7 +99,7 @@ def search(
     *,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> SearchResult:
@@ -130,12 +130,11 @@ def search(
     search = resolve_search(resolve_method(method, source, options), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
-    generator = as_generator(rng)
-    if isinstance(source, OracleTester):
-        return run_search(search, source, generator, progress)
-    if isinstance(source, StreamedRows):
-        return run_in_passes(search, source, generator, progress)
-    return run_search(search, source, generator, progress)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    run = run_in_passes if isinstance(source, StreamedRows) else run_search
+    found = run(search, source, generator, progress)
+    return found.with_seed(used_seed(seed, generator))
 
 
 def run_in_passes(

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.base.checks import check_number
 from juncture.base.dispatch import one_path
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import Value, content_key, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.sources.entries import as_lazy_source
@@ -48,15 +48,19 @@ class EdgeStrengths(Value):
         each direction.
     bounds
         The constraints under which the edges were learned.
+    seed
+        The seed of the samples: `rng=strengths.seed` repeats them.
     """
 
     names: tuple[str, ...]
     joined: np.ndarray
     directed: np.ndarray
     bounds: EdgeConstraints
+    seed: int | None
 
-    def __init__(self, names: tuple[str, ...], directed: Any, bounds: EdgeConstraints) -> None:
+    def __init__(self, names: tuple[str, ...], directed: Any, bounds: EdgeConstraints, seed: int | None = None) -> None:
         shares = np.asarray(directed, dtype=np.float64)
+        self._set(seed=seed)
         self._set(names=names, joined=read_only(shares + shares.T), directed=read_only(shares), bounds=bounds)
 
     def __repr__(self) -> str:
@@ -145,7 +149,7 @@ def strengths(
     samples: int = 200,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> EdgeStrengths:
@@ -180,15 +184,15 @@ def strengths(
     num_rows = len(dataset) if as_lazy_source(data) is None else count_rows(dataset)
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
-    total = np.zeros((len(names), len(names)))
-    shares = map_runs(partial(run_sample, search, dataset, num_rows, bounds), as_generator(rng).spawn(samples))
+    total, seed = np.zeros((len(names), len(names))), as_seed(rng)
+    shares = map_runs(partial(run_sample, search, dataset, num_rows, bounds), as_generator(seed).spawn(samples))
     with warnings.catch_warnings():
         for number, share in enumerate(shares, start=1):
             warnings.simplefilter("ignore", DeterministicRelationWarning)  # once is enough
             total += share
             if progress is not None:
                 progress(number, float(number) / samples)
-    return EdgeStrengths(names, total / samples, bounds)
+    return EdgeStrengths(names, total / samples, bounds, seed)
 
 
 def run_sample(

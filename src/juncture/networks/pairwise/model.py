@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class PairwiseNetwork(FactorProduct):
     """
 
     _fields = ("log_unary", "edges", "log_pairwise", "states", "names", "shape", "elimination_order")
+    kind: ClassVar[str] = "pairwise Markov network"
     log_unary: np.ndarray  # (node, state)
     edges: np.ndarray  # (edge, 2)
     log_pairwise: np.ndarray  # (1, state, state) for all edges, or (edge, state, state)
@@ -142,6 +143,13 @@ class PairwiseNetwork(FactorProduct):
     @cached_property
     def variables(self) -> Scope:  # type: ignore[override]
         return NodeScope(self.names, self.states)
+
+    @cached_property
+    def num_parameters(self) -> int:  # type: ignore[override]
+        """The number of free parameters: of each node, and of each pair of neighbours."""
+        pairs = np.unique(np.sort(self.edges, axis=1), axis=0) if self.num_edges else self.edges
+        free, used = self.num_states - 1, self.num_nodes if self.has_unary else len(np.unique(self.edges))
+        return int(used * free + len(pairs) * free**2)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:  # type: ignore[override]

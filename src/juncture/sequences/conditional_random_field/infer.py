@@ -96,6 +96,7 @@ def sample_labels(
     model: ConditionalRandomField, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto"
 ) -> Any:
     """`n` paths of labels drawn given the steps of a sequence, (path, step)."""
+    resolve_method(model, "sample", method)
     if given is None:
         raise Unsupported("a conditional random field models labels given observations: give the steps as given=…")
     beliefs = infer_labels(model, given, method=method)
@@ -114,7 +115,7 @@ def log_prob_labels(
     method: Any = "auto",
 ) -> Any:
     """log p(labels | steps) of a sequence with labels, or an array of one number for each of many."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     chain = Chain.of(model.hidden)
 
     def score_labels(sequences: Sequences) -> np.ndarray:
@@ -143,4 +144,6 @@ def inner_steps(offsets: np.ndarray) -> np.ndarray:
 
 
 register_methods(ConditionalRandomField, "infer", "forward-backward")
+register_methods(ConditionalRandomField, "log_prob", "forward-backward")
+register_methods(ConditionalRandomField, "sample", "forward-backward")
 register_methods(ConditionalRandomField, "most_probable", "viterbi")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class ConditionalRandomField(Value):
     6
     """
 
+    kind: ClassVar[str] = "conditional random field"
     states: tuple[State, ...]
     features: tuple[str, ...]
     weights: np.ndarray  # (feature, state)
@@ -70,8 +71,15 @@ class ConditionalRandomField(Value):
     def num_states(self) -> int:
         return len(self.states)
 
+    @cached_property
+    def variables(self) -> Scope:
+        """The features of a step, which are numbers, and its label, "state"."""
+        features = (Variable(f"{name} (feature)" if name == "state" else name) for name in self.features)
+        return Scope([*features, self.variable])
+
     @property
     def num_parameters(self) -> int:
+        """The number of weights, but for those of transitions that are forbidden."""
         return self.weights.size + int(np.isfinite(self.transition).sum())
 
     @cached_property

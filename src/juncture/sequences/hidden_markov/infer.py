@@ -127,7 +127,7 @@ def log_prob_chain(
     method: Any = "auto",
 ) -> Any:
     """log p(observations) of a sequence, or an array of one number for each of many."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     chain = Chain.of(model)
     given = read_sequences(model, rows, lengths, group, states)
     return given.answer(lambda sequences: score_sequences(chain, sequences))
@@ -143,6 +143,7 @@ def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: An
 
     With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
     """
+    resolve_method(model, "sample", method)
     if given is not None:
         return draw_paths_given(infer_chain(model, given, method=method), n, rng)
     stream, lengths = as_generator(rng), check_counts(n, "the number of steps")
@@ -173,3 +174,5 @@ def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Gener
 
 
 register_methods(HiddenMarkovModel, "infer", "forward-backward")
+register_methods(HiddenMarkovModel, "log_prob", "forward-backward")
+register_methods(HiddenMarkovModel, "sample", "forward-backward")

@@ -40,7 +40,7 @@ def initial_hidden_markov(
     lengths: Any = None,
     weights: Any = None,
     symbols: Iterable[State] | None = None,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> HiddenMarkovModel:
     """A first model for `fit`: `fit(initial_hidden_markov(data, 3, start="k-means"), data)`.
 

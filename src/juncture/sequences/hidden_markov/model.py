@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class HiddenMarkovModel(Value):
     `model["wet"]` is the distribution of what that state emits.
     """
 
+    kind: ClassVar[str] = "hidden Markov model"
     initial: np.ndarray  # (state,)
     transition: np.ndarray  # (from, to)
     emissions: Emissions
@@ -107,6 +108,11 @@ class HiddenMarkovModel(Value):
     def event_shape(self) -> tuple[int, ...]:
         """The shape of one observation: () for a number, (d,) for a vector."""
         return self.emissions.event_shape
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The state, and what is observed of a step: "symbol" of a table, else "x", or "x0", "x1", … of a vector."""
+        return Scope([self._state, *self.emissions.variables])
 
     @property
     def num_parameters(self) -> int:

@@ -80,7 +80,7 @@ def log_prob_chain(
     model: MarkovChain, rows: Any, *, lengths: Any = None, group: str | None = None, method: Any = "auto"
 ) -> Any:
     """log p of each sequence of states: a float for one, an array for several."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     return read_sequences(model, rows, lengths, group).answer(partial(log_prob_of, model))
 
 
@@ -136,6 +136,8 @@ def log_prob_forward(model: MarkovChain, observations: np.ndarray) -> float:
 
 
 register_methods(MarkovChain, "infer", "forward-backward")
+register_methods(MarkovChain, "log_prob", "forward-backward")
+register_methods(MarkovChain, "sample", "forward-backward")
 register_methods(MarkovChain, "most_probable", "viterbi")
 
 
@@ -144,6 +146,7 @@ def sample_chain(model: MarkovChain, n: Any, *, given: Any = None, rng: Any = No
 
     With `given`, one sequence of states with holes: `n` paths of states from the posterior, (path, step).
     """
+    resolve_method(model, "sample", method)
     if given is not None:
         return draw_paths_given(infer_missing(model, given, method=method), n, rng)
     stream, first = as_generator(rng), cumulative(model.initial_distribution().reshape(1, -1))

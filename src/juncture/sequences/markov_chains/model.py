@@ -272,6 +272,8 @@ class MarkovChain(ChainQuestions):
     [10.0, 0.0]
     """
 
+    kind: ClassVar[str] = "Markov chain"
+
     transition: np.ndarray  # (*history, next)
     initial: np.ndarray | None  # (*first states)
     labels: ChainLabels
@@ -318,6 +320,11 @@ class MarkovChain(ChainQuestions):
     @property
     def num_states(self) -> int:
         return self.labels.num_states
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The state."""
+        return Scope([Variable("state", self.labels.variable.labels)])
 
     @property
     def num_parameters(self) -> int:

@@ -74,7 +74,7 @@ def log_prob_sequences(
     model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None, group: str | None = None, method: Any = "auto"
 ) -> Any:
     """Log p(observations) of one sequence, a float, or of many, an array; what is missing is integrated out."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     return read_sequences(model, rows, lengths, group).answer(partial(log_prob_of, model))
 
 
@@ -163,6 +163,7 @@ def sample_state_space(
     `covariates` are the inputs of the steps, where the model takes any; for several sequences, a list of them.
     With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step, state).
     """
+    resolve_method(model, "sample", method)
     if given is not None:
         return draw_paths_given(infer_states(model, given, method=method), n, rng)
     stream = as_generator(rng)
@@ -191,4 +192,6 @@ def draw_sequence(model: LinearGaussianStateSpace, length: int, covariates: Any,
 
 
 register_methods(LinearGaussianStateSpace, "infer", "kalman")
+register_methods(LinearGaussianStateSpace, "log_prob", "kalman")
+register_methods(LinearGaussianStateSpace, "sample", "kalman")
 register_methods(LinearGaussianStateSpace, "most_probable", "kalman")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from juncture.data.sources.sequence_source import StepKind
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.state_space.parts import additions, as_covariance, as_part, each_step
+from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
     from juncture.drawing.diagram import Diagram
@@ -34,6 +35,7 @@ AXES = {  # of one step; a leading axis more is time
     "transition_offset": 1,
     "observation_offset": 1,
 }
+COVARIANCES = ("transition_noise", "observation_noise", "initial_covariance")
 MOVING = ("transition", "transition_noise", "input_to_state", "transition_offset")  # used between two steps
 
 
@@ -74,6 +76,7 @@ class LinearGaussianStateSpace(Value):
     [[1.0, 1.0], [1.0, 3.0]]
     """
 
+    kind: ClassVar[str] = "linear-Gaussian state space"
     transition: np.ndarray  # (state, state)
     observation: np.ndarray  # (value, state)
     transition_noise: np.ndarray  # (state, state)
@@ -132,6 +135,20 @@ class LinearGaussianStateSpace(Value):
     @property
     def observation_dimension(self) -> int:
         return int(self.observation.shape[-2])
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The state, the observation and the input of a step, vectors of numbers; an input only where there is one."""
+        sizes = {"state": self.state_dimension, "observation": self.observation_dimension, "input": self.num_inputs}
+        return Scope(Variable(name, dimension=size) for name, size in sizes.items() if size)
+
+    @property
+    def num_parameters(self) -> int:
+        """The numbers that all parts have, of a covariance those on and above the diagonal.
+
+        A change of the basis of the states leaves the distribution of the observations as it is.
+        """
+        return sum(count_free(name, part) for name, part in self.parts.items())
 
     @property
     def num_inputs(self) -> int:
@@ -234,6 +251,14 @@ class LinearGaussianStateSpace(Value):
         varying = f", varying {', '.join(self.varying)}" if self.varying else ""
         sizes = f"{number_of(self.state_dimension, 'state')}, {number_of(self.observation_dimension, 'observation')}"
         return f"LinearGaussianStateSpace({sizes}{inputs}{varying})"
+
+
+def count_free(name: str, part: np.ndarray) -> int:
+    """The free numbers of a part: all, or those on and above the diagonal of each covariance."""
+    if name not in COVARIANCES:
+        return part.size
+    size = part.shape[-1]
+    return part.size // size**2 * (size * (size + 1) // 2)
 
 
 def _optional(given: Any, shape: tuple[int | None, ...], name: str) -> np.ndarray | None:

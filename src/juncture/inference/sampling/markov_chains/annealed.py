@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import Value, read_only
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
@@ -49,14 +49,17 @@ class AnnealedEstimate(Value):
         (Σ w)² / Σ w²: how many particles count.
     log_weights
         (particle,).
+    seed
+        The seed of the particles: `rng=estimate.seed` repeats the estimate.
     """
 
     log_evidence: float
     standard_error: float
     effective_sample_size: float
     log_weights: np.ndarray
+    seed: int | None
 
-    def __init__(self, log_weights: np.ndarray) -> None:
+    def __init__(self, log_weights: np.ndarray, seed: int | None = None) -> None:
         count, top = len(log_weights), float(log_weights.max(initial=-np.inf))
         weights = np.exp(log_weights - top) if top > -np.inf else np.zeros(count)
         mean = float(weights.mean()) if count else 0.0
@@ -65,6 +68,7 @@ class AnnealedEstimate(Value):
             standard_error=float(weights.std(ddof=1) / (mean * np.sqrt(count))) if mean > 0 and count > 1 else np.inf,
             effective_sample_size=float(weights.sum() ** 2 / (weights**2).sum()) if mean > 0 else 0.0,
             log_weights=read_only(log_weights),
+            seed=seed,
         )
 
     def __repr__(self) -> str:
@@ -111,7 +115,9 @@ def annealed_importance_sampling(
         raise InvalidData("annealed importance sampling takes one row of evidence; ask once for each row")
     arrays = factor_arrays(model)
     target = Target(arrays, log_likelihoods(arrays, findings)[0])
-    return anneal(model, target, as_generator(rng), particles, temperatures)
+    seed = as_seed(rng)
+    estimate = anneal(model, target, as_generator(seed), particles, temperatures)
+    return AnnealedEstimate(estimate.log_weights, seed)
 
 
 def anneal(

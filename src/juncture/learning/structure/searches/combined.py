@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,12 +37,22 @@ class SearchResult(Value):
         "restarts", or "further walks" (`tabu` and `restarts` that were asked for).
     scores
         The score that each search of a `CombinedSearch` reached, by its name; empty for other searches.
+    seed
+        The seed of what was drawn at random, such as starts: `rng=result.seed` repeats the search. None where nothing
+        was. It is not compared.
     """
 
     _fields = ("graph", "method", "_scores")
     graph: Any
     method: str
     _scores: tuple[tuple[str, float], ...]
+    seed: ClassVar[int | None] = None
+
+    def with_seed(self, seed: int | None) -> SearchResult:
+        """The same result, of a search with this seed."""
+        result = SearchResult(self.graph, self.method, self.scores)
+        result._set(seed=seed)
+        return result
 
     def __init__(self, graph: Any, method: str, scores: Mapping[str, float] | None = None) -> None:
         self._set(graph=graph, method=method, _scores=tuple((scores or {}).items()))
