@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from juncture.evaluation import hold_out, root_mean_squared_error
 import juncture as jt
+from juncture.evaluation import hold_out, root_mean_squared_error
 from juncture.supervised import PolynomialBasis, fit_linear
 from support.learned import fit_classifier
 

@@ -124,12 +124,14 @@ def test_many_classes_keep_their_order_and_names(kind):
     assert fitted.model.classes == tuple(order)
     assert fitted.model.variables.names == ("size", "depth", "level")
     assert fitted.training_error == np.mean(fitted.model.predict(TABLE) != GROUPS)
-    again = jt.fit(fitted.model, TABLE, GROUPS, binary=lambda X, y: jt.fit(sv.MaximumMargin, X, y, cost=1.0))
+    again = jt.fit(fitted.model, TABLE, GROUPS, binary=lambda rows, y: jt.fit(sv.MaximumMargin, rows, y, cost=1.0))
     assert again.model.classes == tuple(order)
     assert {type(part) for part in again.model.discriminants} == {sv.MaximumMargin}
-    own = jt.fit(kind, TABLE, GROUPS, classes=order, binary=lambda X, y: jt.fit(sv.Hyperplane, X, y, method="risk"))
+    own = jt.fit(
+        kind, TABLE, GROUPS, classes=order, binary=lambda rows, y: jt.fit(sv.Hyperplane, rows, y, method="risk")
+    )
     assert own.model.activations(TABLE) == pytest.approx(fitted.model.activations(TABLE))
-    for wrong in ({"binary": sv.DecisionTree}, {"binary": lambda X, y: None}, {"binary": "line"}):
+    for wrong in ({"binary": sv.DecisionTree}, {"binary": lambda rows, y: None}, {"binary": "line"}):
         with pytest.raises(jt.JunctureError, match=r"binary|method activation"):
             jt.fit(kind, TABLE, GROUPS, **wrong)
 

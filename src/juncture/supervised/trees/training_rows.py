@@ -111,9 +111,10 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
 
 def as_columns(X: Any) -> Any:
     """The table; a list of numbers is one column."""
-    if isinstance(X, list | tuple) and len(X) and all(isinstance(cell, Real) for cell in X):
-        X = np.array(X)
-    return X[:, np.newaxis] if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.names is None else X
+    is_listed = isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(cell, Real) for cell in X)
+    table = np.array(X) if is_listed else X
+    is_column = isinstance(table, np.ndarray) and table.ndim == 1 and table.dtype.names is None
+    return table[:, np.newaxis] if is_column else table
 
 
 def input_values(inputs: Scope, X: Any) -> np.ndarray:
