@@ -54,17 +54,17 @@ def test_rows_that_were_drawn_have_a_seed(given):
 
 
 def test_particles_and_annealing_have_a_seed():
-    space = jt.StateSpace(
+    space = jt.sampling.ParticleModel(
         initial=lambda n, rng: rng.normal(size=n),
         transition=lambda states, time, rng: 0.9 * states + rng.normal(size=states.shape),
         log_observation=lambda y, states, time: -0.5 * (y - states) ** 2,
     )
-    found = jt.particle_filter(space, [0.3, -0.2], particles=100)
-    again = jt.particle_filter(space, [0.3, -0.2], particles=100, rng=found.seed)
+    found = jt.sampling.particle_filter(space, [0.3, -0.2], particles=100)
+    again = jt.sampling.particle_filter(space, [0.3, -0.2], particles=100, rng=found.seed)
     assert again.log_evidence == found.log_evidence
     model = jt.ising((3, 3), coupling=0.3)
-    estimate = jt.annealed_importance_sampling(model, particles=20, temperatures=20)
-    assert jt.annealed_importance_sampling(model, particles=20, temperatures=20, rng=estimate.seed) == estimate
+    estimate = jt.sampling.annealed_importance_sampling(model, particles=20, temperatures=20)
+    assert jt.sampling.annealed_importance_sampling(model, particles=20, temperatures=20, rng=estimate.seed) == estimate
 
 
 def test_fits_that_drew_starts_have_a_seed():

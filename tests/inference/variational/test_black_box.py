@@ -28,18 +28,18 @@ def correlated(z, x):
 def test_a_missing_jax_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(MissingExtra, match=r"pip install 'juncture\[jax\]'"):
-        jt.black_box_variational(correlated, jt.Gaussian(np.zeros(2), np.ones(2)), np.zeros(2), rng=0)
+        jt.families.black_box_variational(correlated, jt.Gaussian(np.zeros(2), np.ones(2)), np.zeros(2), rng=0)
     with pytest.raises(MissingExtra, match=r"juncture\[jax\]"):
-        jt.amortized_variational(lambda z, x: 0.0, np.zeros((2, 1)), 1, rng=0)
+        jt.neural.amortized_variational(lambda z, x: 0.0, np.zeros((2, 1)), 1, rng=0)
 
 
 def test_what_is_refused():
     with pytest.raises(InvalidData, match="q starts as a Gaussian"):
-        jt.black_box_variational(correlated, 3, rng=0)
+        jt.families.black_box_variational(correlated, 3, rng=0)
     with pytest.raises(InvalidData, match="gradient"):
-        jt.black_box_variational(correlated, jt.Gaussian(), gradient="exact", rng=0)
+        jt.families.black_box_variational(correlated, jt.Gaussian(), gradient="exact", rng=0)
     with pytest.raises(Unsupported, match="no smooth function"):
-        jt.black_box_variational(correlated, jt.Categorical([0.5, 0.5]), gradient="reparametrization", rng=0)
+        jt.families.black_box_variational(correlated, jt.Categorical([0.5, 0.5]), gradient="reparametrization", rng=0)
 
 
 @needs_jax
@@ -47,7 +47,7 @@ def test_what_is_refused():
 def test_independent_gaussians_find_the_mean_field_optimum(gradient, error):
     """S4-247, S4-250 to S4-252: variances 0.19 for a correlation of 0.9, and a gap of 0.830366."""
     x, start = np.array([1.0, -2.0]), jt.Gaussian(np.zeros(2), np.ones(2))
-    fitted = jt.black_box_variational(correlated, start, x, gradient=gradient, draws=32, rng=0)
+    fitted = jt.families.black_box_variational(correlated, start, x, gradient=gradient, draws=32, rng=0)
     assert fitted.q.mean == pytest.approx(x, abs=3 * error)
     assert fitted.q.variance == pytest.approx([0.19, 0.19], abs=error)
     assert fitted.bound.value == pytest.approx(2.0 - 0.830366, abs=5 * fitted.bound.standard_error + error)
@@ -57,7 +57,7 @@ def test_independent_gaussians_find_the_mean_field_optimum(gradient, error):
 @needs_jax
 def test_a_correlated_gaussian_closes_the_gap():
     """S4-240: tight where the posterior is in the family."""
-    fitted = jt.black_box_variational(
+    fitted = jt.families.black_box_variational(
         correlated, jt.MultivariateGaussian(np.zeros(2), np.eye(2)), np.array([1.0, 0.5]), rng=0
     )
     assert fitted.q.covariance == pytest.approx(COVARIANCE, abs=0.05)
@@ -84,14 +84,14 @@ def test_both_gradients_have_one_mean_and_control_variates_lower_the_variance():
 def test_a_discrete_model_ends_where_mean_field_does():
     """S4-250: independent categoricals for a network, with hard and soft evidence."""
     model, evidence = jt.example("cancer"), {"Xray": "positive", "Smoker": [0.9, 0.2]}
-    fitted = jt.black_box_variational(model, data=evidence, draws=64, learning_rate=0.05, rng=0)
+    fitted = jt.families.black_box_variational(model, data=evidence, draws=64, learning_rate=0.05, rng=0)
     found = jt.infer(model, evidence, method=jt.MeanField())
     assert sorted(fitted.q) == sorted(set(model.variables.names) - {"Xray"})
     assert fitted.bound.value == pytest.approx(found.log_evidence, abs=0.02)
     for name, shares in fitted.q.items():
         assert shares == pytest.approx(found[name].values, abs=0.03)
     with pytest.raises(Unsupported, match="positive probability"):
-        jt.black_box_variational(jt.example("asia"), rng=0)
+        jt.families.black_box_variational(jt.example("asia"), rng=0)
 
 
 @needs_jax
@@ -104,7 +104,7 @@ def test_a_linear_encoder_is_the_posterior_of_probabilistic_pca():
     def log_joint(z, x):
         return -0.5 * (z**2).sum() - 0.5 * ((x - z * loading) ** 2).sum() / noise
 
-    fitted = jt.amortized_variational(log_joint, rows, 1, max_steps=1500, rng=0)
+    fitted = jt.neural.amortized_variational(log_joint, rows, 1, max_steps=1500, rng=0)
     q, total = fitted.encode(rows[:5]), loading @ loading + noise
     assert q.mean[:, 0] == pytest.approx(rows[:5] @ loading / total, abs=0.05)
     assert q.variance == pytest.approx(noise / total, abs=0.02)
@@ -124,7 +124,7 @@ def test_parameters_are_learned_along_with_the_encoder():
         return -0.5 * (misfit + (z**2).sum() + 4 * math.log(2 * math.pi))
 
     first = {"loading": np.array([0.1, 0.2, 0.3]), "log_variance": 0.0}
-    fitted = jt.amortized_variational(log_joint, rows, 1, parameters=first, max_steps=3000, draws=8, rng=0)
+    fitted = jt.neural.amortized_variational(log_joint, rows, 1, parameters=first, max_steps=3000, draws=8, rng=0)
     values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
     variance = values[:2].mean()
     loading = vectors[:, 2] * math.sqrt(values[2] - variance)
@@ -140,4 +140,4 @@ def test_hidden_layers_and_numbers_that_are_not_finite():
     assert fitted.encode([[0.5]]).mean.shape == (1, 1)
     assert "after 50 steps" in repr(fitted)
     with pytest.raises(InvalidModel, match="no finite number"):
-        jt.black_box_variational(lambda z, x: z.sum() * np.nan, jt.Gaussian([0.0], [1.0]), max_steps=3, rng=0)
+        jt.families.black_box_variational(lambda z, x: z.sum() * np.nan, jt.Gaussian([0.0], [1.0]), max_steps=3, rng=0)

@@ -102,7 +102,7 @@ def test_ctrl_c_returns_the_best_so_far(method):
         if len(seen) == 3:
             raise KeyboardInterrupt
 
-    with pytest.warns(jt.NotConvergedWarning, match="interrupted after step 3; the model is the best so far"):
+    with pytest.warns(jt.errors.NotConvergedWarning, match="interrupted after step 3; the model is the best so far"):
         fitted = jt.fit(truth.graph, rows, variables=[truth.variable("h")], method=method, progress=watch, rng=0)
     assert fitted.trace.is_interrupted
     assert not fitted.trace.converged
