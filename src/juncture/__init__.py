@@ -273,6 +273,8 @@ _MODULES = {
     "ExpectationMaximization": "learning.em.expectation_maximization",
     "GradientAscent": "learning.networks.gradient",
     "Newton": "learning.newton",
+    "StochasticGradient": "learning.learners",
+    "EvidenceMaximization": "supervised.regression.evidence",
     "L1": "learning.undirected.penalties",
     "L2": "learning.undirected.penalties",
     "FactorStatistics": "learning.undirected.statistics",

@@ -33,7 +33,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "LogisticFit": ("juncture.plotting.supervised",),
     "LinearFit": ("juncture.plotting.supervised",),
     "GeneralizedLinearFit": ("juncture.plotting.supervised",),
-    "EvidenceFit": ("juncture.plotting.supervised",),
+    "PosteriorFit": ("juncture.plotting.supervised",),
     "RidgePath": ("juncture.plotting.supervised",),
     "Descent": ("juncture.plotting.supervised",),
     "FriedmanTest": ("juncture.plotting.evaluation",),
@@ -53,7 +53,7 @@ def plot(value: Any, **options: Any) -> Any:
     ----------
     value
         A distribution, the beliefs of a mixture about rows, draws, principal components, factors, a dendrogram, a
-        regression of one input (with `inputs` and `targets`, or `between`), a descent, or another result of
+        regression of one input (with `X` and `y`, or `between`), a descent, or another result of
         `jt.evaluation` or `jt.supervised` that has a picture. Networks and trees are drawn by `jt.draw`.
     **options
         `ax`, the axes to draw in, by default those of a new figure; and the options of the function that draws the
