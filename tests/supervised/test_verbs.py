@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,10 @@ import polars as pl
 import pytest
 
 import juncture as jt
+from juncture.base.dispatch import what_it_does
+from juncture.base.kinds import kinds_with
 from juncture.learning.fit import Fit
-from support.supervised_kinds import COLUMNS, KINDS, NUM_ROWS, SupervisedKind, X
+from support.supervised_kinds import COLUMNS, KINDS, NUM_ROWS, X
 
 over_kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 SOME = np.arange(5)
@@ -27,9 +30,22 @@ def infer(kind, model, rows, places=SOME, **options):
 
 
 def numbers_of(beliefs):
-    """The predictions as one array: log-probabilities of classes, or the moments of numbers."""
+    """(row, number): the probabilities of classes, or the moments of numbers."""
     marginal = beliefs[beliefs.variable]
-    return marginal.values if not beliefs.model.target.is_real else np.stack([marginal.mean, marginal.variance])
+    if beliefs.model.target.is_real:
+        return np.stack([marginal.mean, marginal.variance], axis=-1)
+    return marginal.values
+
+
+def predict(kind, model, rows=X, places=slice(None), **options):
+    return numbers_of(infer(kind, model, rows, places, **options))
+
+
+def density(kind, model, rows=X, y=None, places=slice(None)):
+    return jt.log_prob(model, rows, kind.y if y is None else y, rng=0, **kind.facts_of(places))
+
+
+same = partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-13)  # but for the rounding of sums of other lengths
 
 
 @over_kinds
@@ -49,17 +65,12 @@ def test_a_supervised_kind_is_a_model(kind):
 @over_kinds
 def test_log_prob_is_the_log_density_of_what_infer_gives(kind):
     model = kind.fitted.model
-    scores = jt.log_prob(model, X, kind.y, rng=0, **kind.facts)
-    marginal = infer(kind, model, X, slice(None))[model.target.name]
+    scores, marginal = density(kind, model), infer(kind, model, X, slice(None))[model.target.name]
     if model.target.is_real:
         expected = marginal.log_prob(kind.y.astype(float))
     else:
-        expected = np.log(
-            [
-                values[list(model.target.states).index(label)]
-                for values, label in zip(marginal.values, kind.y.tolist(), strict=True)
-            ]
-        )
+        states = list(model.target.states)
+        expected = np.log(marginal.values[np.arange(NUM_ROWS), [states.index(label) for label in kind.y.tolist()]])
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
     if kind.is_plug_in:
         assert kind.fitted.log_likelihood == pytest.approx(scores.sum(), rel=1e-9)
@@ -69,9 +80,9 @@ def test_log_prob_is_the_log_density_of_what_infer_gives(kind):
 def test_evidence_of_a_class_is_its_log_probability(kind):
     """A table with the column of the target: of classes it is evidence, a number is refused in a sentence."""
     model, table = kind.named, frame_of(target=kind.y)
-    scores = jt.log_prob(model, X, kind.y, rng=0, **kind.facts)
+    scores = density(kind, model)
     np.testing.assert_array_equal(jt.log_prob(model, table, rng=0, **kind.facts), scores)
-    np.testing.assert_array_equal(jt.log_prob(model, table, "target", rng=0, **kind.facts), scores)
+    np.testing.assert_array_equal(density(kind, model, table, "target"), scores)
     if model.target.is_real:
         with pytest.raises(jt.Unsupported, match="which infer predicts"):
             infer(kind, model, table, slice(None))
@@ -84,11 +95,12 @@ def test_draws_have_the_predicted_mean(kind):
     """Within five standard errors of 20,000 draws, in both forms: of one row, and of a table."""
     model, place = kind.named, 1
     row = dict(zip(COLUMNS, X[place].tolist(), strict=True))
-    marginal = infer(kind, model, row, place)["target"]
+    beliefs = infer(kind, model, row, place)
+    marginal, averages = beliefs["target"], 0.0 if beliefs.seed is None else 2 / 1000  # of draws of coefficients, twice
     facts, many = kind.facts_of(place), kind.facts_of(np.full(DRAWS, place))
     one = jt.sample(model, DRAWS, given=row, rng=1, **facts)
     table = jt.sample(model, np.tile(X[place], (DRAWS, 1)), rng=2, **many)
-    assert table.variables.names == model.variables.names
+    assert table.variables == tuple(model.variables)
     for drawn in (one, table):
         values = np.asarray(drawn.to_dict()["target"])
         assert values.shape == (DRAWS,)
@@ -97,9 +109,7 @@ def test_draws_have_the_predicted_mean(kind):
             assert values.mean() == pytest.approx(float(marginal.mean), abs=5 * error)
         else:
             for label, share in marginal.to_dict().items():
-                error = np.sqrt(share * (1 - share) / DRAWS)
-                if isinstance(kind.fitted, Fit) and infer(kind, model, row, place).seed is not None:
-                    error += 0.5 / np.sqrt(1000)  # the share itself is a mean over a thousand draws
+                error = np.sqrt(share * (1 - share) * (1 / DRAWS + averages))
                 assert (values == label).mean() == pytest.approx(share, abs=5 * error)
 
 
@@ -107,38 +117,28 @@ def test_draws_have_the_predicted_mean(kind):
 def test_one_row_is_a_row_of_the_table(kind):
     """As a mapping, an array and a list; of one row `log_prob` and `log_evidence` are numbers."""
     model, place = kind.named, 2
-    together = (
-        numbers_of(infer(kind, model, X))[..., place, :]
-        if not model.target.is_real
-        else numbers_of(infer(kind, model, X))[:, place]
-    )
     row = dict(zip(COLUMNS, X[place].tolist(), strict=True))
     for given in (row, X[place], X[place].tolist()):
         beliefs = infer(kind, model, given, place)
         assert isinstance(beliefs.log_evidence, float)
-        np.testing.assert_allclose(numbers_of(beliefs), together, rtol=1e-12)
-        score = jt.log_prob(model, given, kind.y.tolist()[place], rng=0, **kind.facts_of(place))
+        same(numbers_of(beliefs), predict(kind, model)[place])
+        score = density(kind, model, given, kind.y.tolist()[place], place)
         assert isinstance(score, float)
-        assert score == pytest.approx(jt.log_prob(model, X, kind.y, rng=0, **kind.facts)[place], rel=1e-12)
+        same(score, density(kind, model)[place])
 
 
 @over_kinds
 def test_columns_go_by_their_names(kind):
     """Frames of pandas and Polars and mappings in another order of columns give the same answers."""
-    model, expected = kind.named, numbers_of(infer(kind, kind.named, X))
-    table = frame_of(X[SOME], ("c", "a", "b"))
+    model, table = kind.named, frame_of(X[SOME], ("c", "a", "b"))
+    expected = predict(kind, model)[SOME]
     for given in (table, pl.DataFrame(table.to_dict("list")), table.to_dict("list"), table.to_dict("records")):
-        beliefs = infer(kind, model, given)
-        np.testing.assert_array_equal(
-            numbers_of(beliefs), expected[..., SOME, :] if not model.target.is_real else expected[:, SOME]
-        )
+        same(predict(kind, model, given, SOME), expected)
+    same(predict(kind, model, table.assign(more=1.0), SOME, extra="ignore"), expected)
     with pytest.raises(jt.UnknownVariable, match="lack the column 'b'"):
         infer(kind, model, table[["a", "c"]])
     with pytest.raises(jt.InvalidData, match="'more'"):
         infer(kind, model, table.assign(more=1.0))
-    np.testing.assert_array_equal(
-        numbers_of(infer(kind, model, table.assign(more=1.0), extra="ignore")), numbers_of(infer(kind, model, table))
-    )
 
 
 @over_kinds
@@ -156,24 +156,17 @@ def test_facts_of_rows_are_numbers_or_names_of_columns(kind):
     """An offset, an exposure, trials: as a column of the table that is no input."""
     if not kind.facts:
         return
-    names = dict.fromkeys(kind.facts)
-    table = frame_of(target=kind.y, **{f"the {name}": numbers for name, numbers in kind.facts.items()})
-    columns = {name: f"the {name}" for name in names}
-    model = kind.fit(table, "target", facts=columns).model
+    columns = {name: f"the {name}" for name in kind.facts}
+    table = frame_of(target=kind.y, w=2.0, **{f"the {name}": numbers for name, numbers in kind.facts.items()})
+    plain, inputs = table.drop(columns="w"), table.drop(columns=["w", "target"])
+    model = kind.fit(plain, "target", facts=columns).model
     assert model == kind.named
-    np.testing.assert_array_equal(jt.log_prob(model, table, **columns), jt.log_prob(model, X, kind.y, **kind.facts))
-    inputs = table.drop(columns="target")
-    np.testing.assert_array_equal(
-        numbers_of(jt.infer(model, inputs, **columns)), numbers_of(infer(kind, model, X, slice(None)))
-    )
-    row = inputs.to_dict("records")[3]
-    assert float(jt.infer(model, row, **columns)["target"].mean) == pytest.approx(
-        infer(kind, model, X[3], 3)["target"].mean
-    )
-    heavy = kind.fit(table.assign(w=2.0), "target", facts=columns, weights="w").model
-    assert heavy == kind.fit(X, kind.y, weights=np.full(NUM_ROWS, 2.0)).model.with_feature_names(
-        COLUMNS
-    ).with_target_name("target")
+    np.testing.assert_array_equal(jt.log_prob(model, plain, **columns), density(kind, model))
+    np.testing.assert_array_equal(numbers_of(jt.infer(model, inputs, **columns)), predict(kind, model))
+    same(numbers_of(jt.infer(model, inputs.to_dict("records")[3], **columns)), predict(kind, model)[3])
+    heavy = kind.fit(table, "target", facts=columns, weights="w").model
+    assert heavy.feature_names == COLUMNS
+    assert heavy.with_feature_names(None).with_target_name(None) == kind.fit(X, kind.y, weights=[2.0] * NUM_ROWS).model
     with pytest.raises(jt.UnknownVariable, match="names a column"):
         jt.infer(model, inputs, **dict.fromkeys(kind.facts, "the nothing"))
 
@@ -185,7 +178,7 @@ def test_weights_are_repeated_rows(kind):
     heavy = kind.fit(X, kind.y, weights=counts)
     repeated = kind.fit(X[again], kind.y[again], facts=kind.facts_of(again))
     assert heavy.log_likelihood == pytest.approx(repeated.log_likelihood, rel=kind.tolerance)
-    found, expected = (numbers_of(infer(kind, fit.model, X, slice(None))) for fit in (heavy, repeated))
+    found, expected = (predict(kind, fit.model) for fit in (heavy, repeated))
     np.testing.assert_allclose(found, expected, rtol=10 * kind.tolerance, atol=kind.tolerance)
     by_column = kind.fit(frame_of(w=counts, target=kind.y), "target", weights="w").model
     assert by_column.feature_names == COLUMNS
@@ -230,14 +223,14 @@ def test_what_does_not_fit_is_refused_in_a_sentence(kind):
 def test_files_and_pickles_keep_names_and_numbers(kind, tmp_path):
     for model in (kind.named, kind.fitted.model):
         jt.write(model, tmp_path / "model.json")
-        for again in (jt.read(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
+        for again in (jt.read(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):  # noqa: S301
             assert again == model
             assert (again.feature_names, again.target_name) == (model.feature_names, model.target_name)
             assert again.variables == model.variables
             np.testing.assert_array_equal(
                 numbers_of(infer(kind, again, X, slice(None))), numbers_of(infer(kind, model, X, slice(None)))
             )
-    assert pickle.loads(pickle.dumps(kind.fitted)) == kind.fitted
+    assert pickle.loads(pickle.dumps(kind.fitted)) == kind.fitted  # noqa: S301
 
 
 @over_kinds
@@ -253,32 +246,46 @@ def test_the_methods_that_are_listed_run(kind):
             assert "take method=" in str(error)  # noqa: PT017
             continue
         assert len(beliefs) == NUM_ROWS
-        assert (beliefs.seed is None) == (name not in {"draws"} and beliefs.method != "draws")
+        assert (beliefs.seed is None) == (beliefs.method not in model.random_algorithms)
         assert len(beliefs.to_pandas()) >= NUM_ROWS
         assert "<table" in beliefs._repr_html_()
 
 
-def test_a_class_without_an_entry_is_seen():
-    """Every supervised kind of `jt.fit` has an entry."""
-    kinds = {type(kind.fitted.model).__name__ for kind in KINDS}
-    from juncture.base.dispatch import what_it_does
-    from juncture.base.kinds import kinds_with
-
-    found = {name for name in kinds_with("verbs") if hasattr(jt.supervised, name)}
-    assert {name for name in found if what_it_does(jt.fit, getattr(jt.supervised, name))} <= kinds
+def test_every_kind_has_an_entry():
+    """Each supervised kind that `jt.fit` learns."""
+    named = {name: getattr(jt.supervised, name, None) for name in kinds_with("verbs")}
+    learned = {name for name, kind in named.items() if kind is not None and what_it_does(jt.fit, kind) is not None}
+    assert learned <= {type(kind.named).__name__ for kind in KINDS}
 
 
 def test_a_prior_and_its_class():
-    """The posterior of a prior has its log-evidence as log-likelihood; the class takes the precisions of the largest."""
+    """The posterior of a prior has its log-evidence as log-likelihood; the class takes the precisions of the largest.
+
+    With a method or an option of it, a prior gives its basis only.
+    """
     kinds = {kind.name: kind for kind in KINDS}
     for name in ("conjugate, known noise", "conjugate, unknown noise"):
-        kind: SupervisedKind = kinds[name]
+        kind = kinds[name]
         assert kind.fitted.model == kind.start.update(X, kind.y)
         assert kind.fitted.log_likelihood == kind.start.log_evidence(X, kind.y)
         assert kind.fitted.prior == kind.start
-    best = kinds["largest evidence"].fitted
-    assert best.model.mean == pytest.approx(best.prior.update(X, kinds["largest evidence"].y).mean)
-    assert best.log_likelihood == pytest.approx(best.prior.log_evidence(X, kinds["largest evidence"].y))
-    assert best.log_likelihood >= kinds["conjugate, known noise"].fitted.log_likelihood - 5
-    again = jt.fit(kinds["conjugate, known noise"].start, X, best.prior.basis(X)[:, 1], method="evidence", max_steps=5)
-    assert type(again) is type(best)
+    best, prior, y = kinds["largest evidence"].fitted, kinds["conjugate, known noise"].start, kind.y
+    same(best.model.mean, best.prior.update(X, y).mean)
+    same(best.log_likelihood, best.prior.log_evidence(X, y))
+    assert best.log_likelihood > prior.log_evidence(X, y)
+    assert jt.fit(prior, X, y, method="evidence").model == jt.fit(prior, X, y, max_steps=1000).model == best.model
+    with pytest.raises(jt.InvalidData, match="a prior has its basis"):
+        jt.fit(prior, X, y, basis=jt.supervised.LinearBasis())
+    with pytest.raises(jt.InvalidData, match="give one in place of the class"):
+        jt.fit(type(prior), X, y, method="conjugate")
+
+
+def test_draws_of_coefficients_and_of_rows_repeat_with_their_seed():
+    kinds = {kind.name: kind for kind in KINDS}
+    beliefs = jt.infer(kinds["Laplace"].named, X, method="draws", draws=50)
+    again = jt.infer(kinds["Laplace"].named, X, method="draws", draws=50, rng=beliefs.seed)
+    np.testing.assert_array_equal(beliefs.probabilities, again.probabilities)
+    kind = kinds["GLM of Poisson"]
+    first = kind.fit(X, kind.y, method=jt.StochasticGradient(learning_rate=1e-3, max_steps=30))
+    assert kind.fit(X, kind.y, learning_rate=1e-3, max_steps=30, method="gradient", rng=first.seed) == first
+    assert kind.fitted.seed is None

@@ -296,9 +296,12 @@ def log_prob_target(
     rng: Any = None,
     options: Options,
 ) -> Any:
-    """log p(y | x): a number for one row, an array for many; `y` is one target a row, or a column of the table."""
+    """log p(y | x): a number for one row, an array for many; `y` is one target a row, or a column of the table.
+
+    The target of one row may be the label of a class, where no column has this name.
+    """
     algorithm = model.algorithm_of(method)
-    if isinstance(y, str):
+    if isinstance(y, str) and not is_label(model, rows, y):
         inputs, given = split_column(rows, y)
     elif y is not None:
         inputs, given = rows, y
@@ -316,6 +319,15 @@ def log_prob_target(
     if given is not None:
         scores = score_targets(model, predict(model, table, algorithm, rng, options), given)
     return float(scores[0]) if is_single else scores
+
+
+def is_label(model: SupervisedModel, rows: Any, y: str) -> bool:
+    """Whether a text is the class of one row, and no name of a column."""
+    if y not in (model.target.states or ()):
+        return False
+    if isinstance(rows, Mapping) and is_row(rows):
+        return y not in rows
+    return y not in (find_names(Rows.of(rows).data) or ()) and model.read_inputs(rows, "ignore")[1]
 
 
 def sample_target(

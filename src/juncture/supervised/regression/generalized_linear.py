@@ -348,6 +348,10 @@ def is_positive(target: np.ndarray) -> np.ndarray:
     return target > 0
 
 
+def gaussian_of(mean: np.ndarray, variance: float) -> Gaussian:
+    return Gaussian(mean, np.full(np.shape(mean), variance))
+
+
 def negative_binomial(successes: float) -> Response:
     """Counts with variance mean + mean² / successes."""
 
@@ -367,7 +371,7 @@ def negative_binomial(successes: float) -> Response:
 GEOMETRIC = negative_binomial(1.0)
 RESPONSES: dict[type, Response] = {
     Gaussian: Response(
-        "identity", -np.inf, np.inf, np.ones_like, squared, Gaussian, np.isfinite, "finite numbers", True
+        "identity", -np.inf, np.inf, np.ones_like, squared, gaussian_of, np.isfinite, "finite numbers", True
     ),
     Bernoulli: Response(
         "logit", 0.0, 1.0, lambda mean: mean * (1 - mean), bernoulli_deviance, lambda mean, _: Bernoulli(mean),
