@@ -248,11 +248,13 @@ from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.fit import Fit as Fit
+from juncture.learning.learners import StochasticGradient as StochasticGradient
 from juncture.learning.networks.gradient import GradientAscent as GradientAscent
 from juncture.learning.networks.posterior import infer_posterior as infer_posterior
 from juncture.learning.networks.posterior import posterior as posterior
 from juncture.learning.networks.standard_errors import standard_errors as standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics as NetworkStatistics
+from juncture.learning.newton import Newton as Newton
 from juncture.learning.structure.edge_posteriors import EdgePosteriors as EdgePosteriors
 from juncture.learning.structure.edge_posteriors import edge_posteriors as edge_posteriors
 from juncture.learning.structure.graph_comparison import GraphComparison as GraphComparison
@@ -334,6 +336,7 @@ from juncture.sequences.state_space.beliefs import StateSpaceBeliefs as StateSpa
 from juncture.sequences.state_space.forecast import StateSpaceForecast as StateSpaceForecast
 from juncture.sequences.state_space.model import LinearGaussianStateSpace as LinearGaussianStateSpace
 from juncture.sequences.state_space.online_filter import KalmanFilter as KalmanFilter
+from juncture.supervised.regression.evidence import EvidenceMaximization as EvidenceMaximization
 from juncture.variables import Assignment as Assignment
 from juncture.variables import Scope as Scope
 from juncture.variables import Variable as Variable

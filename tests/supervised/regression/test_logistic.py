@@ -304,7 +304,11 @@ def test_three_classes_are_averaged_by_draws():
             jt.InvalidData,
             "targets are one label a row, 1 label here",
         ),
-        (lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "b"], penalty="l2"), jt.InvalidData, r"jt.L1\(strength\)"),
+        (
+            lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "b"], penalty="l2"),
+            jt.InvalidData,
+            r"jt.L1\(strength\)",
+        ),
         (lambda: LogisticRegression(["a"], [[1.0]]), jt.InvalidModel, "at least 2 classes"),
         (lambda: LogisticRegression(["a", "b"], [[1.0], [2.0]]), jt.InvalidModel, "class but the first"),
         (

@@ -14,7 +14,7 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.student_t import StudentT
 from juncture.learning.newton import Newton
 from juncture.supervised.regression.bases import FeatureModel
-from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression
+from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression, PosteriorFit
 from juncture.supervised.regression.evidence import EvidenceFit
 from juncture.supervised.regression.fisher_scoring import GeneralizedLinearOptions, fit_generalized_linear
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
@@ -138,9 +138,11 @@ def facts_of_bayesian(prior: Any, data: Any) -> Facts:
     )
 
 
-def facts_of_evidence_fit(model: EvidenceFit, data: Any) -> Facts:
-    """Precisions that maximise the evidence: what the rows chose is not averaged over."""
+def facts_of_posterior(model: PosteriorFit, data: Any) -> Facts:
+    """The prior of a fit; precisions that maximise the evidence were chosen by the rows, and are not averaged over."""
     facts = facts_of_bayesian(model.prior, data)
+    if not isinstance(model, EvidenceFit):
+        return facts
     total = model.prior.log_evidence(*read_pair(data, model.prior))
     how = "at precisions that maximise it, which is optimistic"
     return replace(facts, log_evidence=lambda: Evidence(total, "approximate", how), notes=(how,))

@@ -107,6 +107,7 @@ class EvidenceFit(PosteriorFit):
         γ, the number of weights that the rows determine rather than the prior.
     """
 
+    model: BayesianLinearRegression
     prior: BayesianLinearRegression
     num_determined: float
 

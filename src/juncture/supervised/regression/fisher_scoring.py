@@ -156,7 +156,7 @@ def descend_generalized_linear(problem: Problem, options: GeneralizedLinearOptio
         function=lambda point: problem.expand(point).value,
     )  # fmt: skip
     turned = problem.orthogonal()
-    point = turned.back @ course.point  # type: ignore[operator]
+    point = turned.back @ course.point
     trace = replace(course.trace, values=tuple(-value for value in course.trace.values))
     return report(turned, point, course.point, turned.expand(point), trace, seed=seed, course=course)
 
