@@ -370,6 +370,9 @@ class PosteriorFit(Fit[GaussianWeights]):
         """The prediction with its band over one input; `jt.plot`."""
         return plot(self, **options)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, log-evidence {self.log_likelihood:.6g})"
+
 
 @dataclass(frozen=True)
 class ConjugateOptions(Options):
