@@ -142,13 +142,13 @@ def logistic() -> None:
     """Ours ends at the maximum to rounding; the tolerance of the peer is lowered until it is as near as 1e-5."""
     from sklearn.linear_model import LogisticRegression
 
-    from juncture.supervised import fit_logistic
+    from juncture.supervised import LogisticRegression as Ours
 
     print(versions("juncture", "numpy", "scikit-learn"))
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1_000_000, 20)) * rng.uniform(0.5, 2.0, 20) + rng.normal(size=20)
     y = (rng.random(len(rows)) < 1 / (1 + np.exp(-(rows @ rng.normal(size=20) * 0.5 + 0.3)))).astype(np.int64)
-    mine = partial(fit_logistic, rows, y, penalty=jt.L2(1.0))
+    mine = partial(jt.fit, Ours, rows, y, penalty=jt.L2(1.0))
     best = mine().model.coefficients[0]
     for tolerance in (1e-4, 1e-6, 1e-7):
         peer = LogisticRegression(C=1.0, tol=tolerance, max_iter=1000)

@@ -271,6 +271,8 @@ _MODULES = {
     "MaximumLikelihood": "learning.undirected.fit",
     "MaximumPseudoLikelihood": "learning.undirected.fit",
     "Newton": "learning.newton",
+    "StochasticGradient": "learning.learners",
+    "EvidenceMaximization": "supervised.regression.evidence",
     "L1": "learning.undirected.penalties",
     "L2": "learning.undirected.penalties",
     "FactorStatistics": "learning.undirected.statistics",

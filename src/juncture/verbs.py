@@ -29,7 +29,7 @@ def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsuppo
     if hasattr(structure, "consistent_extension"):
         way = ": take consistent_extension() of it"
     elif hasattr(structure, "predict"):
-        way = ": regressions and classifiers are learned by functions of jt.supervised, such as fit_linear"
+        way = ": classifiers that are no models are learned by functions of jt.supervised, such as fit_perceptron"
     return Unsupported(f"{verb} takes one of {', '.join(names)}; got {type(structure).__name__}{way}")
 
 

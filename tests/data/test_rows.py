@@ -93,14 +93,14 @@ HEAVY = np.arange(12.0)
 TARGETS = np.cos(5 * INPUTS)
 CLASSES = np.where(np.arange(12) % 3 == 1, "yes", "no")
 LEARNERS = {
-    "linear": lambda rows, **weights: sv.fit_linear(rows, TARGETS, **weights).model.coefficients,
+    "linear": lambda rows, **weights: jt.fit(sv.LinearRegression, rows, TARGETS, **weights).model.coefficients,
     "bayesian": lambda rows, **weights: sv.BayesianLinearRegression.standard(2).update(rows, TARGETS, **weights).mean,
     "generalized": lambda rows, **weights: (
-        sv.fit_generalized_linear(jt.Gaussian, rows, TARGETS, **weights).model.coefficients
+        jt.fit(sv.GeneralizedLinearModel, rows, TARGETS, family=jt.Gaussian, **weights).model.coefficients
     ),
-    "logistic": lambda rows, **weights: sv.fit_logistic(rows, CLASSES, **weights).model.coefficients,
-    "classifier": lambda rows, **weights: fit_classifier("qda", rows, CLASSES, **weights).model.densities.mean,
-    "tree": lambda rows, **weights: learn_tree(rows, CLASSES, max_depth=2, **weights).predict_proba(rows),
+    "logistic": lambda rows, **weights: jt.fit(sv.LogisticRegression, rows, CLASSES, **weights).model.coefficients,
+    "classifier": lambda rows, **weights: sv.fit_classifier("qda", rows, CLASSES, **weights).model.densities.mean,
+    "tree": lambda rows, **weights: sv.learn_tree(rows, CLASSES, max_depth=2, **weights).predict_proba(rows),
 }
 
 

@@ -40,7 +40,7 @@ ORDERS = {
         "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
-        "fit", "families", "em", "conditionals", "options", "networks", "undirected", "structure", "verbs",
+        "fit", "newton", "learners", "em", "conditionals", "networks", "undirected", "structure", "verbs",
     ],
     "learning.networks": [
         "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "expectation", "problem",

@@ -11,14 +11,12 @@ from juncture.supervised import (
     BayesianLinearRegression,
     ConjugateLinearRegression,
     ConstantStep,
+    GeneralizedLinearModel,
+    LaplaceLogistic,
     LinearRegression,
+    LogisticRegression,
     PolynomialBasis,
     descend,
-    fit_evidence,
-    fit_generalized_linear,
-    fit_linear,
-    fit_logistic,
-    laplace_logistic,
     ridge_path,
 )
 
@@ -27,20 +25,21 @@ X = np.linspace(0.0, 1.0, 12)
 T = np.sin(2 * np.pi * X) + 0.1 * np.cos(31 * X)
 CUBIC = PolynomialBasis(3)
 MODELS = {
-    "plug-in": (lambda: fit_linear(X, T, CUBIC), lambda fit: fit.model),
+    "plug-in": (lambda: jt.fit(LinearRegression, X, T, basis=CUBIC), lambda fit: fit.model),
     "posterior": (lambda: BayesianLinearRegression.standard(4, 0.1, 9.0, CUBIC).update(X, T), lambda model: model),
     "student": (lambda: ConjugateLinearRegression.standard(4, basis=CUBIC).update(X, T), lambda model: model),
-    "evidence": (lambda: fit_evidence(X, T, CUBIC), lambda fit: fit.posterior),
-    "poisson": (lambda: fit_generalized_linear(jt.Poisson, X, np.arange(12)), lambda fit: fit.model),
+    "evidence": (lambda: jt.fit(BayesianLinearRegression, X, T, basis=CUBIC), lambda fit: fit.model),
+    "poisson": (lambda: jt.fit(GeneralizedLinearModel, X, np.arange(12), family=jt.Poisson), lambda fit: fit.model),
 }
 
 
 def test_probabilities_of_classes_along_an_input():
     """The lines are the probabilities; the rows of each class are marked on the height 1."""
     labels = np.where(X > 0.4, "high", "low")
-    fit = fit_logistic({"size": X}, labels, penalty=jt.L2(0.1))
-    for value, model in ((fit, fit.model), (fit.model, fit.model), (laplace_logistic(fit), laplace_logistic(fit))):
-        drawn = value.plot(inputs={"size": X}, targets=labels, ax=axes())
+    fit = jt.fit(LogisticRegression, {"size": X}, labels, penalty=jt.L2(0.1))
+    laplace = jt.fit(LaplaceLogistic, {"size": X}, labels, penalty=jt.L2(0.1)).model
+    for value, model in ((fit, fit.model), (fit.model, fit.model), (laplace, laplace)):
+        drawn = value.plot(X={"size": X}, y=labels, ax=axes())
         assert drawn.get_xlabel() == "size"
         lines = [line for line in drawn.lines if len(line.get_xdata()) == 200]
         at = lines[0].get_xdata()
@@ -57,7 +56,7 @@ def axes():
 def test_the_line_is_the_mean_and_the_band_holds_its_share(name):
     make, model_of = MODELS[name]
     value = make()
-    found = jt.plot(value, inputs=X, targets=T, level=0.5, ax=axes())
+    found = jt.plot(value, X=X, y=T, level=0.5, ax=axes())
     at, mean = found.lines[0].get_data()
     predicted = model_of(value).predict(at)
     assert mean == pytest.approx(np.asarray(predicted.mean))
@@ -77,10 +76,10 @@ def test_a_regression_without_noise_has_no_band():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({}, InvalidData, "give inputs="),
+        ({}, InvalidData, "give X="),
         ({"between": (1, 0)}, InvalidData, "the lower one first"),
         ({"between": (0, 1), "level": 1.0}, InvalidData, "level must be"),
-        ({"inputs": np.ones((3, 2))}, Unsupported, "along one input"),
+        ({"X": np.ones((3, 2))}, Unsupported, "along one input"),
     ],
 )
 def test_wrong_options_are_refused(options, error, text):

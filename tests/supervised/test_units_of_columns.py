@@ -12,7 +12,8 @@ import pytest
 
 import juncture as jt
 from juncture import supervised
-from juncture.base.kinds import KINDS
+from juncture.base.dispatch import what_it_does
+from juncture.base.kinds import kinds_with
 from juncture.supervised import LinearBasis, PolynomialBasis
 from support.learned import (
     fit_classifier,
@@ -41,7 +42,7 @@ PLAIN = LinearBasis(intercept=False)
 
 def glm(family, targets, link=None, **options):
     def learn(x, unit):
-        fit = supervised.fit_generalized_linear(family, x, targets, link=link, **options)
+        fit = jt.fit(supervised.GeneralizedLinearModel, x, targets, family=family, link=link, **options)
         given = {"trials": options["trials"]} if "trials" in options else {}
         errors = fit.standard_errors[1:] * np.abs(fit.model.coefficients[1:]) / fit.model.coefficients[1:] ** 2
         return np.concatenate([fit.model.predict(x, **given).mean, errors, [fit.deviance, fit.log_likelihood]])
@@ -50,18 +51,22 @@ def glm(family, targets, link=None, **options):
 
 
 def linear(x, unit):
-    fit = supervised.fit_linear(x, REAL)
+    fit = jt.fit(supervised.LinearRegression, x, REAL)
     errors = fit.standard_errors[1:] / np.abs(fit.model.coefficients[1:])
     return np.concatenate([fit.model.mean(x), errors, [fit.log_likelihood, fit.condition_number]])
 
 
 def logistic(targets):
     def learn(x, unit):
-        fit = supervised.fit_logistic(x, targets)
+        fit = jt.fit(supervised.LogisticRegression, x, targets)
         errors = fit.standard_errors[:, 1:] / np.abs(fit.model.coefficients[:, 1:])
         return np.concatenate([fit.model.predict_proba(x).ravel(), errors.ravel(), [fit.log_likelihood]])
 
     return learn
+
+
+def penalized(kind, targets, penalty, strength):
+    return lambda x, unit: jt.fit(kind, x, targets, penalty=penalty(strength(unit))).model.predict_proba(x).ravel()
 
 
 def bayes_of_units(kind, **noise):
@@ -77,7 +82,7 @@ def bayes_of_units(kind, **noise):
 def evidence(x, unit):
     """One precision for all weights, so that the columns have one unit, which the constant has not: it is left out."""
     centered = (x - x.mean(axis=0), REAL - REAL.mean())
-    return supervised.fit_evidence(*centered, PLAIN).posterior.predict(centered[0]).mean
+    return jt.fit(supervised.BayesianLinearRegression, *centered, basis=PLAIN).model.predict(centered[0]).mean
 
 
 def bases(x, unit):
@@ -114,9 +119,9 @@ def of_classes(kind):
 
 # what each learner learns from and predicts: a column may have any unit and any offset
 ANY = {
-    "fit_linear": [linear],
+    "LinearRegression": [linear],
     "ridge_path": [ridge(0.0)],
-    "fit_generalized_linear": [
+    "GeneralizedLinearModel": [
         glm(jt.Gaussian, REAL), glm(jt.Gaussian, np.exp(0.3 * REAL), "log"), glm(jt.Bernoulli, BINARY),
         glm(jt.Bernoulli, BINARY, "probit"), glm(jt.Bernoulli, BINARY, "complementary log-log"),
         glm(jt.Binomial, THREE, trials=2), glm(jt.Poisson, COUNTS), glm(jt.Poisson, COUNTS + 30, "square root"),
@@ -124,42 +129,43 @@ ANY = {
         glm(jt.Exponential, POSITIVE, "log"), glm(jt.Exponential, RATES), glm(jt.Gamma, POSITIVE, "log"),
         glm(jt.Gamma, RATES), glm(jt.Gamma, RATES, "inverse squared"),
     ],
-    "fit_logistic": [logistic(BINARY), logistic(THREE)],
-    "GenerativeClassifier": [generative(families) for families in ("gaussian", "lda", "qda")],
-    "Hyperplane": [activation(fit_least_squares)],
-    "OneVersusRest": [of_classes(supervised.OneVersusRest)],
-    "AllPairs": [of_classes(supervised.AllPairs)],
-    "OrderedClassifier": [of_classes(supervised.OrderedClassifier)],
-    "DecisionTree": [lambda x, unit: learn_tree(x, REAL).predict(x)],
-    "RandomForest": [lambda x, unit: learn_forest(x, THREE, num_trees=5).predict_proba(x).ravel()],
+    "LogisticRegression": [logistic(BINARY), logistic(THREE)],
+    "fit_classifier": [generative(families) for families in ("gaussian", "lda", "qda")],
+    "fit_least_squares": [activation(supervised.fit_least_squares)],
+    "fit_one_versus_rest": [of_classes(supervised.fit_one_versus_rest)],
+    "fit_all_pairs": [of_classes(supervised.fit_all_pairs)],
+    "fit_ordered": [of_classes(supervised.fit_ordered)],
+    "learn_tree": [lambda x, unit: supervised.learn_tree(x, REAL).predict(x)],
+    "learn_forest": [lambda x, unit: supervised.learn_forest(x, THREE, num_trees=5, rng=0).predict_proba(x).ravel()],
 }  # fmt: skip
 # those with a penalty, a margin or a prior, which has the unit of the columns: they have one unit, and any offset
 COMMON = {
-    "fit_evidence": [evidence],
     "compare_bases": [bases],
     "ridge_path": [ridge(2.0)],
-    "fit_logistic": [
-        lambda x, unit: supervised.fit_logistic(x, THREE, penalty=jt.L2(0.5 * unit**2)).model.predict_proba(x).ravel()
+    "LogisticRegression": [
+        penalized(supervised.LogisticRegression, THREE, jt.L2, lambda unit: 0.5 * unit**2)
     ],
-    "laplace_logistic": [
-        lambda x, unit: supervised.laplace_logistic(
-            supervised.fit_logistic(x, BINARY, penalty=jt.L2(0.5 * unit**2))
-        ).predict_proba(x).ravel()
+    "LaplaceLogistic": [
+        penalized(supervised.LaplaceLogistic, BINARY, jt.L2, lambda unit: 0.5 * unit**2)
     ],
-    "BayesianLinearRegression": [bayes_of_units(supervised.BayesianLinearRegression, noise_precision=1.5)],
+    "BayesianLinearRegression": [
+        evidence, bayes_of_units(supervised.BayesianLinearRegression, noise_precision=1.5)
+    ],
     "ConjugateLinearRegression": [bayes_of_units(supervised.ConjugateLinearRegression, shape=2.0, scale=1.0)],
 }  # fmt: skip
 # found by searches that end at tolerances of their own; margins are inner products, in which an offset costs its square
 SEARCHES = {
-    "fit_logistic": [
-        lambda x, unit: supervised.fit_logistic(x, BINARY, penalty=jt.L1(2.0 * unit)).model.predict_proba(x).ravel()
+    "LogisticRegression": [
+        lambda x, unit: (
+            jt.fit(supervised.LogisticRegression, x, BINARY, penalty=jt.L1(2.0 * unit)).model.predict_proba(x).ravel()
+        )
     ],
     "MaximumMargin": [activation(fit_maximum_margin, cost=lambda unit: 0.5 / unit**2)],
     "Hyperplane by risk": [activation(risk_minimizer, penalty=lambda unit: 1e-2 * unit**2)],
 }
 EXCEPTIONS = {
-    "Hyperplane by perceptron": "the rule starts at 0 and adds points with a 1 for the bias: its course has both",
-    "descend_generalized_linear": "a step of the gradient has the unit of the columns",
+    "fit_perceptron": "the rule starts at 0 and adds points with a 1 for the bias, so that its course depends on both",
+    "jt.StochasticGradient": "a step of the gradient has the unit of the columns",
     "descend_stochastic": "it minimises any function, of any parameters",
     "Hyperplane by zero-one": "it counts errors of all dichotomies: the number of errors is the answer, tested below",
 }
@@ -207,21 +213,17 @@ def test_the_least_number_of_errors_has_no_unit():
     assert (found[0] != BINARY[:12]).sum() == (found[1] != BINARY[:12]).sum()
 
 
+def takes_class(name):
+    """Whether `jt.fit` takes the class of a supervised kind."""
+    kind = getattr(supervised, name, None)
+    return kind is not None and getattr(what_it_does(jt.fit, kind), "takes_class", False)
+
+
 def test_no_learner_is_left_out():
-    """Every kind and public function that learns from a table of numbers is above, or has a reason why not."""
+    """Every public function and kind that learns from a table of numbers is above, or has a reason why not."""
     learners = {name for name in supervised.__all__ if name.startswith(("fit_", "learn_", "minimize_", "descend_"))}
-    learners |= {"ridge_path", "compare_bases", "laplace_logistic"}
-    folders = {f"juncture.supervised.{name}" for name in ("trees", "generative", "linear_classifiers")}
-    kinds = [getattr(supervised, name) for name, folder in KINDS.items() if folder in folders]
-    learners |= {kind.__name__ for kind in kinds if "fit" in jt.methods(kind).options}
-    learners |= {f"Hyperplane by {method}" for method in ("risk", "perceptron", "zero-one")}
-    assert set(jt.methods(supervised.Hyperplane).names["fit"]) == {
-        "auto",
-        "least-squares",
-        "risk",
-        "perceptron",
-        "zero-one",
-    }
+    learners |= {"ridge_path", "compare_bases", "ConjugateLinearRegression"}
+    learners |= {name for name in kinds_with("verbs") if takes_class(name)}
     assert learners <= {*ANY, *COMMON, *SEARCHES, *EXCEPTIONS}
 
 
@@ -229,11 +231,14 @@ def test_no_learner_is_left_out():
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_units_and_offsets_of_the_target(scale, shift):
     """Of a linear regression and a Gaussian model, coefficients and errors follow the target."""
-    plain = supervised.fit_linear(TABLE, REAL)
+    plain = jt.fit(supervised.LinearRegression, TABLE, REAL)
     far = (REAL + shift) * scale
     near = far / scale - shift
-    for fit in (supervised.fit_linear(TABLE, far), supervised.fit_generalized_linear(jt.Gaussian, TABLE, far)):
-        exact = supervised.fit_linear(TABLE, near)
+    for fit in (
+        jt.fit(supervised.LinearRegression, TABLE, far),
+        jt.fit(supervised.GeneralizedLinearModel, TABLE, far, family=jt.Gaussian),
+    ):
+        exact = jt.fit(supervised.LinearRegression, TABLE, near)
         tolerance = 1e3 * EPS * max(1.0, shift)
         np.testing.assert_allclose(fit.model.coefficients[1:] / scale, exact.model.coefficients[1:], rtol=tolerance)
         np.testing.assert_allclose(fit.standard_errors / scale, exact.standard_errors, rtol=tolerance)
@@ -245,9 +250,9 @@ def test_dependent_columns_have_no_unit_either():
     both = np.column_stack([TABLE, TABLE[:, 0] + TABLE[:, 1], np.full(ROWS, 0.1)])
     unit = np.array([1e-6, 1.0, 1e6, 1e3, 10.0])
     for fit in (
-        lambda x: supervised.fit_linear(x, REAL).model.coefficients[1:],
-        lambda x: supervised.fit_generalized_linear(jt.Poisson, x, COUNTS).model.coefficients[1:],
-        lambda x: supervised.fit_logistic(x, BINARY).model.coefficients[0, 1:],
+        lambda x: jt.fit(supervised.LinearRegression, x, REAL).model.coefficients[1:],
+        lambda x: jt.fit(supervised.GeneralizedLinearModel, x, COUNTS, family=jt.Poisson).model.coefficients[1:],
+        lambda x: jt.fit(supervised.LogisticRegression, x, BINARY).model.coefficients[0, 1:],
     ):
         np.testing.assert_allclose(fit(both * unit) * unit, fit(both), rtol=1e-8, atol=1e-12)
         assert fit(both)[-1] == 0.0
@@ -257,8 +262,8 @@ def test_a_polynomial_of_logistic_regression_keeps_its_digits():
     """A degree of 9 in features far from 0: against the same polynomial in centered powers, which is the same model."""
     x = np.linspace(9.0, 11.0, 200)
     labels = (np.sin(4 * x) + RNG.logistic(size=200) > 0).astype(int)
-    far = supervised.fit_logistic(x, labels, PolynomialBasis(6))
-    near = supervised.fit_logistic(x - 10.0, labels, PolynomialBasis(6))
+    far = jt.fit(supervised.LogisticRegression, x, labels, basis=PolynomialBasis(6))
+    near = jt.fit(supervised.LogisticRegression, x - 10.0, labels, basis=PolynomialBasis(6))
     assert far.log_likelihood == pytest.approx(near.log_likelihood, rel=1e-9)
     np.testing.assert_allclose(far.standard_errors[0, -1], near.standard_errors[0, -1], rtol=1e-3)
 

@@ -64,7 +64,11 @@ def name_columns(model: Any) -> Callable[[Any], Any]:
 
 SHORT = {"max_steps": 2, "rng": 0}
 KINDS = [
-    Named("LinearRegression", lambda rows: sv.fit_linear(rows, TARGETS).model, lambda m, rows: [m.mean(rows)]),
+    Named(
+        "LinearRegression",
+        lambda rows: jt.fit(sv.LinearRegression, rows, TARGETS).model,
+        lambda m, rows: [m.mean(rows)],
+    ),
     Named(
         "RidgePath",
         lambda rows: sv.ridge_path(rows, TARGETS, [0.1, 1.0], sv.PolynomialBasis(2)),
@@ -81,7 +85,9 @@ KINDS = [
         lambda m, rows: [m.predict(rows).location, m.predict(rows).scale],
     ),
     Named(
-        "fit_evidence", lambda rows: sv.fit_evidence(rows, TARGETS).posterior, lambda m, rows: [m.plug_in.mean(rows)]
+        "evidence",
+        lambda rows: jt.fit(sv.BayesianLinearRegression, rows, TARGETS).model,
+        lambda m, rows: [m.plug_in.mean(rows)],
     ),
     Named(
         "compare_bases",
@@ -95,7 +101,7 @@ KINDS = [
     ),
     Named(
         "GeneralizedLinearModel",
-        lambda rows: sv.fit_generalized_linear(jt.Poisson, rows, COUNTS).model,
+        lambda rows: jt.fit(sv.GeneralizedLinearModel, rows, COUNTS, family=jt.Poisson).model,
         lambda m, rows: [m.mean(rows)],
     ),
     Named("least squares", lambda rows: fit_least_squares(rows, SECOND, 1.0), ask_discriminant),

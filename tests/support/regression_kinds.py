@@ -46,7 +46,7 @@ def linear_regressions():
 
 
 def linear_fits():
-    return [supervised.fit_linear(X, T, basis) for basis in (CUBIC, SPLINES)]
+    return [jt.fit(supervised.LinearRegression, X, T, basis=basis) for basis in (CUBIC, SPLINES)]
 
 
 def ridge_paths():
@@ -66,7 +66,13 @@ def conjugate_regressions():
 
 
 def evidence_fits():
-    return [supervised.fit_evidence(X, T, supervised.PolynomialBasis(degree)) for degree in (3, 4)]
+    return [
+        jt.fit(supervised.BayesianLinearRegression, X, T, basis=supervised.PolynomialBasis(degree)) for degree in (3, 4)
+    ]
+
+
+def posterior_fits():
+    return [jt.fit(prior, X, T) for prior in (*bayesian_regressions(), *conjugate_regressions())]
 
 
 def basis_choices():
@@ -78,11 +84,11 @@ def logistic_regressions():
 
 
 def logistic_fits():
-    return [supervised.fit_logistic(X, CODES, penalty=jt.L2(strength)) for strength in (1.0, 2.0)]
+    return [jt.fit(supervised.LogisticRegression, X, CODES, penalty=jt.L2(strength)) for strength in (1.0, 2.0)]
 
 
 def laplace_logistics():
-    return [supervised.laplace_logistic(fit) for fit in logistic_fits()]
+    return [jt.fit(supervised.LaplaceLogistic, X, CODES, penalty=jt.L2(strength)).model for strength in (1.0, 2.0)]
 
 
 def generalized_linear_models():
@@ -90,7 +96,9 @@ def generalized_linear_models():
 
 
 def generalized_linear_fits():
-    return [supervised.fit_generalized_linear(jt.Poisson, X, counts) for counts in (COUNTS, COUNTS[::-1])]
+    return [
+        jt.fit(supervised.GeneralizedLinearModel, X, counts, family=jt.Poisson) for counts in (COUNTS, COUNTS[::-1])
+    ]
 
 
 def links():
@@ -117,19 +125,18 @@ KINDS = [
     bayesian_regressions,
     conjugate_regressions,
     evidence_fits,
+    posterior_fits,
     basis_choices,
 ]
 
-ROWS: dict[str, Any] = {"inputs": X, "targets": T}
+ROWS: dict[str, Any] = {"X": X, "y": T}
 NEW = [0.25, 0.5]
 CALLS: dict[str, list[dict[str, Any]]] = {
-    "fit_linear": [{**ROWS, "basis": CUBIC}],
     "ridge_path": [{**ROWS, "strengths": [0.1, 1.0]}],
     "regression_statistics": [ROWS],
-    "fit_evidence": [{**ROWS, "basis": CUBIC}],
     "compare_bases": [{**ROWS, "bases": [CUBIC]}],
     "LinearRegression": [{"coefficients": [1.0, 2.0], "noise_variance": 0.5}],
-    "LinearRegression.mean": [{"inputs": NEW}],
+    "LinearRegression.mean": [{"X": NEW}],
     "PolynomialBasis": [{"degree": 2}],
     "GaussianBasis": [{"centers": [0.0, 1.0], "width": 0.5}],
     "SigmoidBasis": [{"centers": [0.0, 1.0], "width": 0.5}],
@@ -144,28 +151,23 @@ for kind in ("BayesianLinearRegression", "ConjugateLinearRegression"):
         CALLS[f"{kind}.{method}"] = [ROWS]
     for method in ("update_by", "log_evidence_of"):
         CALLS[f"{kind}.{method}"] = [{"statistics": supervised.regression_statistics(X, T)}]
-    CALLS[f"{kind}.sample_functions"] = [{"inputs": NEW, "n": 2}]
-CALLS["LinearRegression.predict"] = [{"inputs": NEW}]
+    CALLS[f"{kind}.sample_functions"] = [{"X": NEW, "n": 2}]
+CALLS["LinearRegression.predict"] = [{"X": NEW}]
 DRAWN = (
     "BayesianLinearRegression", "ConjugateLinearRegression", "EvidenceFit", "GeneralizedLinearFit",
     "GeneralizedLinearModel", "LaplaceLogistic", "LinearFit", "LinearRegression", "LogisticFit", "LogisticRegression",
+    "PosteriorFit",
 )  # fmt: skip
 CALLS |= {f"{kind}.plot": [{"options": {"between": (0.0, 1.0)}}] for kind in DRAWN}
 CALLS |= {f"{type(basis).__name__}.__call__": [{"inputs": NEW}] for basis in bases()}
 
 CALLS |= {
-    "fit_logistic": [{"inputs": X, "targets": CODES, "penalty": jt.L2(1.0)}],
-    "laplace_logistic": [{"fit": logistic_fits()[0]}],
     "LogisticRegression": [{"classes": ["n", "y"], "coefficients": [1.0, 2.0]}],
-    "LogisticRegression.log_odds": [{"inputs": NEW}],
-    "LogisticRegression.log_prob": [{"inputs": NEW, "targets": ["n", "y"]}],
-    "LaplaceLogistic.predict_proba": [{"inputs": NEW}],
+    "LogisticRegression.log_odds": [{"X": NEW}],
+    "LogisticRegression.log_prob": [{"X": NEW, "y": ["n", "y"]}],
+    "LaplaceLogistic.predict_proba": [{"X": NEW}],
     "GeneralizedLinearModel": [{"family": jt.Poisson, "coefficients": [1.0, 2.0]}],
-    "GeneralizedLinearModel.mean": [{"inputs": NEW}],
-    "fit_generalized_linear": [{"family": jt.Poisson, "inputs": X, "targets": COUNTS}],
-    "descend_generalized_linear": [
-        {"family": jt.Poisson, "inputs": X, "targets": COUNTS, "start": [0.0, 1.0], "num_steps": 3}
-    ],
+    "GeneralizedLinearModel.mean": [{"X": NEW}],
     "Link": [{"name": "cube", "function": np.cbrt, "inverse": cube, "derivative": cube}],
     "descend": [{"function": square, "gradient": twice, "start": 1.0, "max_steps": 3}],
     "descend_stochastic": [{"gradient": lambda x, row: x - row, "start": 0.0, "num_rows": 3, "num_steps": 3, "rng": 0}],
@@ -180,6 +182,7 @@ ANSWERS = {
     "RidgePath",
     "RegressionStatistics",
     "EvidenceFit",
+    "PosteriorFit",
     "BasisChoice",
 }
 
@@ -197,7 +200,7 @@ def documents() -> list[Any]:
         *logistic_regressions(),
         odd,
         *laplace_logistics(),
-        supervised.laplace_logistic(supervised.fit_logistic({"a": X}, CODES, penalty=jt.L2(1.0))),
+        jt.fit(supervised.LaplaceLogistic, {"a": X}, CODES, penalty=jt.L2(1.0)).model,
         *generalized_linear_models(),
         supervised.GeneralizedLinearModel(jt.NegativeBinomial, [1.0], "square root", successes=2.5, basis=bases()[2]),
         supervised.GeneralizedLinearModel(jt.Gamma, weights, "log", dispersion=0.5),

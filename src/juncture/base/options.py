@@ -80,9 +80,10 @@ def resolve_learner(method: Any, methods: Mapping[str, type[Options]]) -> Any:
     known = {"auto": next(iter(methods.values())), **methods}
     found = resolve(method, known, what="method of learning")
     if not isinstance(found, tuple(methods.values())):
-        names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()))
+        names = [f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()) if kind.names()]
         raise Unsupported(
-            f"a method of learning is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}"
+            f"a method of learning is a name, here {', '.join(map(repr, known))}{', or ' * bool(names)}"
+            f"{' or '.join(names)}; got {shown(method)}"
         )
     return found
 

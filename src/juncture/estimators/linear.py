@@ -22,10 +22,15 @@ from juncture.learning.newton import Newton
 from juncture.learning.undirected.penalties import L2
 from juncture.numerics.stable import log, log_sum_exp
 from juncture.supervised.linear_classifiers.perceptron import Run, apply_rule, warn_not_converged
-from juncture.supervised.regression import bayesian, logistic
+from juncture.supervised.regression import bayesian, generalized_linear, logistic
 from juncture.supervised.regression.bases import LinearBasis
-from juncture.supervised.regression.evidence import fit_evidence
-from juncture.supervised.regression.fisher_scoring import MOST_STEPS, deviance_explained, fit_generalized_linear
+from juncture.supervised.regression.evidence import BayesianLinearOptions, EvidenceMaximization, fit_bayesian
+from juncture.supervised.regression.fisher_scoring import (
+    MOST_STEPS,
+    GeneralizedLinearOptions,
+    deviance_explained,
+    fit_generalized_linear,
+)
 from juncture.supervised.regression.inputs_and_targets import read_classes, read_targets, read_weights
 from juncture.supervised.regression.laplace import laplace_logistic
 from juncture.supervised.regression.logistic import LogisticOptions, fit_logistic
@@ -95,8 +100,9 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         if (self.precision is None) != (self.noise_precision is None):
             raise InvalidData("give both of precision and noise_precision, or none of them")
         if self.precision is None or self.noise_precision is None:
-            found = fit_evidence(inputs, targets, basis, weights=weights)
-            return found.posterior, found.log_evidence
+            options = BayesianLinearOptions(basis, EvidenceMaximization())
+            found = fit_bayesian(bayesian.BayesianLinearRegression, inputs, targets, weights=weights, options=options)
+            return found.model, found.log_likelihood
         prior = bayesian.BayesianLinearRegression.standard(inputs.shape[1], self.precision, self.noise_precision, basis)
         return prior.update(inputs, targets, weights), prior.log_evidence(inputs, targets, weights)
 
@@ -167,12 +173,15 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         The estimator itself.
         """
         table, targets = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
-        self.fit_ = fit_generalized_linear(
-            Gaussian if self.family is None else self.family, table, targets, link=self.link, offset=offset,
-            exposure=exposure, successes=self.successes, weights=row_weights(sample_weight, X), tolerance=self.tol,
-            max_steps=self.max_iter,
+        options = GeneralizedLinearOptions(
+            family=Gaussian if self.family is None else self.family, link=self.link, offset=offset, exposure=exposure,
+            successes=self.successes, method=Newton(tolerance=self.tol, max_steps=self.max_iter),
         )  # fmt: skip
-        self.model_, self.n_iter_ = self.fit_.model, self.fit_.num_steps
+        self.fit_ = fit_generalized_linear(
+            generalized_linear.GeneralizedLinearModel, table, targets, weights=row_weights(sample_weight, X),
+            options=options,
+        )  # fmt: skip
+        self.model_, self.n_iter_ = self.fit_.model, self.fit_.trace.num_steps
         self.intercept_, self.coef_ = float(self.model_.coefficients[0]), self.model_.coefficients[1:]
         return self
 

@@ -19,7 +19,8 @@ class Newton(Options):
         deviations, 1e-8 by default; under an L1 penalty, where steps are those of L-BFGS, the gradient by row, 1e-9. Of
         a generalised linear model the share of the deviance that a step gains, 1e-16.
     max_steps
-        The largest number of steps, after which a warning says so; by default 100, and 20,000 under an L1 penalty.
+        The largest number of steps, after which a warning says so; by default 100, 20,000 under an L1 penalty, and
+        500 for a generalised linear model.
     """
 
     tolerance: float | None = None

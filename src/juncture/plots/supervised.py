@@ -21,8 +21,7 @@ from juncture.supervised.linear_classifiers.decision_function import check_label
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import LinearKernel
 from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
-from juncture.supervised.regression.bayesian import GaussianWeights
-from juncture.supervised.regression.evidence import EvidenceFit
+from juncture.supervised.regression.bayesian import GaussianWeights, PosteriorFit
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.supervised.regression.inputs_and_targets import read_classes, read_inputs, read_targets
 from juncture.supervised.regression.laplace import LaplaceLogistic
@@ -36,23 +35,23 @@ NUM_POINTS = 200
 
 
 def plot_regression(
-    model: Any, inputs: Any = None, targets: Any = None, *, between: Any = None, level: float = 0.9, ax: Any = None
+    model: Any, X: Any = None, y: Any = None, *, between: Any = None, level: float = 0.9, ax: Any = None
 ) -> Axes:
     """The mean of the target along one input, and the band that holds a share `level` of all targets.
 
-    `inputs` and `targets` are rows to mark. `between` holds the ends of the line, by default those of the inputs and a
+    `X` and `y` are rows to mark. `between` holds the ends of the line, by default those of the rows and a
     tenth beyond them.
     """
     share = check_number(level, "level", above=0, below=1)
-    rows = None if inputs is None else read_inputs(inputs, model.feature_names)
+    rows = None if X is None else read_inputs(X, model.feature_names)
     at = line_of(rows, between)
     axes = as_axes(ax)
     mean, low, high = band_of(model, at, share)
     if low is not None:
         axes.fill_between(at, low, high, alpha=0.2, linewidth=0, label=f"{100 * share:g} % of targets")
     axes.plot(at, mean, label="mean")
-    if rows is not None and targets is not None:
-        axes.plot(rows[:, 0], read_targets(targets, len(rows)), "o", color="black", markersize=4)
+    if rows is not None and y is not None:
+        axes.plot(rows[:, 0], read_targets(y, len(rows)), "o", color="black", markersize=4)
     axes.set(xlabel=(model.feature_names or ["input"])[0], ylabel="target")
     axes.legend(frameon=False)
     return axes
@@ -60,20 +59,20 @@ def plot_regression(
 
 def plot_probabilities(
     model: LogisticRegression | LaplaceLogistic,
-    inputs: Any = None,
-    targets: Any = None,
+    X: Any = None,
+    y: Any = None,
     *,
     between: Any = None,
     ax: Any = None,
 ) -> Axes:
     """The probability of each class along one input.
 
-    `inputs` and `targets` are rows to mark, those of a class on its height 1. `between` holds the ends of the line, by
-    default those of the inputs and a tenth beyond them.
+    `X` and `y` are rows to mark, those of a class on its height 1. `between` holds the ends of the line, by
+    default those of the rows and a tenth beyond them.
     """
-    rows = None if inputs is None else read_inputs(inputs, model.feature_names)
+    rows = None if X is None else read_inputs(X, model.feature_names)
     at = line_of(rows, between)
-    codes = None if rows is None or targets is None else read_classes(targets, len(rows), model.classes)[1]
+    codes = None if rows is None or y is None else read_classes(y, len(rows), model.classes)[1]
     axes = as_axes(ax)
     for code, (label, shares) in enumerate(zip(model.classes, model.predict_proba(at).T, strict=True)):
         (line,) = axes.plot(at, shares, label=str(label))
@@ -92,7 +91,7 @@ def line_of(rows: np.ndarray | None, between: Any) -> np.ndarray:
             f"a regression is plotted along one input; these rows have {rows.shape[1]}: choose one of them"
         )
     if between is None and rows is None:
-        raise InvalidData("give inputs= (and targets=), the rows to mark, or between=(low, high), the ends of the line")
+        raise InvalidData("give X= (and y=), the rows to mark, or between=(low, high), the ends of the line")
     if between is None and rows is not None:
         low, high = float(rows.min()), float(rows.max())
         margin = 0.1 * (high - low) or 1.0
@@ -112,16 +111,11 @@ def band_of(model: Any, at: np.ndarray, level: float) -> tuple[np.ndarray, np.nd
     return np.asarray(predicted.mean), low, high
 
 
-def plot_fit(fit: Any, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
+def plot_fit(fit: Any, X: Any = None, y: Any = None, **options: Any) -> Axes:
     """The regression that was learned, as `plot_regression` draws it, or `plot_probabilities` of classes."""
     draw: Any = plot_probabilities if isinstance(fit, LogisticFit) else plot_regression
-    found: Axes = draw(fit.model, inputs, targets, **options)
+    found: Axes = draw(fit.model, X, y, **options)
     return found
-
-
-def plot_evidence(fit: EvidenceFit, inputs: Any = None, targets: Any = None, **options: Any) -> Axes:
-    """The posterior of the precisions with the largest evidence, as `plot_regression` draws it."""
-    return plot_regression(fit.posterior, inputs, targets, **options)
 
 
 def plot_path(path: RidgePath, ax: Any = None) -> Axes:
@@ -175,7 +169,7 @@ register(plot, LaplaceLogistic, plot_probabilities)
 register(plot, LinearFit, plot_fit)
 register(plot, LogisticFit, plot_fit)
 register(plot, GeneralizedLinearFit, plot_fit)
-register(plot, EvidenceFit, plot_evidence)
+register(plot, PosteriorFit, plot_fit)
 register(plot, RidgePath, plot_path)
 register(plot, Descent, plot_descent)
 GRID = 201

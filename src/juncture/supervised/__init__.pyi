@@ -67,16 +67,16 @@ from juncture.supervised.regression.bases import (
 from juncture.supervised.regression.bayesian import (
     BayesianLinearRegression,
     ConjugateLinearRegression,
+    PosteriorFit,
     RegressionStatistics,
     regression_statistics,
 )
-from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases, fit_evidence
-from juncture.supervised.regression.fisher_scoring import descend_generalized_linear, fit_generalized_linear
+from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel, Link
-from juncture.supervised.regression.laplace import LaplaceLogistic, laplace_logistic
-from juncture.supervised.regression.linear import LinearFit, LinearRegression, RidgePath, fit_linear, ridge_path
-from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression, fit_logistic
-from juncture.supervised.trees.forest import RandomForest
+from juncture.supervised.regression.laplace import LaplaceLogistic
+from juncture.supervised.regression.linear import LinearFit, LinearRegression, RidgePath, ridge_path
+from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
+from juncture.supervised.trees.forest import RandomForest, learn_forest
 from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
 from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
 from juncture.supervised.trees.rules import Rule
@@ -129,6 +129,7 @@ __all__ = [
     "PerceptronFit",
     "PolynomialBasis",
     "PolynomialKernel",
+    "PosteriorFit",
     "RandomForest",
     "RegressionStatistics",
     "RidgePath",
@@ -147,18 +148,21 @@ __all__ = [
     "decide",
     "decision_regions",
     "descend",
-    "descend_generalized_linear",
     "descend_stochastic",
     "error_bounds",
     "find_separation",
-    "fit_evidence",
-    "fit_generalized_linear",
-    "fit_linear",
-    "fit_logistic",
+    "fit_all_pairs",
+    "fit_classifier",
+    "fit_least_squares",
+    "fit_maximum_margin",
+    "fit_one_versus_rest",
+    "fit_ordered",
+    "fit_perceptron",
     "gain_ratio",
     "information_gain",
     "is_kernel_matrix",
-    "laplace_logistic",
+    "learn_forest",
+    "learn_tree",
     "linear_dichotomies",
     "margin_loss",
     "margin_loss_derivative",

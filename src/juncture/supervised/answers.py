@@ -17,8 +17,8 @@ import numpy as np
 from juncture import verbs
 from juncture.base.checks import check_count
 from juncture.base.dispatch import register
-from juncture.base.methods import register_methods, resolve_method
-from juncture.base.options import as_generator, as_variable_names
+from juncture.base.methods import register_methods
+from juncture.base.options import Options, as_generator, as_seed, as_variable_names
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import row_index
@@ -71,6 +71,8 @@ class TargetBeliefs(OneVariable):
         Whether the answers are exact, and further facts about the run.
     index
         The index of the frame of pandas that the rows come from; else None.
+    seed
+        The seed of what was drawn at random, which repeats the answer as `rng=`; None where nothing was.
     """
 
     model: Any
@@ -80,6 +82,7 @@ class TargetBeliefs(OneVariable):
     method: str = "exact"
     diagnostics: Diagnostics = EXACT
     index: Any = None
+    seed: int | None = None
 
     @property
     def variable(self) -> str:  # type: ignore[override]
@@ -162,7 +165,7 @@ class TargetBeliefs(OneVariable):
     def to_diagram(self) -> ShareDiagram:
         """The probability of each class, for the first rows."""
         if self.model.target.is_real:
-            raise Unsupported(f"{self.variable!r} is a number: jt.plot(model, inputs=…) draws it over one input")
+            raise Unsupported(f"{self.variable!r} is a number: jt.plot(model, X=…) draws it over one input")
         return rows_diagram([table_shares(self.scope, self.probabilities)], len(self), self.index)
 
     def _repr_html_(self) -> str:
@@ -191,23 +194,33 @@ def infer_target(  # noqa: PLR0913 (one verb, many options)
     budget: float | None = None,
     memory_limit: int | None = None,
     rng: Any = None,
+    options: Options,
 ) -> TargetBeliefs:
     """The distribution of the target of one row of inputs, or of each of many."""
-    algorithm = resolve_method(model, "infer", method)
+    algorithm = model.algorithm_of(method)
     check_policy(on_impossible)
     check_targets(model, targets)
     inputs, given = take_target(model, evidence)
+    inputs, options = model.take_facts(inputs, options)
     rows, is_single = model.read_inputs(inputs, extra)
     if budget is not None or memory_limit is not None:
-        check_cost(model, rows.shape[0], budget, memory_limit)
-    predicted, log_evidences = model.predict_joint(rows, method=algorithm, rng=rng)
-    cause = "no class can have it" if model.has_inputs else f"{model.target.name!r} cannot be what it is there"
+        check_cost(model, len(rows), budget, memory_limit)
+    seed = as_seed(rng) if algorithm in model.random_algorithms else None
+    predicted = predict(model, rows, algorithm, seed, options)
+    log_evidences = np.zeros(len(rows))
     if given is not None:
         log_evidences = log_evidences + score_targets(model, predicted, given)
         predicted = observe_classes(model, predicted, given)
     check_evidence(log_evidences, lambda _: cause, is_single=is_single, on_impossible=on_impossible, single="the row")
     index = None if is_single else row_index(evidence)
-    return TargetBeliefs(model, predicted, log_evidences, is_single, algorithm, model.diagnostics_of(algorithm), index)
+    diagnostics = model.diagnostics_of(algorithm)
+    return TargetBeliefs(model, predicted, log_evidences, is_single, algorithm, diagnostics, index, seed)
+
+
+def predict(model: SupervisedModel, rows: Any, algorithm: str, rng: Any, options: Options) -> Any:
+    """What the model predicts of the target of each row; a kind that has options of predictions is given them."""
+    given = {"options": options} if options.names() else {}
+    return model.predict_target(rows, method=algorithm, rng=rng, **given)
 
 
 def check_targets(model: SupervisedModel, targets: Any) -> None:
@@ -275,14 +288,21 @@ def observe_classes(model: SupervisedModel, predicted: Any, given: Any) -> Any:
 
 
 def log_prob_target(
-    model: SupervisedModel, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", rng: Any = None
+    model: SupervisedModel,
+    rows: Any,
+    y: Any = None,
+    *,
+    method: Any = "auto",
+    extra: str = "error",
+    rng: Any = None,
+    options: Options,
 ) -> Any:
     """log p(y | x): a number for one row, an array for many; `y` is one target a row, or a column of the table.
 
-    Of a joint model, such as a `GenerativeClassifier`, it is log p(x, y), and log p(x) without targets.
+    The target of one row may be the label of a class, where no column has this name.
     """
-    algorithm = resolve_method(model, "infer", method)
-    if isinstance(y, str):
+    algorithm = model.algorithm_of(method)
+    if isinstance(y, str) and not is_label(model, rows, y):
         inputs, given = split_column(rows, y)
     elif y is not None:
         inputs, given = rows, y
@@ -292,22 +312,38 @@ def log_prob_target(
             raise InvalidData(
                 f"log_prob of a {type(model).__name__} is that of the target given the inputs: give the targets as y="
             )
+    inputs, options = model.take_facts(inputs, options)
     table, is_single = model.read_inputs(inputs, extra)
     if is_single and y is not None and np.ndim(y) == 0:
         given = [given]
-    scores = np.zeros(table.shape[0])
-    if given is not None or model.has_inputs:
-        predicted, scores = model.predict_joint(table, method=algorithm, rng=rng)
-        scores = scores if given is None else scores + score_targets(model, predicted, given)
+    scores = np.zeros(len(table))
+    if given is not None:
+        scores = score_targets(model, predict(model, table, algorithm, rng, options), given)
     return float(scores[0]) if is_single else scores
 
 
+def is_label(model: SupervisedModel, rows: Any, y: str) -> bool:
+    """Whether a text is the class of one row, and no name of a column."""
+    if y not in (model.target.states or ()):
+        return False
+    if isinstance(rows, Mapping) and is_row(rows):
+        return y not in rows
+    return y not in (find_names(Rows.of(rows).data) or ()) and model.read_inputs(rows, "ignore")[1]
+
+
 def sample_target(
-    model: SupervisedModel, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", extra: str = "error"
+    model: SupervisedModel,
+    n: Any,
+    *,
+    given: Any = None,
+    rng: Any = None,
+    method: Any = "auto",
+    extra: str = "error",
+    options: Options,
 ) -> Dataset:
     """Draws of the target: `n` given one row of inputs; or one for each row of a table in place of `n`."""
     if given is not None:
-        beliefs = infer_target(model, given, method=method, rng=rng, extra=extra)
+        beliefs = infer_target(model, given, method=method, rng=rng, extra=extra, options=options)
         if not beliefs.is_single:
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)
@@ -316,11 +352,12 @@ def sample_target(
             f"a {type(model).__name__} is a distribution of {model.target.name!r} given inputs: give a table of inputs"
             " in place of the number, or one row as given="
         )
-    rows, is_single = model.read_inputs(take_target(model, n)[0], extra)
+    inputs, options = model.take_facts(take_target(model, n)[0], options)
+    rows, is_single = model.read_inputs(inputs, extra)
     if is_single:
         raise InvalidData("one row of inputs is given as given=, with the number of draws")
     generator = as_generator(rng)
-    predicted = model.predict_target(rows, method=resolve_method(model, "infer", method), rng=generator)
+    predicted = predict(model, rows, model.algorithm_of(method), generator, options)
     drawn = draw_targets(model, predicted, generator)
     return model.dataset_of(rows, drawn)
 
@@ -348,16 +385,17 @@ def most_probable_target(  # noqa: PLR0913 (one verb, many options)
     budget: float | None = None,
     memory_limit: int | None = None,
     rng: Any = None,
+    options: Options,
 ) -> MostProbable | MostProbableRows | list[MostProbable]:
     """The most probable class of one row, or of each of many; with `k` a list of the k best of one row."""
-    resolve_method(model, "most_probable", method)
     if model.target.is_real:
         raise Unsupported(
             f"{model.target.name!r} is a number: take the mean, or the mode, of infer(…)[{model.target.name!r}]"
         )
     beliefs = infer_target(
-        model, evidence, on_impossible=on_impossible, extra=extra, budget=budget, memory_limit=memory_limit, rng=rng
-    )
+        model, evidence, method=method, on_impossible=on_impossible, extra=extra, budget=budget,
+        memory_limit=memory_limit, rng=rng, options=options,
+    )  # fmt: skip
     if k is not None:
         return best_classes(beliefs, check_count(k, "k", least=1))
     if beliefs.is_single:
@@ -382,11 +420,11 @@ def best_classes(beliefs: TargetBeliefs, k: int) -> list[MostProbable]:
     ]
 
 
-def register_answers(kind: type) -> None:
-    """Let the verbs answer for a kind of supervised models."""
-    register(verbs.infer, kind, infer_target)
-    register(verbs.log_prob, kind, log_prob_target)
-    register(verbs.sample, kind, sample_target)
-    register(verbs.most_probable, kind, most_probable_target)
+def register_answers(kind: type, options: type[Options] = Options) -> None:
+    """Let the verbs answer for a kind of supervised models, whose predictions may have options."""
+    register(verbs.infer, kind, infer_target, options)
+    register(verbs.log_prob, kind, log_prob_target, options)
+    register(verbs.sample, kind, sample_target, options)
+    register(verbs.most_probable, kind, most_probable_target, options)
     register_methods(kind, "infer", *kind.algorithms)  # type: ignore[attr-defined]
     register_methods(kind, "most_probable", *kind.algorithms)  # type: ignore[attr-defined]

@@ -13,12 +13,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from juncture.base.checks import shown
+from juncture.base.methods import resolve_method
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures, Names
 from juncture.data.rows import Rows, default_names, find_names
 from juncture.data.sources.contract import is_source
-from juncture.data.tables.table import Table
+from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.variables import Scope, Variable, is_missing
@@ -34,7 +35,7 @@ class SupervisedModel(NamedFeatures):
 
     kind: ClassVar[str] = "model of a target given inputs"
     algorithms: ClassVar[tuple[str, ...]] = ("exact",)  # how predictions are computed, the usual way first
-    has_inputs: ClassVar[bool] = False  # whether it is a joint distribution, of the inputs too
+    random_algorithms: ClassVar[tuple[str, ...]] = ()  # those that draw at random
     target_name: str | None = None
 
     @property
@@ -76,10 +77,13 @@ class SupervisedModel(NamedFeatures):
         """(row, class): log p(class | row); or of a number, its distribution in each row: a batch of a family."""
         raise NotImplementedError
 
-    def predict_joint(self, rows: Any, *, method: str, rng: Any = None) -> tuple[Any, np.ndarray]:
-        """`predict_target`, and (row,): log p(inputs), 0 for a model that has no distribution of them."""
-        predicted = self.predict_target(rows, method=method, rng=rng)
-        return predicted, np.zeros(len(predicted))
+    def algorithm_of(self, method: Any) -> str:
+        """The algorithm that a name stands for."""
+        return resolve_method(self, "infer", method)
+
+    def take_facts(self, data: Any, options: Any) -> tuple[Any, Any]:
+        """The table without the columns that options of predictions name, and the options with these columns."""
+        return data, options
 
     def diagnostics_of(self, method: str) -> Diagnostics:
         """How far the predictions of an algorithm can be trusted; they are exact for the model as it is."""
@@ -147,8 +151,11 @@ def read_training(model: Any, data: Any, y: Any, weights: Any = None) -> Trainin
     model learned from. A model takes the columns of its inputs by their names.
     """
     names = None if isinstance(model, type) else model.feature_names
-    if y is None:
-        y = wanted_column(model, data)
+    return split_training(names, data, wanted_column(model, data) if y is None else y, weights)
+
+
+def split_training(names: Names | None, data: Any, y: Any, weights: Any = None) -> Training:
+    """The inputs, by names if there are any, and the targets: one a row, or the column that has this name."""
     if not isinstance(y, str):
         named = target_of_series(y)
         rows = Rows.of(data, names, weights=weights, extra="ignore")
@@ -176,14 +183,24 @@ def wanted_column(model: Any, data: Any) -> str:
     )
 
 
-def split_column(data: Any, name: str, weights: Any = None) -> tuple[Table, Any]:
-    """The table without one of its columns, and that column."""
+def split_column(data: Any, name: str, weights: Any = None, *, option: str = "y") -> tuple[Table, Any]:
+    """The table without one of its columns, which an option names, and that column."""
     table = Rows.of(data).cells()
     if name not in table.cells:
-        raise UnknownVariable.among(name, table.cells, where="the table, of which `y` names a column,")
+        raise UnknownVariable.among(name, table.cells, where=f"the table, of which `{option}` names a column,")
     own = {name, weights} if isinstance(weights, str) else {name}
     rest = table.only(each for each in table.cells if each not in own)
     return rest, table.cells[name]
+
+
+def take_numbers(data: Any, name: str, *, option: str) -> tuple[Any, Any]:
+    """A row or a table without one of its columns, which an option names, and the numbers of that column."""
+    if not (isinstance(data, Mapping) and is_row(data)):
+        rest, cells = split_column(data, name, option=option)
+        return rest, np.asarray(as_column(cells, name).encode(Variable(name)), np.float64)
+    if name not in data:
+        raise UnknownVariable.among(name, data, where=f"the row, of which `{option}` names a column,")
+    return {key: cell for key, cell in data.items() if key != name}, data[name]
 
 
 def weights_left(data: Any, weights: Any) -> Any:

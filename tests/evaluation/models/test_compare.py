@@ -17,10 +17,11 @@ from juncture.data.sequences import Sequence
 from juncture.supervised import (
     BayesianLinearRegression,
     ConjugateLinearRegression,
+    GeneralizedLinearModel,
+    LaplaceLogistic,
+    LinearRegression,
+    LogisticRegression,
     PolynomialBasis,
-    fit_generalized_linear,
-    fit_linear,
-    fit_logistic,
 )
 from support.curve import T, X
 
@@ -166,13 +167,14 @@ def test_draws_agree_with_the_closed_form_of_leave_one_out():
 def test_laplace_for_logistic_regression_with_a_proper_prior():
     x, t = regression_rows(40)
     labels = t > np.median(t) + 0.3 * np.sin(9 * t)
-    proper = fit_logistic(x, labels, penalty=jt.L2(0.5), penalize_constant=True)
-    found = compare({"proper": proper, "flat": fit_logistic(x, labels)}, (x, labels), ("evidence", "aic", "loo", "cv"))
+    prior = {"penalty": jt.L2(0.5), "penalize_constant": True}
+    proper, flat = (jt.fit(LogisticRegression, x, labels, **options) for options in (prior, {}))
+    found = compare({"proper": proper, "flat": flat}, (x, labels), ("evidence", "aic", "loo", "cv"))
     score = score_of(found, "evidence", "proper")
     assert score.quality == "approximate"
-    assert score.score == pytest.approx(jt.supervised.laplace_logistic(proper).log_evidence)
+    assert score.score == pytest.approx(jt.fit(LaplaceLogistic, x, labels, **prior).model.log_evidence)
     assert "flat prior" in score_of(found, "evidence", "flat").note
-    assert score_of(found, "aic", "flat").score == pytest.approx(fit_logistic(x, labels).log_likelihood - 2)
+    assert score_of(found, "aic", "flat").score == pytest.approx(flat.log_likelihood - 2)
     assert score_of(found, "loo", "proper").score == pytest.approx(score_of(found, "cv", "proper").score, abs=1.0)
 
 
@@ -182,12 +184,12 @@ def test_information_criteria_of_regressions():
     line = np.polyfit(x, t, 1)
     errors = t - np.polyval(line, x)
     total = norm.logpdf(errors, scale=math.sqrt(np.mean(errors**2))).sum()
-    found = compare({"m": fit_linear(x, t)}, (x, t), ("aic", "aicc", "bic"))
+    found = compare({"m": jt.fit(LinearRegression, x, t)}, (x, t), ("aic", "aicc", "bic"))
     costs = {"aic": 3.0, "aicc": 3.0 * 40 / (40 - 3 - 1), "bic": 1.5 * math.log(40)}
     for name, cost in costs.items():
         assert score_of(found, name, "m").score == pytest.approx(total - cost)
     counts = np.random.default_rng(0).poisson(np.exp(0.5 + x))
-    fitted = fit_generalized_linear(jt.Poisson, x, counts)
+    fitted = jt.fit(GeneralizedLinearModel, x, counts, family=jt.Poisson)
     total = poisson.logpmf(counts, np.exp(fitted.model.coefficients @ [np.ones(40), x])).sum()
     found = compare({"m": fitted}, (x, counts), ["aic"])
     assert found.scores[0].score == pytest.approx(total - 2)
@@ -295,7 +297,7 @@ def test_wrong_input_is_refused_in_a_sentence():
         lambda: compare({"m": Candidate(jt.Bernoulli(0.5), jt.Beta(1, 1))}, rows),
         lambda: compare({"m": Candidate(jt.DirectedGraph([], ["a"]), trials=3)}, {"a": rows}),
         lambda: compare({"m": jt.UndirectedGraph(["a"], [])}, rows),
-        lambda: compare({"m": fit_linear([0.0, 1.0, 2.0], [1.0, 2.0, 4.0])}, [1.0, 2.0]),
+        lambda: compare({"m": jt.fit(LinearRegression, [0.0, 1.0, 2.0], [1.0, 2.0, 4.0])}, [1.0, 2.0]),
         lambda: compare(models, rows, ["prequential"], order=[0, 0, 1]),
         lambda: compare({"m": jt.Gaussian(0.0, 1.0), "n": np.zeros((10, 4))}, [0.1, 0.2, 0.3], ["loo"]),
     ]
@@ -306,7 +308,7 @@ def test_wrong_input_is_refused_in_a_sentence():
 
 def test_pictures_show_differences_against_parameters():
     x, t = regression_rows(20)
-    models = {f"{m}": fit_linear(x, t, PolynomialBasis(m)) for m in range(4)}
+    models = {f"{m}": jt.fit(LinearRegression, x, t, basis=PolynomialBasis(m)) for m in range(4)}
     found = compare(models, (x, t), ("bic", "cv", "evidence"))
     panels = found.plot()
     assert [axes.get_title() for axes in panels] == ["bic", "cv"]  # no evidence without priors
@@ -358,7 +360,7 @@ def test_bic_finds_the_true_graph_as_rows_become_many():
 def test_training_likelihood_never_falls_and_held_out_peaks():
     """S0-337, S0-338: nested polynomials."""
     x, t = regression_rows(25)
-    fits = {f"{m}": fit_linear(x, t, PolynomialBasis(m)) for m in range(9)}
+    fits = {f"{m}": jt.fit(LinearRegression, x, t, basis=PolynomialBasis(m)) for m in range(9)}
     training = [fit.log_likelihood for fit in fits.values()]
     assert all(np.diff(training) >= -1e-9)
     assert compare(fits, (x, t), ["cv"]).best("cv") == "1"
@@ -390,7 +392,7 @@ def test_regressions_on_different_columns(named):
     y = 1.0 + 2.0 * table["a"].to_numpy() - table["c"].to_numpy() + rng.normal(size=40)
     chosen = {"a": ["a"], "a and c": ["c", "a"], "all": ["a", "b", "c"]}
     inputs = {name: table[columns] if named else table[columns].to_numpy() for name, columns in chosen.items()}
-    fits = {name: fit_linear(x, y) for name, x in inputs.items()}
+    fits = {name: jt.fit(LinearRegression, x, y) for name, x in inputs.items()}
     data = (table, y) if named else {name: (x, y) for name, x in inputs.items()}
     found = compare(fits, data, ("aic", "bic", "cv"))
     for score in found.ranked("aic"):
@@ -411,8 +413,8 @@ def test_kinds_of_regressions_on_different_columns():
     table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     counts, labels = rng.poisson(np.exp(table["a"])), (table["a"] + rng.logistic(size=60) > 0).astype(int).to_numpy()
     for targets, learn in (
-        (counts, lambda x: fit_generalized_linear(jt.Poisson, x, counts)),
-        (labels, lambda x: fit_logistic(x, labels)),
+        (counts, lambda x: jt.fit(GeneralizedLinearModel, x, counts, family=jt.Poisson)),
+        (labels, lambda x: jt.fit(LogisticRegression, x, labels)),
         (counts, lambda x: BayesianLinearRegression.standard(1 + x.shape[1]).with_feature_names(list(x))),
     ):
         one, both = learn(table[["a"]]), learn(table)
@@ -423,7 +425,7 @@ def test_kinds_of_regressions_on_different_columns():
 
 def test_pairs_of_models_have_their_names_and_one_target():
     x, y = np.arange(6.0)[:, None], np.array([1.0, 2.0, 2.5, 4.0, 5.5, 5.0])
-    fits = {"line": fit_linear(x, y), "level": fit_linear(np.zeros((6, 0)), y)}
+    fits = {"line": jt.fit(LinearRegression, x, y), "level": jt.fit(LinearRegression, np.zeros((6, 0)), y)}
     pairs = {"line": (x, y), "level": (np.zeros((6, 0)), y)}
     assert compare(fits, pairs, ("aic",)).best("aic") == "line"
     with pytest.raises(jt.errors.InvalidData, match="have one for each model, by its name"):

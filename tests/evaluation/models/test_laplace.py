@@ -10,7 +10,7 @@ from scipy import integrate
 from scipy.special import betaln
 
 import juncture as jt
-from juncture.supervised import GeneralizedLinearModel, LinearBasis, fit_generalized_linear
+from juncture.supervised import GeneralizedLinearModel, LinearBasis
 
 Candidate, compare = jt.evaluation.Candidate, jt.evaluation.compare_models
 
@@ -43,7 +43,7 @@ def test_a_poisson_regression_with_a_gaussian_prior():
     x = rng.uniform(-1, 1, 40)
     counts, basis = rng.poisson(np.exp(0.8 * x)), LinearBasis(intercept=False)
     prior = jt.MultivariateGaussian([0.0], [[1.0]])
-    fitted = fit_generalized_linear(jt.Poisson, x, counts, basis)
+    fitted = jt.fit(GeneralizedLinearModel, x, counts, basis=basis, family=jt.Poisson)
     found = compare({"m": Candidate(fitted, prior)}, (x, counts), ("evidence", "loo", "cv"), draws=400)
 
     def height(weight):

@@ -7,8 +7,7 @@ import pytest
 
 import juncture as jt
 from juncture.evaluation import hold_out, root_mean_squared_error
-from juncture.supervised import PolynomialBasis, fit_linear
-from support.learned import fit_classifier
+from juncture.supervised import LinearRegression, PolynomialBasis, fit_classifier
 
 NOISE = 0.3
 
@@ -23,7 +22,7 @@ def degree_errors(x: np.ndarray, t: np.ndarray, degrees: range, rng: int) -> tup
     train, test = hold_out(len(x), (0.5, 0.5), rng=rng)
     found = []
     for degree in degrees:
-        model = fit_linear(x[train], t[train], PolynomialBasis(degree)).model
+        model = jt.fit(LinearRegression, x[train], t[train], basis=PolynomialBasis(degree)).model
         found.append([root_mean_squared_error(t[part], model.mean(x[part])) for part in (train, test)])
     return np.array(found)[:, 0], np.array(found)[:, 1]
 
@@ -58,7 +57,7 @@ def test_few_rows_want_few_features():
         found = []
         for _ in range(100):
             x = rng.normal(size=(num_rows, 5))
-            model = fit_linear(x[:, :number], x @ weights + rng.normal(size=num_rows)).model
+            model = jt.fit(LinearRegression, x[:, :number], x @ weights + rng.normal(size=num_rows)).model
             miss = weights - np.append(model.coefficients[1:], np.zeros(5 - number))
             found.append(1 + miss @ miss + model.coefficients[0] ** 2)
         return float(np.mean(found))

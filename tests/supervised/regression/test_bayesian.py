@@ -13,10 +13,9 @@ from juncture.supervised import (
     BayesianLinearRegression,
     ConjugateLinearRegression,
     LinearBasis,
+    LinearRegression,
     PolynomialBasis,
     compare_bases,
-    fit_evidence,
-    fit_linear,
     regression_statistics,
     ridge_path,
 )
@@ -183,13 +182,13 @@ def test_the_evidence_has_its_maximum_where_the_fixed_point_ends(seed):
     rng = np.random.default_rng(seed)
     inputs = rng.normal(size=(40, 3))
     targets = inputs @ rng.normal(size=3) * 2 + rng.normal(size=40) + 1
-    fit = fit_evidence(inputs, targets)
+    fit = jt.fit(BayesianLinearRegression, inputs, targets)
     assert fit.trace.converged
     assert 0 < fit.num_determined < 4
     for factors in ((1.1, 1.0), (1 / 1.1, 1.0), (1.0, 1.1), (1.0, 1 / 1.1)):
         other = BayesianLinearRegression.standard(4, fit.precision * factors[0], fit.noise_precision * factors[1])
-        assert other.log_evidence(inputs, targets) < fit.log_evidence
-    length, residual = fit.posterior.mean @ fit.posterior.mean, targets - fit.posterior.predict(inputs).mean
+        assert other.log_evidence(inputs, targets) < fit.log_likelihood
+    length, residual = fit.model.mean @ fit.model.mean, targets - fit.model.predict(inputs).mean
     assert fit.precision == pytest.approx(fit.num_determined / length, rel=1e-4)
     assert fit.noise_precision == pytest.approx((40 - fit.num_determined) / (residual @ residual), rel=1e-4)
 
@@ -203,26 +202,26 @@ def test_evidence_agrees_with_scikit_learn():
     targets = inputs @ [1.0, 0.5, -2.0, 0.1] + rng.normal(size=60)
     flat = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
     theirs = BayesianRidge(fit_intercept=False, tol=1e-12, max_iter=10_000, **flat).fit(inputs, targets)
-    ours = fit_evidence(inputs, targets, LinearBasis(intercept=False))
+    ours = jt.fit(BayesianLinearRegression, inputs, targets, basis=LinearBasis(intercept=False))
     assert ours.precision == pytest.approx(theirs.lambda_, rel=1e-5)
     assert ours.noise_precision == pytest.approx(theirs.alpha_, rel=1e-5)
-    np.testing.assert_allclose(ours.posterior.mean, theirs.coef_, rtol=1e-5)
+    np.testing.assert_allclose(ours.model.mean, theirs.coef_, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("targets", "weights"), [(2 * X + 1, [1.0, 2.0]), (np.zeros(10), [0.0, 0.0])])
 def test_targets_without_noise_have_the_noise_of_rounding(targets, weights):
-    with pytest.warns(jt.errors.RegularizedWarning, match="linear in the features without noise"):
-        fit = fit_evidence(X, targets)
-    np.testing.assert_allclose(fit.posterior.mean, weights, atol=1e-9)
+    with pytest.warns(jt.RegularizedWarning, match="linear in the features without noise"):
+        fit = jt.fit(BayesianLinearRegression, X, targets)
+    np.testing.assert_allclose(fit.model.mean, weights, atol=1e-9)
 
 
 @pytest.mark.parametrize("noise", [1e-12, 1e-6, 1.0])
 def test_noise_of_any_size_is_found(noise):
     """The share of noise is not lost in the products of large targets."""
     wave = np.sin(37 * X)
-    fit = fit_evidence(X, 2 * X + 1 + noise * wave)
+    fit = jt.fit(BayesianLinearRegression, X, 2 * X + 1 + noise * wave)
     assert fit.trace.converged
-    residual = 2 * X + 1 + noise * wave - fit_linear(X, 2 * X + 1 + noise * wave).model.mean(X)
+    residual = 2 * X + 1 + noise * wave - jt.fit(LinearRegression, X, 2 * X + 1 + noise * wave).model.mean(X)
     assert fit.noise_precision == pytest.approx((10 - fit.num_determined) / (residual @ residual), rel=0.05)
 
 
@@ -231,10 +230,10 @@ def test_targets_that_do_not_depend_on_the_features(seed):
     """The evidence of a grid of α rises to its end in about half of such tables: the weights are 0, the noise all."""
     rng = np.random.default_rng(seed)
     inputs, targets = rng.normal(size=(30, 4)), rng.normal(size=30)
-    fit = fit_evidence(inputs, targets, LinearBasis(intercept=False))
+    fit = jt.fit(BayesianLinearRegression, inputs, targets, basis=LinearBasis(intercept=False))
     if fit.num_determined > 1e-6:
         return  # there is a peak
-    np.testing.assert_allclose(fit.posterior.mean, 0.0, atol=1e-9)
+    np.testing.assert_allclose(fit.model.mean, 0.0, atol=1e-9)
     assert fit.noise_precision == pytest.approx(30 / (targets @ targets))
     heights = [
         BayesianLinearRegression.standard(
@@ -243,7 +242,7 @@ def test_targets_that_do_not_depend_on_the_features(seed):
         for alpha in 10.0 ** np.arange(2, 8)
     ]
     assert (np.diff(heights) > 0).all()
-    assert fit.log_evidence >= heights[-1] - 1e-9
+    assert fit.log_likelihood >= heights[-1] - 1e-9
 
 
 def test_intervals_of_the_estimator_cover_what_they_say():

@@ -16,11 +16,9 @@ from juncture.supervised import (
     DecreasingStep,
     GeneralizedLinearModel,
     LinearBasis,
+    LinearRegression,
     Link,
-    descend_generalized_linear,
-    fit_generalized_linear,
-    fit_linear,
-    fit_logistic,
+    LogisticRegression,
 )
 from juncture.supervised.regression import fisher_scoring
 from support.curve import T, X
@@ -62,7 +60,7 @@ def test_the_fit_is_the_maximum_of_the_density(family, link, coefficients, optio
     """S4-071: of the family's own densities, by a search of SciPy that knows no gradient."""
     x, targets, _ = draw_case(family, link, coefficients, options)
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(x))
-    fit = fit_generalized_linear(family, x, targets, link=link, weights=weights, **options)
+    fit = jt.fit(GeneralizedLinearModel, x, targets, family=family, link=link, weights=weights, **options)
     trials = {key: value for key, value in options.items() if key == "trials"}
     known = {key: value for key, value in options.items() if key == "successes"}
 
@@ -90,7 +88,7 @@ def test_agreement_with_scikit_learn(family):
     x, targets, _ = draw_case(family, "log", [0.5, 1.0], {})
     theirs = {jt.Poisson: PoissonRegressor, jt.Gamma: GammaRegressor}[family](alpha=0.0, tol=1e-10, max_iter=10_000)
     theirs.fit(x[:, None], targets)
-    ours = fit_generalized_linear(family, x, targets, link="log").model
+    ours = jt.fit(GeneralizedLinearModel, x, targets, family=family, link="log").model
     np.testing.assert_allclose(ours.coefficients, [theirs.intercept_, *theirs.coef_], rtol=1e-5)
 
 
@@ -117,7 +115,7 @@ def published_sets():
 def test_published_standard_errors():
     """star98's constant has the error 1.5467, not 1.5286; statsmodels computes by the pseudo-inverse of √W X."""
     for family, inputs, targets, options, coefficients, errors in published_sets():
-        fit = fit_generalized_linear(family, inputs, targets, **options)
+        fit = jt.fit(GeneralizedLinearModel, inputs, targets, family=family, **options)
         np.testing.assert_allclose(fit.model.coefficients, coefficients, rtol=1e-8)
         np.testing.assert_allclose(fit.standard_errors, errors, rtol=1e-8)
         if family is jt.Binomial:
@@ -130,7 +128,10 @@ def test_a_column_of_timestamps():
     seconds = 1.7e9 + np.round(rng.uniform(0, 1e5, 40))
     x = np.column_stack([seconds, np.round(rng.normal(size=40), 3)])
     targets = (rng.uniform(size=40) < 0.5).astype(int)
-    for fit in (fit_generalized_linear(jt.Bernoulli, x, targets), fit_logistic(x, targets)):
+    for fit in (
+        jt.fit(GeneralizedLinearModel, x, targets, family=jt.Bernoulli),
+        jt.fit(LogisticRegression, x, targets),
+    ):
         coefficients = fit.model.coefficients.reshape(-1)
         centered = x - [1.7e9, 0.0]
         scores = coefficients[0] + coefficients[1] * 1.7e9 + centered @ coefficients[1:]
@@ -159,7 +160,7 @@ def inverse(matrix):
 
 def test_a_gaussian_with_the_identity_is_least_squares():
     """S4-071: standard errors too; the dispersion is unbiased."""
-    ours, plain = fit_generalized_linear(jt.Gaussian, X, T), fit_linear(X, T)
+    ours, plain = jt.fit(GeneralizedLinearModel, X, T, family=jt.Gaussian), jt.fit(LinearRegression, X, T)
     np.testing.assert_allclose(ours.model.coefficients, plain.model.coefficients)
     np.testing.assert_allclose(ours.standard_errors, plain.standard_errors)
     assert ours.deviance == pytest.approx(10 * plain.model.noise_variance)
@@ -169,7 +170,10 @@ def test_a_gaussian_with_the_identity_is_least_squares():
 def test_a_bernoulli_with_the_logit_is_logistic_regression():
     """S0-270."""
     x, targets, _ = draw_case(jt.Bernoulli, "logit", [0.3, 1.0], {})
-    ours, logistic = fit_generalized_linear(jt.Bernoulli, x, targets), fit_logistic(x, targets)
+    ours, logistic = (
+        jt.fit(GeneralizedLinearModel, x, targets, family=jt.Bernoulli),
+        jt.fit(LogisticRegression, x, targets),
+    )
     np.testing.assert_allclose(ours.model.coefficients, logistic.model.coefficients[0], rtol=1e-7)
     np.testing.assert_allclose(ours.standard_errors, logistic.standard_errors[0], rtol=1e-7)
     assert ours.log_likelihood == pytest.approx(logistic.log_likelihood)
@@ -178,9 +182,9 @@ def test_a_bernoulli_with_the_logit_is_logistic_regression():
 def test_a_binomial_is_its_trials():
     x = np.array([0.0, 1.0, 2.0])
     counts, trials = np.array([1, 3, 4]), np.array([4, 6, 5])
-    together = fit_generalized_linear(jt.Binomial, x, counts, trials=trials)
+    together = jt.fit(GeneralizedLinearModel, x, counts, family=jt.Binomial, trials=trials)
     single = np.concatenate([np.repeat([1, 0], [k, n - k]) for k, n in zip(counts, trials, strict=True)])
-    apart = fit_generalized_linear(jt.Bernoulli, np.repeat(x, trials), single)
+    apart = jt.fit(GeneralizedLinearModel, np.repeat(x, trials), single, family=jt.Bernoulli)
     np.testing.assert_allclose(together.model.coefficients, apart.model.coefficients, rtol=1e-8)
     np.testing.assert_allclose(together.standard_errors, apart.standard_errors, rtol=1e-8)
 
@@ -189,21 +193,21 @@ def test_successes_of_a_binomial_are_from_none_to_all():
     """Rows without a success and rows without a failure count; less, more and halves are refused."""
     x, trials = np.array([0.0, 1.0, 2.0, 3.0]), np.array([3, 4, 2, 5])
     counts = np.array([0, 1, 1, 5])
-    together = fit_generalized_linear(jt.Binomial, x, counts, trials=trials)
+    together = jt.fit(GeneralizedLinearModel, x, counts, family=jt.Binomial, trials=trials)
     single = np.concatenate([np.repeat([1, 0], [k, n - k]) for k, n in zip(counts, trials, strict=True)])
-    apart = fit_generalized_linear(jt.Bernoulli, np.repeat(x, trials), single)
+    apart = jt.fit(GeneralizedLinearModel, np.repeat(x, trials), single, family=jt.Bernoulli)
     np.testing.assert_allclose(together.model.coefficients, apart.model.coefficients, rtol=1e-8)
     for wrong in (-1, 4, 0.5):
-        with pytest.raises(jt.errors.InvalidData, match="whole numbers from 0 to the trials of their row"):
-            fit_generalized_linear(jt.Binomial, x, [wrong, *counts[1:]], trials=trials)
+        with pytest.raises(jt.InvalidData, match="whole numbers from 0 to the trials of their row"):
+            jt.fit(GeneralizedLinearModel, x, [wrong, *counts[1:]], family=jt.Binomial, trials=trials)
 
 
 @given(seeds)
 def test_weights_are_repetitions(seed):
     x, targets, _ = draw_case(jt.Poisson, "log", [0.5, 1.0], {}, seed, 30)
     counts = np.random.default_rng(seed).integers(1, 4, 30)
-    heavy = fit_generalized_linear(jt.Poisson, x, targets, weights=counts)
-    repeated = fit_generalized_linear(jt.Poisson, np.repeat(x, counts), np.repeat(targets, counts))
+    heavy = jt.fit(GeneralizedLinearModel, x, targets, family=jt.Poisson, weights=counts)
+    repeated = jt.fit(GeneralizedLinearModel, np.repeat(x, counts), np.repeat(targets, counts), family=jt.Poisson)
     np.testing.assert_allclose(heavy.model.coefficients, repeated.model.coefficients, rtol=1e-7, atol=1e-9)
     assert heavy.deviance == pytest.approx(repeated.deviance)
     assert heavy.null_deviance == pytest.approx(repeated.null_deviance)
@@ -212,9 +216,9 @@ def test_weights_are_repetitions(seed):
 def test_exposure_is_an_offset_of_its_logarithm():
     """Counts in proportion to the exposure have the rate of all: Σ counts / Σ exposure."""
     exposure, counts = np.array([1.0, 2.0, 5.0]), np.array([2, 3, 11])
-    fit = fit_generalized_linear(jt.Poisson, np.zeros((3, 0)), counts, exposure=exposure)
+    fit = jt.fit(GeneralizedLinearModel, np.zeros((3, 0)), counts, family=jt.Poisson, exposure=exposure)
     assert fit.model.coefficients[0] == pytest.approx(np.log(16 / 8))
-    same = fit_generalized_linear(jt.Poisson, np.zeros((3, 0)), counts, offset=np.log(exposure))
+    same = jt.fit(GeneralizedLinearModel, np.zeros((3, 0)), counts, family=jt.Poisson, offset=np.log(exposure))
     assert same.deviance == pytest.approx(fit.deviance) == pytest.approx(fit.null_deviance)
     assert fit.model.mean(np.zeros((2, 0)), exposure=[1.0, 10.0]).tolist() == pytest.approx([2.0, 20.0])
 
@@ -223,7 +227,7 @@ def test_a_link_of_ones_own():
     cube = Link("cube root", np.cbrt, lambda score: score**3, lambda score: 3 * score**2)
     x = np.linspace(1, 2, 30)
     targets = (0.5 + x) ** 3 + np.random.default_rng(0).normal(size=30) * 0.1
-    fit = fit_generalized_linear(jt.Gaussian, x, targets, link=cube)
+    fit = jt.fit(GeneralizedLinearModel, x, targets, family=jt.Gaussian, link=cube)
     np.testing.assert_allclose(fit.model.coefficients, [0.5, 1.0], atol=0.05)
 
 
@@ -238,7 +242,7 @@ def problem_2_2(seed):
 def test_the_gradient_of_problem_2_2(seed):
     """S4-073: ∇ log p = x (1 / w·x - t), and the maximum is where it sums to 0."""
     x, t = problem_2_2(seed)
-    fit = fit_generalized_linear(jt.Exponential, x, t, PLAIN, start=[2.0, 2.0])
+    fit = jt.fit(GeneralizedLinearModel, x, t, basis=PLAIN, family=jt.Exponential, start=[2.0, 2.0])
     w = fit.model.coefficients
     np.testing.assert_allclose(x.T @ (1 / (x @ w) - t), 0.0, atol=1e-5)
     rate = 1 / fit.model.mean(x)
@@ -255,12 +259,25 @@ def test_stochastic_gradient_of_problem_2_2():
     ends, best, falls = [], [], []
     for seed in range(20):
         x, t = problem_2_2(seed)
-        course = descend_generalized_linear(
-            jt.Exponential, x, t, PLAIN, start=[2.0, 2.0], step=ConstantStep(0.1), num_steps=500, rng=seed
+        course = jt.fit(
+            GeneralizedLinearModel,
+            x,
+            t,
+            method="gradient",
+            basis=PLAIN,
+            family=jt.Exponential,
+            start=[2.0, 2.0],
+            learning_rate=ConstantStep(0.1),
+            max_steps=500,
+            rng=seed,
         )
-        ends.append(course.point)
-        best.append(fit_generalized_linear(jt.Exponential, x, t, PLAIN, start=[2.0, 2.0]).model.coefficients)
-        falls.append(course.values[-1] < course.values[0])
+        ends.append(course.model.coefficients)
+        best.append(
+            jt.fit(
+                GeneralizedLinearModel, x, t, basis=PLAIN, family=jt.Exponential, start=[2.0, 2.0]
+            ).model.coefficients
+        )
+        falls.append(course.trace.values[-1] > course.trace.values[0])
     np.testing.assert_allclose(np.mean(ends, axis=0), [1.45, 3.32], atol=5 * 0.47 / np.sqrt(20))
     np.testing.assert_allclose(np.mean(best, axis=0), [1.09, 3.94], atol=5 * 0.60 / np.sqrt(20))
     assert np.mean(falls) > 0.95
@@ -268,41 +285,63 @@ def test_stochastic_gradient_of_problem_2_2():
 
 def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
     x, t = problem_2_2(0)
-    options = {"start": [2.0, 2.0], "step": DecreasingStep(1.0), "num_steps": 3000}
-    one, other = (descend_generalized_linear(jt.Exponential, x, t, PLAIN, rng=3, **options) for _ in range(2))
-    np.testing.assert_array_equal(one.points, other.points)
-    best = fit_generalized_linear(jt.Exponential, x, t, PLAIN, start=[2.0, 2.0])
-    assert 0.5 * best.deviance <= one.values[-1] < one.values[0]
+    options = {"start": [2.0, 2.0], "learning_rate": DecreasingStep(1.0), "max_steps": 3000}
+    one, other = (
+        jt.fit(GeneralizedLinearModel, x, t, method="gradient", basis=PLAIN, family=jt.Exponential, rng=3, **options)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.course.points, other.course.points)
+    assert one.seed == 3
+    np.testing.assert_array_equal(one.model.coefficients, one.course.point)
+    best = jt.fit(GeneralizedLinearModel, x, t, basis=PLAIN, family=jt.Exponential, start=[2.0, 2.0])
+    assert 0.5 * best.deviance <= -one.trace.values[-1] < -one.trace.values[0]
+    assert one.deviance == pytest.approx(-2 * one.trace.values[-1])
 
 
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: fit_generalized_linear(jt.Poisson, X, T), jt.errors.InvalidData, "row 0 of the targets is 0.349486"),
         (
-            lambda: fit_generalized_linear(jt.Gaussian, X, [*T[:9], np.nan]),
-            jt.errors.InvalidData,
+            lambda: jt.fit(GeneralizedLinearModel, X, T, family=jt.Poisson),
+            jt.InvalidData,
+            "row 0 of the targets is 0.349486",
+        ),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, [*T[:9], np.nan], family=jt.Gaussian),
+            jt.InvalidData,
             "row 9 of the targets",
         ),
-        (lambda: fit_generalized_linear(jt.Laplace, X, T), jt.errors.Unsupported, "is one of the classes Gaussian"),
-        (lambda: fit_generalized_linear(jt.Binomial, X, [1] * 10), jt.errors.InvalidData, "needs trials="),
-        (lambda: fit_generalized_linear(jt.NegativeBinomial, X, [1] * 10), jt.errors.InvalidData, "needs successes="),
         (
-            lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, trials=3),
-            jt.errors.InvalidData,
+            lambda: jt.fit(GeneralizedLinearModel, X, T, family=jt.Laplace),
+            jt.Unsupported,
+            "is one of the classes Gaussian",
+        ),
+        (lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Binomial), jt.InvalidData, "needs trials="),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.NegativeBinomial),
+            jt.InvalidData,
+            "needs successes=",
+        ),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Poisson, trials=3),
+            jt.InvalidData,
             "for jt.Binomial only",
         ),
-        (lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="cube"), jt.errors.InvalidData, "link must be"),
         (
-            lambda: fit_generalized_linear(jt.Poisson, X, [1] * 10, link="identity", exposure=2.0),
-            jt.errors.InvalidData,
+            lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Poisson, link="cube"),
+            jt.InvalidData,
+            "link must be",
+        ),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Poisson, link="identity", exposure=2.0),
+            jt.InvalidData,
             "an exposure multiplies the mean",
         ),
-        (lambda: fit_generalized_linear(jt.Bernoulli, X, X > 0.5), jt.errors.InvalidData, "grow without end"),
-        (lambda: fit_generalized_linear(jt.Poisson, X, [0] * 10), jt.errors.InvalidData, "no start was found"),
+        (lambda: jt.fit(GeneralizedLinearModel, X, X > 0.5, family=jt.Bernoulli), jt.InvalidData, "grow without end"),
+        (lambda: jt.fit(GeneralizedLinearModel, X, [0] * 10, family=jt.Poisson), jt.InvalidData, "no start was found"),
         (
-            lambda: fit_generalized_linear(jt.Exponential, X, T**2 + 1, start=[-1.0, 0.0]),
-            jt.errors.InvalidData,
+            lambda: jt.fit(GeneralizedLinearModel, X, T**2 + 1, family=jt.Exponential, start=[-1.0, 0.0]),
+            jt.InvalidData,
             "no start was found",
         ),
         (
@@ -311,8 +350,16 @@ def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
             "row 1 of the inputs has the score -1",
         ),
         (
-            lambda: descend_generalized_linear(
-                jt.Exponential, [[1.0], [1.0]], [9.0, 9.0], PLAIN, start=[0.2], step=ConstantStep(10.0), rng=0
+            lambda: jt.fit(
+                GeneralizedLinearModel,
+                [[1.0], [1.0]],
+                [9.0, 9.0],
+                method="gradient",
+                basis=PLAIN,
+                family=jt.Exponential,
+                start=[0.2],
+                learning_rate=ConstantStep(10.0),
+                rng=0,
             ),
             jt.errors.InvalidData,
             "take shorter steps",
@@ -342,12 +389,12 @@ def test_many_rows_start_at_the_maximum_of_a_few(monkeypatch):
     rows = rng.normal(size=(4000, 3)) + 10.0
     counts = rng.poisson(np.exp(rows @ [0.3, -0.2, 0.1] + 0.2))
     sizes = counted_rows(monkeypatch)
-    plain = fit_generalized_linear(jt.Poisson, rows, counts)
+    plain = jt.fit(GeneralizedLinearModel, rows, counts, family=jt.Poisson)
     num_plain = len(sizes)
-    assert num_plain == plain.num_steps + 1
+    assert num_plain == plain.trace.num_steps + 1
     monkeypatch.setattr(fisher_scoring, "MANY_ROWS", 2000)
     monkeypatch.setattr(fisher_scoring, "FEW_ROWS", 400)
-    near = fit_generalized_linear(jt.Poisson, rows, counts)
+    near = jt.fit(GeneralizedLinearModel, rows, counts, family=jt.Poisson)
     assert near.model.coefficients == pytest.approx(plain.model.coefficients, rel=1e-10)
     assert near.standard_errors == pytest.approx(plain.standard_errors, rel=1e-8)
     assert sizes[num_plain:].count(4000) < num_plain
@@ -362,5 +409,5 @@ def test_many_rows_that_have_no_maximum_are_refused(monkeypatch, is_rare):
     rows, labels = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     rows[:, 1] = np.arange(400) % 8 == 3 if is_rare else 2.0 * labels - 1.0
     labels[np.arange(400) % 8 == 3] = 1
-    with pytest.raises(jt.errors.InvalidData, match="no maximum"):
-        fit_generalized_linear(jt.Bernoulli, rows, labels)
+    with pytest.raises(jt.InvalidData, match="no maximum"):
+        jt.fit(GeneralizedLinearModel, rows, labels, family=jt.Bernoulli)

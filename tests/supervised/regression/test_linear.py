@@ -14,13 +14,12 @@ import juncture as jt
 from juncture.supervised import (
     FourierBasis,
     GaussianBasis,
+    GeneralizedLinearModel,
     LinearBasis,
     LinearRegression,
     PolynomialBasis,
     SigmoidBasis,
     SplineBasis,
-    fit_generalized_linear,
-    fit_linear,
     ridge_path,
 )
 from support.curve import T, X
@@ -55,7 +54,7 @@ def draw_rows(seed, num_rows, num_inputs=3):
 @pytest.mark.parametrize("degree", TABLE)
 def test_polynomials_of_the_ten_points(degree):
     """S4-003, S4-010: all printed digits, within the rounding of the data at degree 9; ‖w‖ grows with the degree."""
-    fit = fit_linear(X, T, PolynomialBasis(degree))
+    fit = jt.fit(LinearRegression, X, T, basis=PolynomialBasis(degree))
     np.testing.assert_allclose(fit.model.coefficients, TABLE[degree], rtol=2e-7 if degree == 9 else 0, atol=0.005)
     if degree in RMSE:
         assert fit.rmse == pytest.approx(RMSE[degree], abs=5e-7)
@@ -79,7 +78,7 @@ def test_ridge_coefficients_of_the_ten_points():
 def test_least_squares_solves_the_normal_equations(seed, num_rows):
     """S0-031, S0-032, S0-036: residuals are orthogonal to features, the noise is their mean square."""
     inputs, targets, weights = draw_rows(seed, num_rows)
-    fit = fit_linear(inputs, targets, weights=weights)
+    fit = jt.fit(LinearRegression, inputs, targets, weights=weights)
     residuals = targets - fit.model.mean(inputs)
     features = fit.model.basis(inputs)
     np.testing.assert_allclose(features.T @ (weights * residuals), 0.0, atol=1e-9)
@@ -92,7 +91,7 @@ def test_least_squares_solves_the_normal_equations(seed, num_rows):
 def test_the_log_likelihood_is_that_of_the_predictions(seed, num_rows):
     """S4-002, S4-004: plug-in predictions have a constant variance, and their densities multiply to the likelihood."""
     inputs, targets, _ = draw_rows(seed, num_rows)
-    fit = fit_linear(inputs, targets)
+    fit = jt.fit(LinearRegression, inputs, targets)
     predicted = fit.model.predict(inputs)
     assert set(predicted.variance.tolist()) == {fit.model.noise_variance}
     by_scipy = stats.norm.logpdf(targets, fit.model.mean(inputs), np.sqrt(fit.model.noise_variance)).sum()
@@ -103,7 +102,7 @@ def test_the_log_likelihood_is_that_of_the_predictions(seed, num_rows):
 def test_standard_errors_are_those_of_a_line():
     """Against the closed form of SciPy for one input."""
     line = stats.linregress(X, T)
-    fit = fit_linear(X, T)
+    fit = jt.fit(LinearRegression, X, T)
     np.testing.assert_allclose(fit.model.coefficients, [line.intercept, line.slope])
     np.testing.assert_allclose(fit.standard_errors, [line.intercept_stderr, line.stderr])
 
@@ -121,8 +120,8 @@ def test_the_certified_values_of_nist(known):
     """
     basis = LinearBasis(known.has_constant) if known.degree == 1 else PolynomialBasis(known.degree)
     for fit in (
-        fit_linear(known.inputs, known.targets, basis),
-        fit_generalized_linear(jt.Gaussian, known.inputs, known.targets, basis),
+        jt.fit(LinearRegression, known.inputs, known.targets, basis=basis),
+        jt.fit(GeneralizedLinearModel, known.inputs, known.targets, basis=basis, family=jt.Gaussian),
     ):
         digits = DIGITS.get(known.name, 11.5)
         np.testing.assert_allclose(fit.model.coefficients, known.coefficients, rtol=10**-digits)
@@ -137,9 +136,9 @@ def test_dependent_columns_are_named_and_the_solution_is_the_shortest():
     """S0-034, S0-037, S2-040: the shortest in standard deviations; the fit is that of the others."""
     inputs, targets, _ = draw_rows(3, 30)
     double = np.concatenate([inputs, 2 * inputs[:, :1] - inputs[:, 1:2], np.ones((30, 1))], axis=1)
-    fit = fit_linear(double, targets)
+    fit = jt.fit(LinearRegression, double, targets)
     assert (fit.dependent, fit.rank, fit.condition_number) == ((4, 5), 4, np.inf)
-    np.testing.assert_allclose(fit.model.mean(double), fit_linear(inputs, targets).model.mean(inputs))
+    np.testing.assert_allclose(fit.model.mean(double), jt.fit(LinearRegression, inputs, targets).model.mean(inputs))
     deviation = double[:, :4].std(axis=0)
     shortest = np.linalg.pinv((double[:, :4] - double[:, :4].mean(axis=0)) / deviation) @ (targets - targets.mean())
     np.testing.assert_allclose(fit.model.coefficients[1:], [*shortest / deviation, 0.0], atol=1e-13)
@@ -149,9 +148,11 @@ def test_dependent_columns_are_named_and_the_solution_is_the_shortest():
 def test_the_scale_of_columns_is_no_dependence():
     inputs, targets, _ = draw_rows(4, 30)
     scale = np.array([1e-150, 1.0, 1e150])
-    fit = fit_linear(inputs * scale, targets)
+    fit = jt.fit(LinearRegression, inputs * scale, targets)
     assert fit.dependent == ()
-    np.testing.assert_allclose(fit.model.coefficients[1:] * scale, fit_linear(inputs, targets).model.coefficients[1:])
+    np.testing.assert_allclose(
+        fit.model.coefficients[1:] * scale, jt.fit(LinearRegression, inputs, targets).model.coefficients[1:]
+    )
     assert fit.condition_number < 10
 
 
@@ -159,7 +160,7 @@ def test_the_scale_of_columns_is_no_dependence():
 def test_fewer_rows_than_features_are_interpolated(basis):
     """S0-031: never strictly convex where there are fewer rows than features."""
     x = np.linspace(0.1, 0.9, 2)
-    fit = fit_linear(x, [1.0, 2.0], basis)
+    fit = jt.fit(LinearRegression, x, [1.0, 2.0], basis=basis)
     if basis != LinearBasis(intercept=False):
         np.testing.assert_allclose(fit.model.mean(x), [1.0, 2.0])
 
@@ -175,7 +176,9 @@ def test_the_ridge_path_agrees_with_its_formula(seed, num_rows, penalize):
     for strength, found in zip(strengths, path.coefficients, strict=True):
         penalty = strength * np.diag([float(penalize), 1.0, 1.0, 1.0])
         np.testing.assert_allclose(found, np.linalg.solve(products + penalty, cross), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(path.coefficients[0], fit_linear(inputs, targets, weights=weights).model.coefficients)
+    np.testing.assert_allclose(
+        path.coefficients[0], jt.fit(LinearRegression, inputs, targets, weights=weights).model.coefficients
+    )
     assert (np.diff(path.rmse) >= 0).all()
     assert (np.diff(path.degrees_of_freedom) <= 0).all()
 
@@ -215,7 +218,9 @@ def test_splines_sum_to_one_and_are_smooth():
     knots = [0.0, 0.4, 1.0]
     x = np.linspace(0, 1, 200)
     np.testing.assert_allclose(SplineBasis(knots)(x).sum(axis=1), 1.0)
-    cubic = fit_linear(x, x**3 - x, SplineBasis(knots))  # a polynomial of their degree lies in their span
+    cubic = jt.fit(
+        LinearRegression, x, x**3 - x, basis=SplineBasis(knots)
+    )  # a polynomial of their degree lies in their span
     np.testing.assert_allclose(cubic.model.mean([-0.5, 1.5]), [0.375, 1.875], atol=1e-9)
 
 
@@ -230,18 +235,18 @@ def test_draws_of_the_model_have_its_noise():
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: fit_linear([[1.0], [np.nan]], [1.0, 2.0]), "row 1, column 0 of the inputs is missing"),
-        (lambda: fit_linear([[1.0], [2.0]], [1.0, None]), "row 1 of the targets is missing"),
-        (lambda: fit_linear([[1.0], [2.0]], [1.0, np.inf]), "row 1 of the targets is inf"),
-        (lambda: fit_linear([1.0, 2.0], [1.0]), "targets are one number a row, 2 numbers here"),
-        (lambda: fit_linear([1.0, 2.0], [1.0, 2.0], weights=[0.0, 0.0]), "no row with a weight"),
-        (lambda: fit_linear([], []), "no row with a weight"),
-        (lambda: fit_linear([1.0, 2.0], ["a", "b"]), "a target takes numbers"),
+        (lambda: jt.fit(LinearRegression, [[1.0], [np.nan]], [1.0, 2.0]), "row 1, column 0 of the inputs is missing"),
+        (lambda: jt.fit(LinearRegression, [[1.0], [2.0]], [1.0, None]), "row 1 of the targets is missing"),
+        (lambda: jt.fit(LinearRegression, [[1.0], [2.0]], [1.0, np.inf]), "row 1 of the targets is inf"),
+        (lambda: jt.fit(LinearRegression, [1.0, 2.0], [1.0]), "targets are one number a row, 2 numbers here"),
+        (lambda: jt.fit(LinearRegression, [1.0, 2.0], [1.0, 2.0], weights=[0.0, 0.0]), "no row with a weight"),
+        (lambda: jt.fit(LinearRegression, [], []), "no row with a weight"),
+        (lambda: jt.fit(LinearRegression, [1.0, 2.0], ["a", "b"]), "a target takes numbers"),
         (lambda: ridge_path(X, T, [-1.0]), "strengths are finite numbers of at least 0"),
         (lambda: ridge_path(X, T, 1.0, SplineBasis([0.0, 1.0]), penalize_constant=False), "has no constant"),
-        (lambda: fit_linear(X, T).model.mean([[1.0, 2.0]]), "the regression has 2 coefficients"),
+        (lambda: jt.fit(LinearRegression, X, T).model.mean([[1.0, 2.0]]), "the regression has 2 coefficients"),
         (lambda: SplineBasis([1.0, 0.0]), "in rising order"),
-        (lambda: fit_linear(X, T, basis=3), "basis must be a Basis; got 3"),
+        (lambda: jt.fit(LinearRegression, X, T, basis=3), "basis must be a Basis; got 3"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(ask, words):
@@ -250,7 +255,7 @@ def test_bad_input_is_refused_in_a_sentence(ask, words):
 
 
 def test_an_interpolation_has_no_predictive_density():
-    fit = fit_linear([0.0, 1.0], [0.0, 1.0])
+    fit = jt.fit(LinearRegression, [0.0, 1.0], [0.0, 1.0])
     exact = LinearRegression(fit.model.coefficients, 0.0)
     with pytest.raises(jt.errors.InvalidModel, match="the noise variance is 0"):
         exact.predict([1.0])

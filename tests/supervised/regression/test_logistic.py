@@ -16,12 +16,11 @@ from juncture.learning.conditionals import softmax as softmax_module
 from juncture.supervised import (
     Armijo,
     ConstantStep,
+    LaplaceLogistic,
     LinearBasis,
     LogisticRegression,
     PolynomialBasis,
     descend,
-    fit_logistic,
-    laplace_logistic,
 )
 from juncture.supervised.regression.laplace import mean_sigmoid, probit_sigmoid
 
@@ -54,7 +53,7 @@ def penalized(inputs, codes, weights, strength):
 def test_softmax_with_a_penalty_is_the_minimum_found_by_scipy(seed, strength):
     """S0-271, S3-021: every class has weights, which are penalised alike."""
     inputs, codes, weights = draw_classes(seed, 3)
-    fit = fit_logistic(inputs, codes, weights=weights, penalty=jt.L2(strength))
+    fit = jt.fit(LogisticRegression, inputs, codes, weights=weights, penalty=jt.L2(strength))
     value, size = penalized(inputs, codes, weights, strength)
     found = minimize(value, np.zeros(size), method="BFGS", options={"gtol": 1e-6})
     assert -fit.log_posterior == pytest.approx(found.fun, rel=1e-8)
@@ -68,7 +67,7 @@ def test_two_classes_are_at_a_stationary_point(seed):
     inputs, codes, weights = draw_classes(seed)
     for strength in (None, 2.0):
         penalty = None if strength is None else jt.L2(strength)
-        fit = fit_logistic(inputs, codes, weights=weights, penalty=penalty)
+        fit = jt.fit(LogisticRegression, inputs, codes, weights=weights, penalty=penalty)
         features, w = fit.model.basis(inputs), fit.model.coefficients[0]
 
         def gradient(w, features=features, strength=strength):
@@ -87,7 +86,7 @@ def test_agreement_with_scikit_learn(num_classes):
 
     inputs, codes, weights = draw_classes(5, num_classes, 200)
     theirs = Theirs(C=0.5, tol=1e-10, max_iter=10_000).fit(inputs, codes, sample_weight=weights)
-    ours = fit_logistic(inputs, codes, weights=weights, penalty=jt.L2(2.0)).model
+    ours = jt.fit(LogisticRegression, inputs, codes, weights=weights, penalty=jt.L2(2.0)).model
     np.testing.assert_allclose(ours.predict_proba(inputs), theirs.predict_proba(inputs), atol=1e-6)
 
 
@@ -96,7 +95,7 @@ def test_l1_satisfies_its_optimality_conditions(num_classes):
     """|Σ w (p - t) φ| ≤ λ, with equality and the sign of the weight where that is not 0; many weights are 0."""
     inputs, codes, weights = draw_classes(7, num_classes, 100)
     inputs = np.concatenate([inputs, np.random.default_rng(0).normal(size=(100, 6))], axis=1)
-    fit = fit_logistic(inputs, codes, weights=weights, penalty=jt.L1(6.0))
+    fit = jt.fit(LogisticRegression, inputs, codes, weights=weights, penalty=jt.L1(6.0))
     seen = np.eye(num_classes)[codes]
     slopes = (weights[:, None] * (fit.model.predict_proba(inputs) - seen)).T @ inputs
     if num_classes == 2:
@@ -113,7 +112,10 @@ def test_l1_satisfies_its_optimality_conditions(num_classes):
 
 def test_l1_of_no_strength_is_maximum_likelihood():
     inputs, codes, _ = draw_classes(8)
-    tiny, plain = fit_logistic(inputs, codes, penalty=jt.L1(1e-6)), fit_logistic(inputs, codes)
+    tiny, plain = (
+        jt.fit(LogisticRegression, inputs, codes, penalty=jt.L1(1e-6)),
+        jt.fit(LogisticRegression, inputs, codes),
+    )
     np.testing.assert_allclose(tiny.model.coefficients, plain.model.coefficients, atol=1e-4)
 
 
@@ -149,7 +151,7 @@ def test_a_newton_step_is_weighted_least_squares():
 
 def test_the_constant_alone_is_the_logit_of_the_share():
     """S0-041."""
-    fit = fit_logistic(np.zeros((10, 0)), [1] * 7 + [0] * 3)
+    fit = jt.fit(LogisticRegression, np.zeros((10, 0)), [1] * 7 + [0] * 3)
     assert fit.model.coefficients[0, 0] == pytest.approx(np.log(7 / 3))
     assert fit.standard_errors[0, 0] == pytest.approx(1 / np.sqrt(10 * 0.7 * 0.3))
 
@@ -157,17 +159,17 @@ def test_the_constant_alone_is_the_logit_of_the_share():
 def test_separable_classes_are_reported_and_finite_under_a_prior():
     """S0-051, S4-106."""
     x, y = [0.0, 1.0, 2.0, 3.0], ["no", "no", "yes", "yes"]
-    with pytest.raises(jt.errors.InvalidData, match="a hyperplane separates the classes exactly"):
-        fit_logistic(x, y)
-    assert np.isfinite(fit_logistic(x, y, penalty=jt.L2(0.1)).model.coefficients).all()
-    with pytest.raises(jt.errors.InvalidData, match="or a class has no rows"):
-        fit_logistic(x, ["no", "yes", "no", "yes"], classes=["no", "yes", "never"])
+    with pytest.raises(jt.InvalidData, match="a hyperplane separates the classes exactly"):
+        jt.fit(LogisticRegression, x, y)
+    assert np.isfinite(jt.fit(LogisticRegression, x, y, penalty=jt.L2(0.1)).model.coefficients).all()
+    with pytest.raises(jt.InvalidData, match="or a class has no rows"):
+        jt.fit(LogisticRegression, x, ["no", "yes", "no", "yes"], classes=["no", "yes", "never"])
 
 
 def test_two_classes_of_a_softmax_are_binary():
     """S0-052, S3-020: the coefficients are the differences of the weights."""
     inputs, codes, _ = draw_classes(3)
-    model = fit_logistic(inputs, codes).model
+    model = jt.fit(LogisticRegression, inputs, codes).model
     three = LogisticRegression([0, 1, 2], [model.coefficients[0], [-500.0, 0.0, 0.0]])
     np.testing.assert_allclose(three.predict_proba(inputs)[:, :2], model.predict_proba(inputs), atol=1e-12)
     assert LogisticRegression([0, 1], [0.0, 1.0]).predict_proba([1000.0, -1000.0]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
@@ -185,13 +187,13 @@ def test_two_classes_of_a_softmax_are_binary():
 def test_classes_of_any_kind_and_frames(labels):
     inputs, codes, _ = draw_classes(4)
     targets = [labels[code] for code in codes]
-    plain = fit_logistic(inputs, codes).model
+    plain = jt.fit(LogisticRegression, inputs, codes).model
     for frame, column in (
         (pd.DataFrame(inputs, columns=["a", "b"]), pd.Series(targets)),
         (pl.DataFrame({"a": inputs[:, 0], "b": inputs[:, 1]}), pl.Series(targets)),
         (inputs.tolist(), targets),
     ):
-        model = fit_logistic(frame, column).model
+        model = jt.fit(LogisticRegression, frame, column).model
         assert model.classes == tuple(labels)
         np.testing.assert_array_equal(model.coefficients, plain.coefficients)
         assert model.predict(frame).tolist() == [labels[code] for code in plain.predict(inputs)]
@@ -201,18 +203,20 @@ def test_classes_of_any_kind_and_frames(labels):
 def test_weights_are_repetitions(seed):
     inputs, codes, _ = draw_classes(seed, 3, 40)
     counts = np.random.default_rng(seed).integers(1, 4, 40)
-    heavy = fit_logistic(inputs, codes, weights=counts, penalty=jt.L2(1.0))
-    repeated = fit_logistic(np.repeat(inputs, counts, axis=0), np.repeat(codes, counts), penalty=jt.L2(1.0))
+    heavy = jt.fit(LogisticRegression, inputs, codes, weights=counts, penalty=jt.L2(1.0))
+    repeated = jt.fit(
+        LogisticRegression, np.repeat(inputs, counts, axis=0), np.repeat(codes, counts), penalty=jt.L2(1.0)
+    )
     np.testing.assert_allclose(heavy.model.coefficients, repeated.model.coefficients, rtol=1e-6, atol=1e-8)
 
 
 def test_many_rows_start_at_the_maximum_of_a_few(monkeypatch):
     """The answer is that of all rows, wherever Newton's method starts."""
     inputs, codes, weights = draw_classes(11, 2, 2000)
-    plain = fit_logistic(inputs, codes, weights=weights)
+    plain = jt.fit(LogisticRegression, inputs, codes, weights=weights)
     monkeypatch.setattr(softmax_module, "MANY_ROWS", 1000)
     monkeypatch.setattr(softmax_module, "FEW_ROWS", 200)
-    quick = fit_logistic(inputs, codes, weights=weights)
+    quick = jt.fit(LogisticRegression, inputs, codes, weights=weights)
     np.testing.assert_allclose(quick.model.coefficients, plain.model.coefficients, rtol=1e-9)
 
 
@@ -250,46 +254,71 @@ def test_the_laplace_posterior_beside_the_exact_one():
     rng = np.random.default_rng(0)
     x = rng.normal(size=80)
     y = rng.random(80) < expit(0.5 + 1.5 * x)
-    fit = fit_logistic(x, y, penalty=jt.L2(1.0), penalize_constant=True)
-    posterior = laplace_logistic(fit)
+    posterior = jt.fit(LaplaceLogistic, x, y, penalty=jt.L2(1.0), penalize_constant=True).model
     a, b, shares, evidence = grid_posterior(x, y, 1.0, np.linspace(-2, 5, 141))
     assert posterior.log_evidence == pytest.approx(evidence, abs=0.03)
     exact = [(shares * expit(a + b * at)).sum() for at in (-2.0, 0.0, 2.0)]
     np.testing.assert_allclose(posterior.predict_proba([-2.0, 0.0, 2.0])[:, 1], exact, atol=0.01)
     by_draws = posterior.predict_proba([-2.0, 0.0, 2.0], "draws", draws=20_000, rng=0)
     np.testing.assert_allclose(by_draws, posterior.predict_proba([-2.0, 0.0, 2.0]), atol=5 * 0.5 / np.sqrt(20_000))
-    assert laplace_logistic(fit_logistic(x, y, penalty=jt.L2(1.0))).log_evidence is None
+    assert jt.fit(LaplaceLogistic, x, y, penalty=jt.L2(1.0)).model.log_evidence is None
 
 
 def test_the_evidence_of_three_classes_counts_the_prior_of_differences():
     """Without rows that say anything the evidence is that of the prior: N · log ⅓, whatever the strength."""
     inputs, codes = np.zeros((3, 1)), np.array([0, 1, 2])
-    fit = fit_logistic(inputs, codes, LinearBasis(intercept=False), penalty=jt.L2(0.7), penalize_constant=True)
-    assert laplace_logistic(fit).log_evidence == pytest.approx(3 * np.log(1 / 3))
+    options = {"basis": LinearBasis(intercept=False), "penalty": jt.L2(0.7), "penalize_constant": True}
+    assert jt.fit(LaplaceLogistic, inputs, codes, **options).model.log_evidence == pytest.approx(3 * np.log(1 / 3))
+
+
+def three_classes():
+    return jt.fit(LaplaceLogistic, [1.0, 2.0, 3.0], [0, 1, 2], penalty=jt.L2(1.0)).model
+
+
+def test_three_classes_are_averaged_by_draws():
+    """As no other way is there for them; the seed repeats what was drawn, and stands in the beliefs."""
+    model = three_classes()
+    beliefs = jt.infer(model, [1.0, 2.0])
+    assert beliefs.method == "draws"
+    again = jt.infer(model, [1.0, 2.0], rng=beliefs.seed)
+    np.testing.assert_array_equal(again["y"].values, beliefs["y"].values)
+    np.testing.assert_array_equal(model.predict_proba([1.0, 2.0], rng=beliefs.seed), beliefs["y"].values)
 
 
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: fit_logistic([1.0, 2.0], ["a", "a"]), jt.errors.InvalidData, "at least 2 classes"),
-        (lambda: fit_logistic([1.0, 2.0], ["a", None]), jt.errors.InvalidData, "row 1 of the targets has no class"),
+        (lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "a"]), jt.InvalidData, "at least 2 classes"),
         (
-            lambda: fit_logistic([1.0, np.nan], ["a", "b"]),
-            jt.errors.InvalidData,
+            lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", None]),
+            jt.InvalidData,
+            "row 1 of the targets has no class",
+        ),
+        (
+            lambda: jt.fit(LogisticRegression, [1.0, np.nan], ["a", "b"]),
+            jt.InvalidData,
             "row 1, column 0 of the inputs is missing",
         ),
-        (lambda: fit_logistic([1.0], ["a", "b"]), jt.errors.InvalidData, "targets are one label a row, 1 label here"),
-        (lambda: fit_logistic([1.0, 2.0], ["a", "b"], penalty=1.0), jt.errors.InvalidData, r"jt.L1\(strength\)"),
-        (lambda: LogisticRegression(["a"], [[1.0]]), jt.errors.InvalidModel, "at least 2 classes"),
-        (lambda: LogisticRegression(["a", "b"], [[1.0], [2.0]]), jt.errors.InvalidModel, "class but the first"),
         (
-            lambda: laplace_logistic(fit_logistic([1.0, 2.0, 3.0], [0, 1, 0], penalty=jt.L1(0.1))),
-            jt.errors.InvalidData,
+            lambda: jt.fit(LogisticRegression, [1.0], ["a", "b"]),
+            jt.InvalidData,
+            "targets are one label a row, 1 label here",
+        ),
+        (
+            lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "b"], penalty="l2"),
+            jt.InvalidData,
+            r"jt.L1\(strength\)",
+        ),
+        (lambda: LogisticRegression(["a"], [[1.0]]), jt.InvalidModel, "at least 2 classes"),
+        (lambda: LogisticRegression(["a", "b"], [[1.0], [2.0]]), jt.InvalidModel, "class but the first"),
+        (
+            lambda: jt.fit(LaplaceLogistic, [1.0, 2.0, 3.0], [0, 1, 0], penalty=jt.L1(0.1)).model,
+            jt.InvalidData,
             "has corners",
         ),
         (
-            lambda: laplace_logistic(fit_logistic([1.0, 2.0, 3.0], [0, 1, 2], penalty=jt.L2(1.0))).predict_proba([1.0]),
-            jt.errors.Unsupported,
+            lambda: three_classes().predict_proba([1.0], "quadrature"),
+            jt.Unsupported,
             "is for two classes",
         ),
     ],
@@ -302,5 +331,5 @@ def test_bad_input_is_refused_in_a_sentence(ask, error, words):
 def test_a_basis_bends_the_boundary():
     x = np.linspace(-2, 2, 60)
     y = (np.abs(x) < 1).astype(int)
-    model = fit_logistic(x, y, PolynomialBasis(2), penalty=jt.L2(1e-3)).model
+    model = jt.fit(LogisticRegression, x, y, basis=PolynomialBasis(2), penalty=jt.L2(1e-3)).model
     assert (model.predict(x) == y).all()

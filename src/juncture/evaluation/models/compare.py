@@ -31,10 +31,10 @@ from juncture.evaluation.models.facts_of_models import (
 )
 from juncture.evaluation.models.facts_of_regressions import (
     facts_of_bayesian,
-    facts_of_evidence_fit,
     facts_of_generalized,
     facts_of_linear,
     facts_of_logistic,
+    facts_of_posterior,
 )
 from juncture.evaluation.models.predictive import read_draws
 from juncture.factors.printed_tables import align_columns
@@ -45,8 +45,7 @@ from juncture.learning.fit import Fit
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.stable import softmax
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression
-from juncture.supervised.regression.evidence import EvidenceFit
+from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression, PosteriorFit
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.supervised.regression.linear import LinearFit, LinearRegression
 from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
@@ -82,7 +81,7 @@ def compare_models(
         `jt.evaluation.Candidate(model, prior)` has a prior of its parameters. An array (draw, row) or (chain, draw,
         row) holds the log-likelihoods of posterior draws of any model.
     data
-        The rows, as the models take them; for regressions the pair (inputs, targets). Regressions that were learned
+        The rows, as the models take them; for regressions the pair (X, y). Regressions that were learned
         from tables with names take their columns of the inputs. A mapping with the names of the models has a pair for
         each regression, with the same targets: so those of arrays without names are compared on different columns.
     criteria
@@ -244,7 +243,7 @@ def format_numbers(score: ModelScore) -> list[str]:
 
 
 def rows_of_models(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """The rows of each model: its own pair (inputs, targets) where data are pairs by name, else all of them."""
+    """The rows of each model: its own pair (X, y) where data are pairs by name, else all of them."""
     if not (isinstance(data, Mapping) and data and all(is_pair(part) for part in data.values())):
         return dict.fromkeys(names, data)
     if set(data) != set(names):
@@ -260,7 +259,7 @@ def rows_of_models(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def is_pair(part: Any) -> bool:
-    """Whether this is (inputs, targets), and not a column of two cells."""
+    """Whether this is (X, y), and not a column of two cells."""
     return isinstance(part, tuple) and len(part) == 2 and all(np.ndim(one) > 0 for one in part)
 
 
@@ -344,7 +343,7 @@ REGRESSIONS: dict[tuple[type, ...], Any] = {
     (LogisticRegression, LogisticFit): facts_of_logistic,
     (GeneralizedLinearModel, GeneralizedLinearFit): facts_of_generalized,
     (BayesianLinearRegression, ConjugateLinearRegression): facts_of_bayesian,
-    (EvidenceFit,): facts_of_evidence_fit,
+    (PosteriorFit,): facts_of_posterior,
 }
 CANDIDATES: dict[tuple[type, ...], Any] = {
     (Family,): facts_of_member,

@@ -1,4 +1,4 @@
-"""Facts of regressions: data are (inputs, targets), and probabilities are those of the targets given the inputs."""
+"""Facts of regressions: data are (X, y), and probabilities are those of the targets given the inputs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.student_t import StudentT
 from juncture.learning.newton import Newton
 from juncture.supervised.regression.bases import FeatureModel
-from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression
+from juncture.supervised.regression.bayesian import BayesianLinearRegression, ConjugateLinearRegression, PosteriorFit
 from juncture.supervised.regression.evidence import EvidenceFit
-from juncture.supervised.regression.fisher_scoring import fit_generalized_linear
+from juncture.supervised.regression.fisher_scoring import GeneralizedLinearOptions, fit_generalized_linear
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.supervised.regression.inputs_and_targets import read_inputs, read_pairs
 from juncture.supervised.regression.laplace import laplace_logistic
-from juncture.supervised.regression.linear import LinearFit, LinearRegression, fit_linear
+from juncture.supervised.regression.linear import LinearFit, LinearRegression, solve_linear
 from juncture.supervised.regression.logistic import (
     LogisticFit,
     LogisticOptions,
@@ -34,7 +34,7 @@ FLAT = "its coefficients have a flat prior, or none: take jt.fit(…, penalty=jt
 def read_pair(data: Any, model: FeatureModel) -> tuple[np.ndarray, Any]:
     """Inputs and targets; of a table with named columns those that the model was learned from."""
     if not isinstance(data, tuple) or len(data) != 2:
-        raise InvalidData("a regression is compared on the pair (inputs, targets): give data=(inputs, targets)")
+        raise InvalidData("a regression is compared on the pair (X, y): give data=(X, y)")
     inputs, targets = read_inputs(data[0], model.feature_names, extra="ignore"), np.asarray(data[1])
     if len(inputs) != len(targets):
         raise InvalidData(f"there are {len(inputs)} rows of inputs and {len(targets)} targets")
@@ -62,7 +62,7 @@ def facts_of_linear(model: LinearRegression | LinearFit, data: Any) -> Facts:
     number = model.rank if isinstance(model, LinearFit) else len(line.coefficients)
 
     def learn(some: Any, those: Any) -> Any:
-        return lambda x, t: fit_linear(some, those, line.basis).model.predict(x).log_prob(t)
+        return lambda x, t: solve_linear(read_pairs(some, those, None), line.basis).model.predict(x).log_prob(t)
 
     return learned(inputs, targets, line.predict(inputs).log_prob(targets), number + 1, learn)
 
@@ -102,7 +102,8 @@ def facts_of_generalized(model: GeneralizedLinearModel | GeneralizedLinearFit, d
     inputs, targets = read_pair(data, line)
 
     def learn(some: Any, those: Any) -> Any:
-        found = fit_generalized_linear(line.family, some, those, line.basis, link=line.link, successes=line.successes)
+        options = GeneralizedLinearOptions(method=Newton())
+        found = fit_generalized_linear(line, some, those, options=options)
         return lambda x, t: found.model.predict(x).log_prob(t)
 
     number = len(line.coefficients) + int(line.response.has_dispersion)
@@ -137,9 +138,11 @@ def facts_of_bayesian(prior: Any, data: Any) -> Facts:
     )
 
 
-def facts_of_evidence_fit(model: EvidenceFit, data: Any) -> Facts:
-    """Precisions that maximise the evidence: what the rows chose is not averaged over."""
+def facts_of_posterior(model: PosteriorFit, data: Any) -> Facts:
+    """The prior of a fit; precisions that maximise the evidence were chosen by the rows, and are not averaged over."""
     facts = facts_of_bayesian(model.prior, data)
+    if not isinstance(model, EvidenceFit):
+        return facts
     total = model.prior.log_evidence(*read_pair(data, model.prior))
     how = "at precisions that maximise it, which is optimistic"
     return replace(facts, log_evidence=lambda: Evidence(total, "approximate", how), notes=(how,))
@@ -147,7 +150,7 @@ def facts_of_evidence_fit(model: EvidenceFit, data: Any) -> Facts:
 
 def best_likelihoods(prior: Any, inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """log p(row) at the least squares weights, with the noise that is known or most likely."""
-    line = fit_linear(inputs, targets, prior.basis).model
+    line = solve_linear(read_pairs(inputs, targets, None), prior.basis).model
     if not isinstance(prior, BayesianLinearRegression):
         return np.asarray(line.predict(inputs).log_prob(targets))
     return np.asarray(Gaussian(line.mean(inputs), np.full(len(targets), 1 / prior.noise_precision)).log_prob(targets))

@@ -244,9 +244,9 @@ class FeatureModel(SupervisedModel):
         """The prediction over one input, with its band or the probabilities of classes; `jt.plot`."""
         return plot(self, **options)
 
-    def _features(self, inputs: Any) -> np.ndarray:
+    def _features(self, X: Any) -> np.ndarray:
         """The features of the inputs, (row, feature); their number must be that of the coefficients."""
-        features = self.basis.features(read_inputs(inputs, self.feature_names))
+        features = self.basis.features(read_inputs(X, self.feature_names))
         if features.shape[1] != self.num_coefficients:
             raise InvalidData(
                 f"the regression has {self.num_coefficients} coefficients; {self.basis!r} gives {features.shape[1]}"
@@ -254,9 +254,14 @@ class FeatureModel(SupervisedModel):
             )
         return features
 
-    def _rows(self, inputs: Any, targets: Any, weights: Any) -> Pairs:
+    def _rows(self, X: Any, y: Any, weights: Any) -> Pairs:
         """Rows to learn from, by the names of this model if it has any."""
-        return read_pairs(inputs, targets, weights, self.feature_names)
+        return read_pairs(X, y, weights, self.feature_names)
+
+
+def basis_of(model: FeatureModel | type[FeatureModel], basis: Basis | None) -> Basis | None:
+    """The basis that is given as an option, else that of a model that is learned again."""
+    return basis if basis is not None or isinstance(model, type) else model.basis
 
 
 def check_basis(basis: Any) -> Basis:

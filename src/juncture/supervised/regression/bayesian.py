@@ -11,26 +11,34 @@ The posterior of some rows is the prior of the next. The rows enter by the produ
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import gammaln
 
 from juncture.base.checks import check_array, check_count, check_kind, check_number
+from juncture.base.options import Options
 from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures, Names, agree
+from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.continuous.student_t import StudentT
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
+from juncture.learning.fit import Fit
+from juncture.learning.learners import ClosedForm
+from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers
 from juncture.runtime.parallel import block_rows, map_blocks
+from juncture.supervised.model import read_training
 from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis, count_inputs
-from juncture.supervised.regression.inputs_and_targets import Pairs, read_pairs
+from juncture.supervised.regression.inputs_and_targets import Pairs, pairs_of, read_pairs
 from juncture.supervised.regression.linear import LinearRegression
 
 
@@ -44,6 +52,14 @@ class GaussianWeights(FeatureModel):
     def num_coefficients(self) -> int:
         """The number of weights."""
         return len(self.mean)
+
+    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> Gaussian | StudentT:
+        """The distribution of the target of each row, the weights integrated out."""
+        return self.predict(rows)
+
+    def predict(self, X: Any) -> Gaussian | StudentT:
+        """p(t | x) of each row."""
+        raise NotImplementedError
 
     @cached_property
     def factor(self) -> np.ndarray:
@@ -64,8 +80,8 @@ class GaussianWeights(FeatureModel):
         """φᵀ Λ⁻¹ φ of each row."""
         return np.asarray((solve_triangular(self.factor, features.T, trans="T") ** 2).sum(axis=0))
 
-    def _statistics(self, inputs: Any, targets: Any, weights: Any) -> RegressionStatistics:
-        rows = self._rows(inputs, targets, weights)
+    def _statistics(self, X: Any, y: Any, weights: Any) -> RegressionStatistics:
+        rows = self._rows(X, y, weights)
         self._features(rows.inputs[:1])
         return add_up(self.basis, rows)
 
@@ -91,20 +107,33 @@ class BayesianLinearRegression(GaussianWeights):
     basis
         The features φ; by default a constant and the inputs.
 
+    `jt.fit(prior, X, y)` gives the posterior and the log-evidence of a prior, and
+    `jt.fit(jt.supervised.BayesianLinearRegression, X, y)` the posterior of the precisions that maximise the evidence.
+
     Examples
     --------
+    >>> import juncture as jt
+    >>> fitted = jt.fit(BayesianLinearRegression, [0.0, 1.0, 2.0, 3.0, 4.0], [1.1, 2.9, 5.2, 7.0, 8.8])
+    >>> fitted.model.mean.round(3).tolist(), fitted.trace.converged
+    ([1.097, 1.95], True)
     >>> prior = BayesianLinearRegression.standard(2, precision=1.0, noise_precision=4.0)
     >>> posterior = prior.update([0.0, 1.0], [1.0, 3.0])
     >>> posterior.mean.round(4).tolist(), posterior.predict([2.0]).mean.round(4).tolist()
     ([1.1034, 1.5172], [4.1379])
     """
 
+    kind: ClassVar[str] = "Bayesian linear regression"
     noise_precision: float
     basis: Basis
 
     def __init__(self, mean: Any, precision: Any, noise_precision: float, basis: Basis | None = None) -> None:
         noise = check_number(noise_precision, "noise_precision", above=0, finite=True, error=InvalidModel)
         self._set(**check_weights_prior(mean, precision), noise_precision=noise, basis=check_basis(basis))
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights; the precisions are given."""
+        return len(self.mean)
 
     @classmethod
     def standard(
@@ -125,9 +154,9 @@ class BayesianLinearRegression(GaussianWeights):
         """
         return cls(*standard_precision(num_weights, precision), noise_precision, basis)
 
-    def update(self, inputs: Any, targets: Any, weights: Any = None) -> Self:
+    def update(self, X: Any, y: Any, weights: Any = None) -> Self:
         """The posterior after these rows; a row of weight w counts as w rows."""
-        return self.update_by(self._statistics(inputs, targets, weights))
+        return self.update_by(self._statistics(X, y, weights))
 
     def update_by(self, statistics: RegressionStatistics) -> Self:
         """The posterior after the rows of these statistics."""
@@ -137,14 +166,14 @@ class BayesianLinearRegression(GaussianWeights):
         after = type(self)(np.linalg.solve(precision, moved), precision, self.noise_precision, self.basis)
         return after._named(names)
 
-    def predict(self, inputs: Any) -> Gaussian:
+    def predict(self, X: Any) -> Gaussian:
         """p(t | x) of each row, with the uncertainty of the weights: the variance is 1/β + φᵀ Λ⁻¹ φ."""
-        features = self._features(inputs)
+        features = self._features(X)
         return Gaussian(features @ self.mean, 1 / self.noise_precision + self._spread(features))
 
-    def log_evidence(self, inputs: Any, targets: Any, weights: Any = None) -> float:
-        """log p(targets | inputs), the weights integrated out."""
-        return self.log_evidence_of(self._statistics(inputs, targets, weights))
+    def log_evidence(self, X: Any, y: Any, weights: Any = None) -> float:
+        """log p(y | X), the weights integrated out."""
+        return self.log_evidence_of(self._statistics(X, y, weights))
 
     def log_evidence_of(self, statistics: RegressionStatistics) -> float:
         """½ (log|Λ| - log|Λ'| + N log β/2π - β Σ (t - w'·φ)² - (w' - m)ᵀ Λ (w' - m)), w' the posterior mean."""
@@ -154,9 +183,9 @@ class BayesianLinearRegression(GaussianWeights):
         noise = statistics.weight * (np.log(self.noise_precision) - LOG_TWO_PI)
         return float(0.5 * (self.log_determinant - after.log_determinant + noise - fit))
 
-    def predictive_scores(self, inputs: Any, targets: Any) -> np.ndarray:
+    def predictive_scores(self, X: Any, y: Any) -> np.ndarray:
         """log p(t_n | x_n, the rows before), (row,): predictions one row ahead, whose sum is the log-evidence."""
-        rows, state, scores = self._rows(inputs, targets, None), self, []
+        rows, state, scores = self._rows(X, y, None), self, []
         for one, target in zip(rows.inputs[:, None], rows.targets[:, None], strict=True):
             scores.append(state.predict(one).log_prob(target)[0])
             state = state.update(one, target)
@@ -172,10 +201,10 @@ class BayesianLinearRegression(GaussianWeights):
         """The distribution of the weights."""
         return MultivariateGaussian(self.mean, self.covariance)
 
-    def sample_functions(self, inputs: Any, n: int, *, rng: Any = None) -> np.ndarray:
+    def sample_functions(self, X: Any, n: int, *, rng: Any = None) -> np.ndarray:
         """Draws of w·φ(x) at the inputs, (draw, row)."""
         draws = self.weights.sample(check_count(n, "n", least=1), rng=rng)
-        return np.asarray(draws @ self._features(inputs).T)
+        return np.asarray(draws @ self._features(X).T)
 
     def __repr__(self) -> str:
         number = number_of(len(self.mean), "weight")
@@ -196,6 +225,8 @@ class ConjugateLinearRegression(GaussianWeights):
     basis
         The features φ; by default a constant and the inputs.
 
+    `jt.fit(prior, X, y)` gives the posterior, and the log-evidence of the prior as its `log_likelihood`.
+
     Examples
     --------
     >>> prior = ConjugateLinearRegression.standard(2, precision=0.1, shape=1.0, scale=1.0)
@@ -204,6 +235,7 @@ class ConjugateLinearRegression(GaussianWeights):
     ([7.0], 2.5)
     """
 
+    kind: ClassVar[str] = "Bayesian linear regression with unknown noise"
     shape: float
     scale: float
     basis: Basis
@@ -215,6 +247,11 @@ class ConjugateLinearRegression(GaussianWeights):
             for name, number in numbers.items()
         }
         self._set(**check_weights_prior(mean, precision), **noise, basis=check_basis(basis))
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights, and the noise variance."""
+        return len(self.mean) + 1
 
     @classmethod
     def standard(
@@ -240,9 +277,9 @@ class ConjugateLinearRegression(GaussianWeights):
         """
         return cls(*standard_precision(num_weights, precision), shape, scale, basis)
 
-    def update(self, inputs: Any, targets: Any, weights: Any = None) -> Self:
+    def update(self, X: Any, y: Any, weights: Any = None) -> Self:
         """The posterior after these rows; a row of weight w counts as w rows."""
-        return self.update_by(self._statistics(inputs, targets, weights))
+        return self.update_by(self._statistics(X, y, weights))
 
     def update_by(self, statistics: RegressionStatistics) -> Self:
         """The posterior after the rows of these statistics."""
@@ -254,15 +291,15 @@ class ConjugateLinearRegression(GaussianWeights):
         noise = self.shape + 0.5 * statistics.weight, self.scale + 0.5 * squares
         return type(self)(mean, precision, *noise, self.basis)._named(names)
 
-    def predict(self, inputs: Any) -> StudentT:
+    def predict(self, X: Any) -> StudentT:
         """p(t | x) of each row: a Student t of 2a degrees and the squared scale (b/a) (1 + φᵀ Λ⁻¹ φ)."""
-        features = self._features(inputs)
+        features = self._features(X)
         scale = np.sqrt(self.scale / self.shape * (1 + self._spread(features)))
         return StudentT(np.full(len(features), 2 * self.shape), features @ self.mean, scale)
 
-    def log_evidence(self, inputs: Any, targets: Any, weights: Any = None) -> float:
-        """log p(targets | inputs), weights and noise integrated out."""
-        return self.log_evidence_of(self._statistics(inputs, targets, weights))
+    def log_evidence(self, X: Any, y: Any, weights: Any = None) -> float:
+        """log p(y | X), weights and noise integrated out."""
+        return self.log_evidence_of(self._statistics(X, y, weights))
 
     def log_evidence_of(self, statistics: RegressionStatistics) -> float:
         """½ log|Λ|/|Λ'| - (N/2) log 2π + log Γ(a') - log Γ(a) + a log b - a' log b'."""
@@ -285,6 +322,84 @@ class ConjugateLinearRegression(GaussianWeights):
         number = number_of(len(self.mean), "weight")
         noise = f"shape={self.shape:.4g}, scale={self.scale:.4g}"
         return f"ConjugateLinearRegression({number}, {noise}, basis={self.basis!r})"
+
+
+class PosteriorFit(Fit[GaussianWeights]):
+    """The posterior of a Bayesian linear regression after rows.
+
+    Attributes
+    ----------
+    model
+        The posterior, a regression of the class of the prior.
+    log_likelihood
+        The log-evidence log p(y | X), the likelihood of the rows with the weights, and the noise where it is unknown,
+        integrated out under the prior.
+    trace
+        The log-evidence, of one step where the posterior has a closed form.
+    statistics
+        The `RegressionStatistics` of the rows.
+    prior
+        The regression before the rows.
+    """
+
+    prior: GaussianWeights
+
+    def __init__(
+        self,
+        model: GaussianWeights,
+        log_likelihood: float,
+        trace: Trace,
+        statistics: RegressionStatistics,
+        *,
+        prior: GaussianWeights,
+        **facts: Any,
+    ) -> None:
+        super().__init__(model, log_likelihood, trace, statistics)
+        self._set(prior=prior, **facts)
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """(feature,): the standard deviation of each weight under the posterior."""
+        scale = 1.0
+        if isinstance(self.model, ConjugateLinearRegression):  # the weights have a Student t
+            degrees = 2 * self.model.shape
+            scale = self.model.scale / self.model.shape * (degrees / (degrees - 2) if degrees > 2 else np.inf)
+        return np.asarray(np.sqrt(scale * np.diag(self.model.covariance)))
+
+    def plot(self, **options: Any) -> Any:
+        """The prediction with its band over one input; `jt.plot`."""
+        return plot(self, **options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, log-evidence {self.log_likelihood:.6g})"
+
+
+@dataclass(frozen=True)
+class ConjugateOptions(Options):
+    """How the posterior of a conjugate prior is found.
+
+    Parameters
+    ----------
+    method
+        "conjugate": the posterior has a closed form.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"conjugate": ClosedForm}
+
+
+def fit_conjugate(
+    model: GaussianWeights, data: Any, y: Any = None, *, weights: Any = None, options: Options
+) -> PosteriorFit:
+    """The posterior of a prior after rows, and the log-evidence of the prior."""
+    read = read_training(model, data, y, weights)
+    prior: Any = model._with_names(read.names, read.target_name)
+    rows = pairs_of(read)
+    prior._features(rows.inputs[:1])
+    found = add_up(prior.basis, rows)
+    evidence = prior.log_evidence_of(found)
+    after = prior.update_by(found)._with_names(read.names, read.target_name)
+    return PosteriorFit(after, evidence, Trace((evidence,), True, "the posterior in closed form"), found, prior=prior)
 
 
 def check_weights_prior(mean: Any, precision: Any) -> dict[str, np.ndarray]:
@@ -365,17 +480,15 @@ class RegressionStatistics(NamedFeatures):
         return f"RegressionStatistics({number_of(self.weight, 'row')}, basis={self.basis!r})"
 
 
-def regression_statistics(
-    inputs: Any, targets: Any, basis: Basis | None = None, *, weights: Any = None
-) -> RegressionStatistics:
+def regression_statistics(X: Any, y: Any, basis: Basis | None = None, *, weights: Any = None) -> RegressionStatistics:
     """The statistics of rows; those of two parts add to those of all.
 
     Parameters
     ----------
-    inputs
+    X
         A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        One number a row.
+    y
+        One number a row, or the name of the column of the table that has them.
     basis
         The features; by default a constant and the inputs.
     weights
@@ -391,7 +504,7 @@ def regression_statistics(
     >>> parts.weight, parts.cross.tolist()
     (3.0, [9.0, 13.0])
     """
-    return add_up(check_basis(basis), read_pairs(inputs, targets, weights))
+    return add_up(check_basis(basis), read_pairs(X, y, weights))
 
 
 def add_up(basis: Basis, rows: Pairs) -> RegressionStatistics:

@@ -27,7 +27,6 @@ from juncture.supervised.regression.linear import LinearRegression
 from juncture.supervised.regression.logistic import LogisticRegression
 
 FAMILIES = {family.__name__: family for family in (*RESPONSES, Binomial, NegativeBinomial)}
-NAMES = "feature_names"
 SMALL = 100  # functions of an input, whatever the number of coefficients
 BASIS = Union(
     "JSON holds the bases {kinds}; this is a {kind}",
@@ -57,21 +56,6 @@ def read_basis(node: Node, num_coefficients: int) -> Basis:
 LOGISTIC = Record(LogisticRegression, classes=states_of("class"), basis=basis_for("coefficients"))
 
 
-def encode_mode(mode: LogisticRegression) -> dict[str, Any]:
-    names = {} if mode.feature_names is None else {NAMES: list(mode.feature_names)}
-    return LOGISTIC.encode(mode) | names
-
-
-def read_mode(node: Node) -> LogisticRegression:
-    names = node.fields(LOGISTIC.required, [NAMES]).get(NAMES)
-    kept = {key: value for key, value in node.value.items() if key != NAMES}
-    mode: LogisticRegression = LOGISTIC.read(Node(kept, node.path, node.text))
-    if names is None:
-        return mode
-    with names.locate_errors():
-        return mode.with_feature_names([item.string() for item in names.items()])
-
-
 def encode_link(link: Any) -> str:
     if LINKS.get(link.name) != link:
         raise FormatError(
@@ -86,7 +70,7 @@ register_kind(
     Record(BayesianLinearRegression, basis=basis_for("mean")),
     Record(ConjugateLinearRegression, basis=basis_for("mean")),
     LOGISTIC,
-    Record(LaplaceLogistic, mode=Pair(encode_mode, read_mode)),
+    Record(LaplaceLogistic, mode=Pair(LOGISTIC.encode, LOGISTIC.read)),  # its names are those of the model
     Record(
         GeneralizedLinearModel,
         *("family", "link", "coefficients", "dispersion", "successes", "basis"),

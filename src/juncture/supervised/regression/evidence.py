@@ -6,21 +6,24 @@ evidence α = γ / ‖w‖² and 1/β = Σ (t - w·φ)² / (N - γ), which are r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from juncture.base.checks import check_iterable
+from juncture.base.options import Options
 from juncture.base.values import Value, few, read_only
-from juncture.drawing.pictures import plot
+from juncture.data.feature_names import Names
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
-from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
+from juncture.learning.learners import ClosedForm
+from juncture.numerics.iteration import check_stopping_rule, iterate
 from juncture.numerics.stable import LOG_TWO_PI, softmax
-from juncture.supervised.regression.bases import Basis, check_basis
-from juncture.supervised.regression.bayesian import BayesianLinearRegression, add_up
-from juncture.supervised.regression.inputs_and_targets import Pairs, read_pairs
+from juncture.supervised.model import read_training
+from juncture.supervised.regression.bases import Basis, basis_of, check_basis
+from juncture.supervised.regression.bayesian import BayesianLinearRegression, PosteriorFit, add_up, fit_conjugate
+from juncture.supervised.regression.inputs_and_targets import Pairs, pairs_of, read_pairs
 
 RATIOS = np.logspace(-36, 12, 961)  # of α to β, in units of the largest eigenvalue of ΦᵀΦ
 SMALLEST = 1e-12  # eigenvalue of ΦᵀΦ, in units of the largest, below which the rows leave a direction to the prior
@@ -84,42 +87,29 @@ class EvidenceAscent:
         return float(0.5 * (logs - np.log(bent).sum() - fit))
 
 
-class EvidenceFit(Value):
+class EvidenceFit(PosteriorFit):
     """Bayesian linear regression at the hyperparameters of the largest evidence.
 
     Attributes
     ----------
+    model
+        The posterior: the regression of `prior` after the rows.
+    log_likelihood
+        The log-evidence log p(y | X, α, β).
+    trace
+        The log-evidence of each step.
+    statistics
+        The `RegressionStatistics` of the rows.
     prior
         N(w | 0, I/α) with the noise precision β. Where rows do not show that targets depend on features, the evidence
         rises with α for ever and the weights are 0: α is 10¹² times what the rows say then.
-    posterior
-        The same regression after the rows.
-    log_evidence
-        log p(targets | inputs, α, β).
     num_determined
         γ, the number of weights that the rows determine rather than the prior.
-    trace
-        The log-evidence of each step.
     """
 
+    model: BayesianLinearRegression
     prior: BayesianLinearRegression
-    posterior: BayesianLinearRegression
-    log_evidence: float
     num_determined: float
-    trace: Trace
-
-    def __init__(
-        self,
-        prior: BayesianLinearRegression,
-        posterior: BayesianLinearRegression,
-        log_evidence: float,
-        num_determined: float,
-        trace: Trace,
-    ) -> None:
-        self._set(
-            prior=prior, posterior=posterior, log_evidence=float(log_evidence), num_determined=float(num_determined),
-            trace=trace,
-        )  # fmt: skip
 
     @property
     def precision(self) -> float:
@@ -131,62 +121,103 @@ class EvidenceFit(Value):
         """β."""
         return self.prior.noise_precision
 
-    def plot(self, **options: Any) -> Any:
-        """The prediction with its band over one input; `jt.plot`."""
-        return plot(self, **options)
-
     def __repr__(self) -> str:
         numbers = f"precision={self.precision:.4g}, noise_precision={self.noise_precision:.4g}"
-        return f"EvidenceFit({numbers}, log-evidence {self.log_evidence:.6g}, basis={self.prior.basis!r})"
+        return f"EvidenceFit({numbers}, log-evidence {self.log_likelihood:.6g}, basis={self.prior.basis!r})"
 
 
-def fit_evidence(
-    inputs: Any,
-    targets: Any,
-    basis: Basis | None = None,
-    *,
-    weights: Any = None,
-    tolerance: float = 1e-13,
-    max_steps: int = 10_000,
-) -> EvidenceFit:
-    """Bayesian linear regression whose α and β maximise the evidence (type-II maximum likelihood).
+@dataclass(frozen=True)
+class EvidenceMaximization(Options):
+    """The precisions of weights and of noise that maximise the evidence (type-II maximum likelihood).
 
     Parameters
     ----------
-    inputs
-        A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        One number a row.
-    basis
-        The features; by default a constant and the inputs.
-    weights
-        The weight of each row; a row of weight 2 counts as two.
-    tolerance, max_steps
-        When to end.
-
-    Returns
-    -------
-    EvidenceFit
-
-    Examples
-    --------
-    >>> fit = fit_evidence([0.0, 1.0, 2.0, 3.0, 4.0], [1.1, 2.9, 5.2, 7.0, 8.8])
-    >>> fit.posterior.mean.round(3).tolist(), fit.trace.converged
-    ([1.097, 1.95], True)
+    tolerance
+        Steps end when the log-evidence changes by less, relative to its size.
+    max_steps
+        The largest number of steps, after which a warning says so.
     """
-    check_stopping_rule(tolerance, max_steps)
-    chosen, rows = check_basis(basis), read_pairs(inputs, targets, weights)
+
+    tolerance: float = 1e-13
+    max_steps: int = 10_000
+
+    def __post_init__(self) -> None:
+        check_stopping_rule(self.tolerance, self.max_steps)
+
+
+@dataclass(frozen=True)
+class BayesianLinearOptions(Options):
+    """How a Bayesian linear regression is learned: the posterior of a prior, or of precisions that the rows choose.
+
+    Parameters
+    ----------
+    basis
+        The features; by default a constant and the inputs, or those of the prior.
+    method
+        "conjugate": the posterior of the prior that is given in place of the class. "evidence", or a
+        `jt.EvidenceMaximization` with its options: the posterior of the prior N(w | 0, I/α) whose precision α, with
+        that of the noise, has the largest evidence. "auto" is the first for a prior, and the second for the class.
+    """
+
+    basis: Basis | None = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"evidence": EvidenceMaximization, "conjugate": ClosedForm}
+
+    def __post_init__(self) -> None:
+        check_basis(self.basis)
+
+    def with_learner(self, given: Mapping[str, Any]) -> Self:
+        """The same options with the learner in place of its name; "auto" waits for the model."""
+        return self if self.method == "auto" and not given else super().with_learner(given)
+
+
+def fit_bayesian(
+    model: BayesianLinearRegression | type[BayesianLinearRegression],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    options: BayesianLinearOptions,
+) -> PosteriorFit:
+    """The posterior of a prior; of the class, that of the precisions which maximise the evidence."""
+    learner = options.method
+    if learner == "auto":
+        learner = EvidenceMaximization() if isinstance(model, type) else ClosedForm()
+    if isinstance(learner, ClosedForm):
+        if isinstance(model, type):
+            raise InvalidData(
+                'method="conjugate" is the posterior of a prior: give one in place of the class, such as'
+                " BayesianLinearRegression.standard(…)"
+            )
+        if options.basis is not None:
+            raise InvalidData("a prior has its basis: leave basis= out, or give the class in place of the prior")
+        return fit_conjugate(model, data, y, weights=weights, options=options)
+    read = read_training(model, data, y, weights)
+    found = maximize_evidence(pairs_of(read), check_basis(basis_of(model, options.basis)), learner)
+    return named_fit(found, read.names, read.target_name)
+
+
+def named_fit(fit: EvidenceFit, names: Names | None, target: str) -> EvidenceFit:
+    """The same result, whose regressions know the names of the columns."""
+    prior, after = (one._with_names(names, target) for one in (fit.prior, fit.model))
+    return EvidenceFit(
+        after, fit.log_likelihood, fit.trace, fit.statistics, prior=prior, num_determined=fit.num_determined
+    )
+
+
+def maximize_evidence(rows: Pairs, chosen: Basis, learner: EvidenceMaximization) -> EvidenceFit:
+    """The regression whose precisions α and β maximise the evidence of checked rows."""
     ascent = start_ascent(rows, chosen.features(rows.inputs))
-    found, trace = iterate(ascent, tolerance=tolerance, max_steps=max_steps, is_monotone=False)
+    found, trace = iterate(ascent, tolerance=learner.tolerance, max_steps=learner.max_steps, is_monotone=False)
     if not trace.converged:
         warn_user(f"the precisions α and β {trace.reason}: raise max_steps", NotConvergedWarning)
-    size = len(ascent.roots)
-    before = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
-    prior = before._named(rows.names)
-    bent = prior.precision + found.noise * add_up(chosen, rows).products
-    mean = ascent.vectors @ ascent.weights(found)
-    after = BayesianLinearRegression(mean, bent, found.noise, chosen)._named(rows.names)
-    return EvidenceFit(prior, after, ascent.objective(found), ascent.determined(found), trace)
+    size, statistics = len(ascent.roots), add_up(chosen, rows)
+    prior = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
+    bent = prior.precision + found.noise * statistics.products
+    after = BayesianLinearRegression(ascent.vectors @ ascent.weights(found), bent, found.noise, chosen)
+    return EvidenceFit(
+        after, ascent.objective(found), trace, statistics, prior=prior, num_determined=ascent.determined(found)
+    )
 
 
 def start_ascent(rows: Pairs, features: np.ndarray) -> EvidenceAscent:
@@ -249,7 +280,7 @@ class BasisChoice(Value):
     bases
         As they were given.
     log_evidences
-        (basis,): log p(targets | inputs, basis).
+        (basis,): log p(y | X, basis).
     posteriors
         The regression of each basis after the rows.
     """
@@ -277,8 +308,8 @@ class BasisChoice(Value):
 
 
 def compare_bases(
-    inputs: Any,
-    targets: Any,
+    X: Any,
+    y: Any,
     bases: Iterable[Basis],
     *,
     precision: float | None = None,
@@ -289,10 +320,10 @@ def compare_bases(
 
     Parameters
     ----------
-    inputs
+    X
         A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        One number a row.
+    y
+        One number a row, or the name of the column of the table that has them.
     bases
         What to choose from.
     precision, noise_precision
@@ -317,7 +348,7 @@ def compare_bases(
         raise InvalidData("bases are a list of at least one basis")
     if (precision is None) != (noise_precision is None):
         raise InvalidData("give both of precision and noise_precision, or none of them")
-    rows = read_pairs(inputs, targets, weights)
+    rows = read_pairs(X, y, weights)
     found = [weigh_basis(basis, rows, precision, noise_precision) for basis in listed]
     return BasisChoice(listed, [value for value, _ in found], [posterior for _, posterior in found])
 
@@ -327,8 +358,8 @@ def weigh_basis(
 ) -> tuple[float, BayesianLinearRegression]:
     """The log-evidence and the posterior of one basis."""
     if precision is None or noise_precision is None:
-        fit = fit_evidence(rows.inputs, rows.targets, basis, weights=rows.weights)
-        return fit.log_evidence, fit.posterior._named(rows.names)
+        fit = maximize_evidence(rows, basis, EvidenceMaximization())
+        return fit.log_likelihood, fit.model._named(rows.names)
     statistics = add_up(basis, rows)
     prior = BayesianLinearRegression.standard(len(statistics.cross), precision, noise_precision, basis)
     return prior.log_evidence_of(statistics), prior.update_by(statistics)

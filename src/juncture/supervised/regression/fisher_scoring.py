@@ -5,19 +5,23 @@ The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its inf
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_count, check_number
-from juncture.data.feature_names import Names
+from juncture.base.checks import check_array
+from juncture.base.options import Options, as_seed
+from juncture.base.values import number_of
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT, orthogonal_directions, standardization
-from juncture.numerics.descent import Descent, StepRule, descend_stochastic
+from juncture.learning.learners import StochasticGradient
+from juncture.learning.newton import Newton
+from juncture.numerics.descent import descend_stochastic
+from juncture.numerics.iteration import Trace
 from juncture.numerics.newton import (
     DampedNewton,
     Expansion,
@@ -27,18 +31,21 @@ from juncture.numerics.newton import (
     shortest_step,
 )
 from juncture.runtime.parallel import block_rows, map_blocks, one_thread
-from juncture.supervised.regression.bases import Basis, check_basis
+from juncture.supervised.model import read_training, weights_left
+from juncture.supervised.regression.bases import Basis, basis_of, check_basis
 from juncture.supervised.regression.generalized_linear import (
     GeneralizedLinearFit,
     GeneralizedLinearModel,
     Link,
     Response,
+    RowFacts,
     as_link,
     as_response,
     read_offset,
     read_trials,
+    take_fact_columns,
 )
-from juncture.supervised.regression.inputs_and_targets import read_pairs
+from juncture.supervised.regression.inputs_and_targets import Pairs, pairs_of, read_pairs
 
 SMALLEST = 1e-300  # dispersion
 MANY_ROWS, FEW_ROWS = 50_000, 10_000  # from so many rows, scoring starts at the maximum of a few of them
@@ -46,132 +53,112 @@ LINEAR = 1e-8  # of the tolerance, where scoring converges linearly
 MOST_STEPS = 500  # of a fit; where more are needed, there is no maximum
 
 
-def fit_generalized_linear(  # noqa: PLR0913
-    family: type,
-    inputs: Any,
-    targets: Any,
-    basis: Basis | None = None,
-    *,
-    link: Any = None,
-    offset: Any = None,
-    exposure: Any = None,
-    trials: Any = None,
-    successes: float | None = None,
-    weights: Any = None,
-    start: Any = None,
-    tolerance: float = 1e-16,
-    max_steps: int = MOST_STEPS,
-) -> GeneralizedLinearFit:
-    """Maximum likelihood of a generalised linear model by Fisher scoring (iteratively reweighted least squares).
+@dataclass(frozen=True)
+class GeneralizedLinearOptions(RowFacts):
+    """How a generalised linear model is learned: maximum likelihood.
+
+    Features are centered and scaled before anything is solved or inverted, so that their units and offsets do not
+    matter; where some depend on others, the coefficients are those of least norm in standard deviations. Weights of
+    rows count as repetitions.
 
     Parameters
     ----------
     family
         A class: `jt.Gaussian`, `jt.Bernoulli`, `jt.Binomial`, `jt.Poisson`, `jt.Geometric`, `jt.NegativeBinomial`,
-        `jt.Exponential` or `jt.Gamma`.
-    inputs
-        A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        One number a row; of a binomial, the number of successes.
-    basis
-        The features; by default a constant and the inputs.
+        `jt.Exponential` or `jt.Gamma`. The targets of a binomial are numbers of successes.
     link
         The name of a link, or a `Link`; by default the canonical one. The rate of an exponential is linear in the
         features with "inverse", the canonical link: the mean is one over the rate.
-    offset
-        What is added to the score of each row.
-    exposure
-        By what the mean of each row is multiplied, with the link "log".
-    trials
-        Of a binomial: a number, or one for each row.
     successes
         Of a negative binomial.
-    weights
-        The weight of each row; a row of weight 2 counts as two.
+    basis
+        The features; by default a constant and the inputs.
     start
         The first coefficients; by default those of the linked targets.
-    tolerance, max_steps
-        Steps end when one gains no more than `tolerance` of the deviance, or after `max_steps`, with a warning.
-
-    Features are centered and scaled before anything is solved or inverted, so that their units and offsets do not
-    matter; where some depend on others, the coefficients are those of least norm in standard deviations.
-
-    Returns
-    -------
-    GeneralizedLinearFit
-
-    Examples
-    --------
-    >>> import juncture as jt
-    >>> fit = fit_generalized_linear(jt.Poisson, [0.0, 1.0, 2.0, 3.0], [1, 3, 7, 20])
-    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
-    ([0.0289, 0.9859], [0.5913, 0.2268])
+    method
+        "newton": Fisher scoring (iteratively reweighted least squares), or a `jt.Newton` with its options. "gradient":
+        stochastic gradient steps w ← w + ε ∇ log p(t | x, w), or a `jt.StochasticGradient` with its options.
     """
-    given = read_problem(family, inputs, targets, basis, link, offset, exposure, trials, successes, weights)
-    problem = given.orthogonal()
-    check_number(tolerance, "tolerance", above=0, finite=True)
-    number = check_count(max_steps, "max_steps", least=1)
+
+    family: Any = None
+    link: Any = None
+    successes: float | None = None
+    basis: Basis | None = None
+    start: Any = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"newton": Newton, "gradient": StochasticGradient}
+
+    def __post_init__(self) -> None:
+        check_basis(self.basis)
+
+    def of_model(self, model: GeneralizedLinearModel) -> GeneralizedLinearOptions:
+        """The same options, where nothing else was given with the family, the link and the basis of a model."""
+        if self.family not in {None, model.family}:
+            return self
+        return replace(
+            self,
+            family=model.family,
+            link=model.link if self.link is None else self.link,
+            successes=model.successes if self.successes is None else self.successes,
+            basis=basis_of(model, self.basis),
+        )
+
+
+def fit_generalized_linear(
+    model: GeneralizedLinearModel | type[GeneralizedLinearModel],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    rng: Any = None,
+    options: GeneralizedLinearOptions,
+) -> GeneralizedLinearFit:
+    """The model of largest likelihood; one that is given says its family, link, basis and columns."""
+    if not isinstance(model, type):
+        options = options.of_model(model)
+    table, known = take_fact_columns(data, options)
+    if known is not options and not isinstance(weights, str):
+        weights = weights_left(data, weights)
+    options, read = known, read_training(model, table, y, weights)
+    problem = state_problem(pairs_of(read), options)
+    if isinstance(options.method, StochasticGradient):
+        found = descend_generalized_linear(problem, options, as_seed(rng))
+    else:
+        found = maximize_likelihood(problem.orthogonal(), options.start, options.method.limits)
+    return found.with_model(found.model._with_names(read.names, read.target_name))
+
+
+def maximize_likelihood(problem: Problem, start: Any, limits: dict[str, Any]) -> GeneralizedLinearFit:
+    """The fit at the maximum of the likelihood, by Fisher scoring."""
     near = maximum_of_few(problem) if start is None else None
     first, there = near or first_point(problem, start)
-    found = scoring(problem, tolerance, number).minimize(problem.expand, first, there)
-    if not found.converged and number < MOST_STEPS:
-        warn_user(f"Fisher scoring did not end within max_steps={number}: raise it", NotConvergedWarning)
+    found = scoring(problem, **limits).minimize(problem.expand, first, there)
+    most = limits.get("max_steps", MOST_STEPS)
+    if not found.converged and most < MOST_STEPS:
+        warn_user(f"Fisher scoring did not end within max_steps={most}: raise it", NotConvergedWarning)
     elif not found.converged or not least_curvature(found.here.hessian, there.hessian) > FLAT:
         raise InvalidData(
             "the coefficients grow without end, or to the edge of the family's means: targets that the inputs separate"
             " have no maximum of the likelihood; give other rows, or fewer features"
         )
-    return report(problem, found.point, found.here, found.num_steps)
+    reason = "the steps gain nothing" if found.converged else f"stopped after {number_of(most, 'step')}"
+    trace = Trace(tuple(-value for value in found.values), found.converged, reason)
+    change: Any = problem.change
+    return report(problem, found.point, change @ found.point, found.here, trace)
 
 
-def descend_generalized_linear(  # noqa: PLR0913
-    family: type,
-    inputs: Any,
-    targets: Any,
-    basis: Basis | None = None,
-    *,
-    start: Any,
-    link: Any = None,
-    step: StepRule | None = None,
-    num_steps: int = 1000,
-    successes: float | None = None,
-    rng: Any = None,
-) -> Descent:
-    """Stochastic gradient steps on the likelihood of a generalised linear model: w ← w + ε ∇ log p(t | x, w).
-
-    Parameters
-    ----------
-    family, inputs, targets, basis, link, successes
-        As in `fit_generalized_linear`.
-    start
-        The first coefficients.
-    step
-        `ConstantStep` or `DecreasingStep`; by default ConstantStep(0.1).
-    num_steps
-        The number of steps, each with a row drawn with replacement.
-    rng
-        A NumPy generator or a seed.
-
-    Returns
-    -------
-    Descent
-        Its values are half the deviance of all rows, with dispersion 1: minus the log-likelihood but for a constant.
-
-    Examples
-    --------
-    >>> import juncture as jt
-    >>> x, t = [[0.2, 0.9], [0.8, 0.1], [0.5, 0.5]], [0.3, 0.9, 0.4]
-    >>> basis = jt.supervised.LinearBasis(intercept=False)
-    >>> course = descend_generalized_linear(jt.Exponential, x, t, basis, start=[2.0, 2.0], num_steps=50, rng=0)
-    >>> course.points.shape
-    (51, 2)
-    """
-    problem = read_problem(family, inputs, targets, basis, link, None, None, None, successes, None)
-    first, _ = first_point(problem, start)
-    return descend_stochastic(
-        problem.row_gradient, first, len(problem.targets), step=step, num_steps=num_steps, rng=rng,
+def descend_generalized_linear(problem: Problem, options: GeneralizedLinearOptions, seed: int) -> GeneralizedLinearFit:
+    """The fit after stochastic gradient steps on the coefficients, in the units of the features as they are given."""
+    first, _ = first_point(problem, options.start)
+    learner = options.method
+    course = descend_stochastic(
+        problem.row_gradient, first, len(problem.targets), step=learner.rule, num_steps=learner.max_steps, rng=seed,
         function=lambda point: problem.expand(point).value,
     )  # fmt: skip
+    turned = problem.orthogonal()
+    point = turned.back @ course.point
+    trace = replace(course.trace, values=tuple(-value for value in course.trace.values))
+    return report(turned, point, course.point, turned.expand(point), trace, seed=seed, course=course)
 
 
 def maximum_of_few(problem: Problem) -> tuple[np.ndarray, Expansion] | None:
@@ -211,8 +198,10 @@ def scoring(problem: Problem, tolerance: float = 1e-16, max_steps: int = MOST_ST
     )  # fmt: skip
 
 
-def report(problem: Problem, point: np.ndarray, here: Expansion, num_steps: int) -> GeneralizedLinearFit:
-    """The fit at the maximum."""
+def report(
+    problem: Problem, point: np.ndarray, coefficients: np.ndarray, here: Expansion, trace: Trace, **course: Any
+) -> GeneralizedLinearFit:
+    """The fit at a point of an orthogonal problem, which is these coefficients of the features."""
     means, response = problem.means(point), problem.response
     pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
     change: Any = problem.change
@@ -234,21 +223,22 @@ def report(problem: Problem, point: np.ndarray, here: Expansion, num_steps: int)
             dispersion = SMALLEST
     model = GeneralizedLinearModel(
         problem.family,
-        change @ point,
+        coefficients,
         problem.link,
         dispersion=dispersion,
         successes=problem.successes,
         basis=problem.basis,
-    )._named(problem.names)
+    )
     return GeneralizedLinearFit(
         model,
-        dispersion * root @ root.T,
+        log_likelihood(problem, means, dispersion),
+        trace,
+        covariance=dispersion * root @ root.T,
         deviance=2 * here.value,
         null_deviance=null_deviance(problem),
         pearson=pearson,
-        log_likelihood=log_likelihood(problem, means, dispersion),
         num_rows=float(problem.counts.sum()),
-        num_steps=num_steps,
+        **course,
     )
 
 
@@ -278,13 +268,12 @@ def null_deviance(problem: Problem) -> float:
 
 
 def deviance_explained(
-    model: GeneralizedLinearModel, inputs: Any, targets: Any, *, weights: Any, offset: Any, exposure: Any
+    model: GeneralizedLinearModel, X: Any, y: Any, *, weights: Any, offset: Any, exposure: Any
 ) -> float:
     """1 less the deviance of the means over that of the best constant; of targets that are all equal 0, or 1 if met."""
-    problem = read_problem(
-        model.family, inputs, targets, model.basis, model.link, offset, exposure, None, model.successes, weights
-    )
-    means = model.mean(inputs, offset=offset, exposure=exposure)
+    known = GeneralizedLinearOptions(offset=offset, exposure=exposure).of_model(model)
+    problem = state_problem(read_pairs(X, y, weights), known)
+    means = model.mean(X, offset=offset, exposure=exposure)
     left, null = float(problem.weights @ problem.response.deviance(problem.targets, means)), null_deviance(problem)
     if not null > 0:
         return float(left <= 0)
@@ -306,7 +295,6 @@ class Problem:
     counts: np.ndarray  # (row,): the weights of rows as given
     trials: np.ndarray | None
     successes: float | None
-    names: Names | None
     change: np.ndarray | None = None  # (feature, direction): coefficients are change times those of directions
     back: np.ndarray | None = None  # (direction, feature): from coefficients to those of directions
 
@@ -386,21 +374,13 @@ class Problem:
         return found[1]
 
 
-def read_problem(  # noqa: PLR0913, PLR0917
-    family: Any,
-    inputs: Any,
-    targets: Any,
-    basis: Any,
-    link: Any,
-    offset: Any,
-    exposure: Any,
-    trials: Any,
-    successes: Any,
-    weights: Any,
-) -> Problem:
-    """The rows, checked."""
-    response, chosen = as_response(family, successes), check_basis(basis)
-    rows, linked = read_pairs(inputs, targets, weights), as_link(link, response.canonical)
+def state_problem(rows: Pairs, options: GeneralizedLinearOptions) -> Problem:
+    """The rows with what the options say of them, checked."""
+    family, trials, successes = options.family, options.trials, options.successes
+    if family is None:
+        raise InvalidData("a generalised linear model has a family: give family=, a class such as jt.Poisson")
+    response, chosen = as_response(family, successes), check_basis(options.basis)
+    linked = as_link(options.link, response.canonical)
     if trials is not None and family is not Binomial:
         raise InvalidData("trials= is for jt.Binomial only")
     number = read_trials(trials, len(rows.targets)) if family is Binomial else None
@@ -416,11 +396,10 @@ def read_problem(  # noqa: PLR0913, PLR0917
         chosen.features(rows.inputs),
         rows.targets if number is None else rows.targets / number,
         rows.weights if number is None else rows.weights * number,
-        read_offset(offset, exposure, len(rows.targets), linked),
+        read_offset(options.offset, options.exposure, len(rows.targets), linked),
         rows.weights,
         number,
         None if successes is None else float(successes),
-        rows.names,
     )
 
 

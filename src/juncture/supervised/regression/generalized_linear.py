@@ -7,13 +7,14 @@ g(mean) = w·φ(x) + offset.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from juncture.base.checks import check_array, check_choice, check_function, check_number
+from juncture.base.options import Options
 from juncture.base.values import Value, few, read_only
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel, Unsupported
@@ -25,7 +26,11 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
+from juncture.learning.fit import Fit
+from juncture.numerics.descent import Descent
+from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import as_numbers
+from juncture.supervised.model import take_numbers
 from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis
 from juncture.supervised.regression.inputs_and_targets import check_finite
 
@@ -50,14 +55,24 @@ class GeneralizedLinearModel(FeatureModel):
     basis
         The features φ(x); by default a constant and the inputs.
 
+    `jt.fit(jt.supervised.GeneralizedLinearModel, X, y, family=jt.Poisson)` learns one, with the options of
+    `GeneralizedLinearOptions`. `jt.infer`, `jt.log_prob` and `jt.sample` take the offset, the exposure and the trials
+    of the rows as `offset=`, `exposure=` and `trials=`: numbers, or the name of a column.
+
     Examples
     --------
     >>> import juncture as jt
+    >>> fitted = jt.fit(GeneralizedLinearModel, [0.0, 1.0, 2.0, 3.0], [1, 3, 7, 20], family=jt.Poisson)
+    >>> fitted.model.coefficients.round(4).tolist(), fitted.standard_errors.round(4).tolist()
+    ([0.0289, 0.9859], [0.5913, 0.2268])
+    >>> round(jt.infer(fitted.model, {"x0": 1.0}, exposure=10.0)["y"].mean, 2)
+    27.59
     >>> model = GeneralizedLinearModel(jt.Poisson, [0.0, 1.0])
     >>> model.predict([0.0, 2.0]).mean.round(4).tolist()
     [1.0, 7.3891]
     """
 
+    kind: ClassVar[str] = "generalised linear model"
     family: type
     coefficients: np.ndarray
     link: Link
@@ -100,9 +115,9 @@ class GeneralizedLinearModel(FeatureModel):
     def response(self) -> Response:
         return as_response(self.family, self.successes)
 
-    def mean(self, inputs: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
+    def mean(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """(row,): E[t | x]; of a binomial, the probability of success."""
-        features = self._features(inputs)
+        features = self._features(X)
         scores = features @ self.coefficients + read_offset(offset, exposure, len(features), self.link)
         with np.errstate(all="ignore"):
             means = np.asarray(self.link.inverse(scores))
@@ -115,25 +130,76 @@ class GeneralizedLinearModel(FeatureModel):
             )
         return means
 
-    def predict(self, inputs: Any, *, offset: Any = None, exposure: Any = None, trials: Any = None) -> Any:
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None, trials: Any = None) -> Any:
         """The distribution of the target of each row: a batch of the family."""
-        means = self.mean(inputs, offset=offset, exposure=exposure)
+        means = self.mean(X, offset=offset, exposure=exposure)
         if self.family is Binomial:
             return Binomial(read_trials(trials, len(means)).astype(np.int64), means)
+        if trials is not None:
+            raise InvalidData("trials= is for jt.Binomial only")
         return self.response.member(means, self.dispersion)
+
+    def predict_target(
+        self, rows: Any, *, method: str = "exact", rng: Any = None, options: RowFacts | None = None
+    ) -> Any:
+        """The distribution of the target of each row."""
+        facts = options or RowFacts()
+        return self.predict(rows, offset=facts.offset, exposure=facts.exposure, trials=facts.trials)
+
+    def take_facts(self, data: Any, options: Any) -> tuple[Any, Any]:
+        """The table without the columns of offset, exposure and trials, and the options with these columns."""
+        return take_fact_columns(data, options)
 
     def __repr__(self) -> str:
         numbers = few((f"{number:.4g}" for number in self.coefficients), most=4)
         return f"GeneralizedLinearModel({self.family.__name__}, [{numbers}], {self.link.name!r}, basis={self.basis!r})"
 
 
-class GeneralizedLinearFit(Value):
+@dataclass(frozen=True)
+class RowFacts(Options):
+    """What is known of rows beside their inputs; each may be the name of a column of the table.
+
+    Parameters
+    ----------
+    offset
+        What is added to the score of each row.
+    exposure
+        By what the mean of each row is multiplied, with the link "log".
+    trials
+        Of a binomial: a number, or one for each row.
+    """
+
+    offset: Any = None
+    exposure: Any = None
+    trials: Any = None
+
+
+def take_fact_columns(data: Any, options: Any) -> tuple[Any, Any]:
+    """A row or a table without the columns that options of rows name, and the options with these columns."""
+    for name in RowFacts.names():
+        given = getattr(options, name)
+        if isinstance(given, str):
+            data, column = take_numbers(data, given, option=name)
+            options = replace(options, **{name: column})
+    return data, options
+
+
+class GeneralizedLinearFit(Fit[GeneralizedLinearModel]):
     """A generalised linear model learned from rows.
 
     Attributes
     ----------
     model
         The `GeneralizedLinearModel`; its dispersion is Pearson's statistic over the degrees of freedom.
+    log_likelihood
+        Of the rows under the model.
+    trace
+        Minus half the deviance, which is the log-likelihood with dispersion 1 but for a constant, at the start and
+        after each step.
+    statistics
+        None: the likelihood needs all rows.
+    seed
+        Of the rows that stochastic gradient steps drew; None of Fisher scoring.
     covariance
         (feature, feature): of the coefficients, the dispersion times the inverse of the Fisher information.
     deviance, null_deviance
@@ -141,25 +207,32 @@ class GeneralizedLinearFit(Value):
         of the best constant mean.
     pearson
         Σ weight (t - mean)² / V(mean).
-    log_likelihood
-        Of the rows under the model.
     num_rows
         Rows, or the sum of their weights.
-    num_steps
-        The steps of Fisher scoring.
+    course
+        The `Descent` of stochastic gradient steps, with the coefficients after each; None of Fisher scoring.
     """
 
-    model: GeneralizedLinearModel
     covariance: np.ndarray
     deviance: float
     null_deviance: float
     pearson: float
-    log_likelihood: float
     num_rows: float
-    num_steps: int
+    course: Descent | None
 
-    def __init__(self, model: GeneralizedLinearModel, covariance: Any, **numbers: float) -> None:
-        self._set(model=model, covariance=read_only(covariance), **numbers)
+    def __init__(
+        self,
+        model: GeneralizedLinearModel,
+        log_likelihood: float,
+        trace: Trace,
+        *,
+        covariance: Any,
+        seed: int | None = None,
+        course: Descent | None = None,
+        **facts: float,
+    ) -> None:
+        super().__init__(model, log_likelihood, trace, None, seed)
+        self._set(covariance=read_only(covariance), course=course, **facts)
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -275,6 +348,10 @@ def is_positive(target: np.ndarray) -> np.ndarray:
     return target > 0
 
 
+def gaussian_of(mean: np.ndarray, variance: float) -> Gaussian:
+    return Gaussian(mean, np.full(np.shape(mean), variance))
+
+
 def negative_binomial(successes: float) -> Response:
     """Counts with variance mean + mean² / successes."""
 
@@ -294,7 +371,7 @@ def negative_binomial(successes: float) -> Response:
 GEOMETRIC = negative_binomial(1.0)
 RESPONSES: dict[type, Response] = {
     Gaussian: Response(
-        "identity", -np.inf, np.inf, np.ones_like, squared, Gaussian, np.isfinite, "finite numbers", True
+        "identity", -np.inf, np.inf, np.ones_like, squared, gaussian_of, np.isfinite, "finite numbers", True
     ),
     Bernoulli: Response(
         "logit", 0.0, 1.0, lambda mean: mean * (1 - mean), bernoulli_deviance, lambda mean, _: Bernoulli(mean),

@@ -15,7 +15,7 @@ from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData
-from juncture.variables import Variable
+from juncture.supervised.model import Training, split_training
 
 
 class Pairs(NamedTuple):
@@ -59,12 +59,16 @@ def read_weights(weights: Any, num_rows: int) -> np.ndarray:
     return found
 
 
-def read_pairs(inputs: Any, targets: Any, weights: Any, names: Names | None = None) -> Pairs:
+def read_pairs(X: Any, y: Any, weights: Any, names: Names | None = None) -> Pairs:
     """Inputs with the names of their columns, targets and weights; with `names` the columns are taken by them."""
-    rows = Rows.of(inputs, names, weights=weights, extra="ignore")
-    table = read_inputs(rows)
-    heavy = read_weights(rows.weights(len(table)), len(table))
-    return Pairs(table, read_targets(targets, len(table)), heavy, rows.names)
+    return pairs_of(split_training(names, X, y, weights))
+
+
+def pairs_of(read: Training) -> Pairs:
+    """Rows to learn a regression from, whose targets are numbers."""
+    table = read_inputs(read.inputs)
+    heavy = read_weights(read.inputs.weights(len(table)), len(table))
+    return Pairs(table, read_targets(read.targets, len(table)), heavy, read.names)
 
 
 def check_finite(values: np.ndarray, what: str) -> None:

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_kind
-from juncture.base.options import as_generator
-from juncture.base.values import Value
+from juncture.base.options import Options, as_generator
 from juncture.data.feature_names import Names
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.numerics.stable import LOG_TWO_PI, as_numbers, sigmoid, softmax
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.learning.fit import Fit
+from juncture.numerics.stable import LOG_TWO_PI, as_numbers, log, sigmoid, softmax
 from juncture.runtime.parallel import block_rows, map_blocks
+from juncture.supervised.model import SupervisedModel
 from juncture.supervised.regression.inputs_and_targets import decode_classes
-from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
+from juncture.supervised.regression.logistic import LogisticFit, LogisticOptions, LogisticRegression, fit_logistic
 
 REACH, DIGITS = 9.0, 36.0  # standard deviations on each side; exp(-36) is the error of the trapezoidal rule
 
 
-class LaplaceLogistic(Value):
+@dataclass(frozen=True)
+class AverageOptions(Options):
+    """How predictions average over the coefficients.
+
+    Parameters
+    ----------
+    draws
+        With method="draws", the number of draws of the coefficients.
+    """
+
+    draws: int = 1000
+
+    def __post_init__(self) -> None:
+        check_count(self.draws, "draws", least=1)
+
+
+class LaplaceLogistic(SupervisedModel):
     """A logistic regression whose coefficients have the posterior N(mode, covariance), approximately.
 
-    Attributes
+    Parameters
     ----------
     mode
         The `LogisticRegression` of the most probable coefficients.
@@ -32,17 +51,71 @@ class LaplaceLogistic(Value):
         (coefficient, coefficient): B with BBᵀ the covariance of the coefficients, read by rows. Columns far from 0 need
         twice the digits in the covariance, where they cancel those of the constant.
     log_evidence
-        Laplace's approximation of log p(targets | inputs); None where the prior of some coefficient is flat.
+        Laplace's approximation of log p(y | X); None where the prior of some coefficient is flat.
+
+    `jt.fit(jt.supervised.LaplaceLogistic, X, y, penalty=jt.L2(α))` learns one, with the options of `LogisticOptions`:
+    the prior is N(0, 1/α) for each coefficient. With `penalize_constant=True` the constant has it too, and there is an
+    evidence. The `log_likelihood` of the fit is that of the mode.
+
+    `jt.infer(model, X)` averages over the coefficients. Its `method` is "quadrature", exact for this posterior, of two
+    classes; "probit", σ(μ / √(1 + πs²/8)) for log-odds N(μ, s²), of two classes, within 0.02; or "draws", the mean over
+    `draws=` draws of the coefficients, of any number of classes. "auto" is quadrature for two classes, else draws.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> fitted = jt.fit(LaplaceLogistic, [0.0, 1.0, 2.0, 3.0], [0, 0, 1, 1], penalty=jt.L2(0.1))
+    >>> fitted.model.predict_proba([3.0, 30.0])[:, 1].round(3).tolist()
+    [0.853, 0.913]
+    >>> round(jt.infer(fitted.model, {"x0": 3.0})["y"][1], 3)
+    0.853
     """
 
+    kind: ClassVar[str] = "logistic regression with a Laplace posterior"
+    algorithms: ClassVar[tuple[str, ...]] = ("quadrature", "probit", "draws")
+    random_algorithms: ClassVar[tuple[str, ...]] = ("draws",)
     mode: LogisticRegression
     root: np.ndarray
     log_evidence: float | None
 
     def __init__(self, mode: LogisticRegression, root: Any, log_evidence: float | None) -> None:
+        check_kind(mode, LogisticRegression, "mode")
         size = mode.coefficients.size
         found = as_numbers(root, (size, size), name="the root of the covariance of the coefficients")
         self._set(mode=mode, root=found, log_evidence=log_evidence)
+        names = {"feature_names": mode.feature_names, "target_name": mode.target_name}
+        self._set(**{key: value for key, value in names.items() if value is not None})
+
+    @property
+    def num_columns(self) -> int | None:
+        """The number of inputs; None for a constant, which takes any number."""
+        return self.mode.num_columns
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of coefficients."""
+        return self.mode.num_parameters
+
+    def _named(self, names: Names | None) -> Self:
+        return type(self)(self.mode._named(names), self.root, self.log_evidence)
+
+    def with_target_name(self, name: str | None) -> Self:
+        return type(self)(self.mode.with_target_name(name), self.root, self.log_evidence)
+
+    def algorithm_of(self, method: Any) -> str:
+        """The algorithm that a name stands for; with more than two classes "auto" draws."""
+        return "draws" if method == "auto" and len(self.classes) > 2 else super().algorithm_of(method)
+
+    def diagnostics_of(self, method: str) -> Diagnostics:
+        """Quadrature is exact for the Gaussian posterior."""
+        return EXACT if method == "quadrature" else Diagnostics(exact=False)
+
+    def predict_target(
+        self, rows: Any, *, method: str = "auto", rng: Any = None, options: AverageOptions | None = None
+    ) -> np.ndarray:
+        """(row, class): log p(class | x)."""
+        draws = (options or AverageOptions()).draws
+        return np.asarray(log(self.predict_proba(rows, method, draws=draws, rng=rng)))
 
     @property
     def covariance(self) -> np.ndarray:
@@ -54,14 +127,9 @@ class LaplaceLogistic(Value):
         """The classes, in the order of `predict_proba`."""
         return self.mode.classes
 
-    @property
-    def feature_names(self) -> Names | None:
-        """The names of the columns of inputs."""
-        return self.mode.feature_names
-
-    def predict(self, inputs: Any, method: str = "quadrature", *, draws: int = 1000, rng: Any = None) -> np.ndarray:
+    def predict(self, X: Any, method: str = "auto", *, draws: int = AverageOptions.draws, rng: Any = None) -> Any:
         """(row,): the class of the largest probability, with the options of `predict_proba`."""
-        found = self.predict_proba(inputs, method, draws=draws, rng=rng)
+        found = self.predict_proba(X, method, draws=draws, rng=rng)
         return decode_classes(self.classes, found.argmax(axis=1))
 
     @property
@@ -70,22 +138,21 @@ class LaplaceLogistic(Value):
         return MultivariateGaussian(self.mode.coefficients.reshape(-1), self.covariance)
 
     def predict_proba(
-        self, inputs: Any, method: str = "quadrature", *, draws: int = 1000, rng: Any = None
+        self, X: Any, method: str = "auto", *, draws: int = AverageOptions.draws, rng: Any = None
     ) -> np.ndarray:
         """(row, class): the probability of each class, averaged over the posterior of the coefficients.
 
         Parameters
         ----------
-        inputs
+        X
             A table of numbers, (row, input).
         method
-            "quadrature": exact for this posterior, of two classes. "probit": σ(μ / √(1 + πs²/8)) for log-odds N(μ, s²),
-            of two classes, within 0.02. "draws": the mean over draws of the coefficients, of any number of classes.
+            "quadrature", "probit" or "draws"; "auto" is the first of two classes, and the last of more.
         draws, rng
             How many, and the source of random numbers.
         """
-        chosen = check_choice(method, ("quadrature", "probit", "draws"), "method")
-        features = self.mode._features(inputs)
+        chosen = self.algorithm_of(check_choice(method, ("auto", *self.algorithms), "method"))
+        features = self.mode._features(X)
         if chosen == "draws":
             return self._average_draws(features, check_count(draws, "draws", least=1), rng)
         if len(self.mode.classes) > 2:
@@ -120,33 +187,27 @@ class LaplaceLogistic(Value):
         return f"LaplaceLogistic({self.mode.coefficients.size} coefficients{evidence})"
 
 
+def fit_laplace(
+    model: LaplaceLogistic | type[LaplaceLogistic],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    options: LogisticOptions,
+) -> Fit[LaplaceLogistic]:
+    """The Gaussian posterior around the mode; a model that is given says its basis, classes and columns."""
+    mode = LogisticRegression if isinstance(model, type) else model.mode
+    found = fit_logistic(mode, data, y, weights=weights, options=options)
+    return Fit(laplace_logistic(found), found.log_likelihood, found.trace, None)
+
+
 def laplace_logistic(fit: LogisticFit) -> LaplaceLogistic:
-    """The Gaussian posterior of the coefficients around those of a fit.
-
-    Parameters
-    ----------
-    fit
-        That of `fit_logistic`, with `penalty=jt.L2(α)` for the prior N(0, 1/α) of each coefficient. With
-        `penalize_constant=True` the constant has it too, and there is an evidence.
-
-    Returns
-    -------
-    LaplaceLogistic
-
-    Examples
-    --------
-    >>> import juncture as jt
-    >>> from juncture.supervised import fit_logistic
-    >>> fit = fit_logistic([0.0, 1.0, 2.0, 3.0], [0, 0, 1, 1], penalty=jt.L2(0.1))
-    >>> laplace_logistic(fit).predict_proba([3.0, 30.0])[:, 1].round(3).tolist()
-    [0.853, 0.913]
-    """
-    found = check_kind(fit, LogisticFit, "fit")
-    if found.penalty is not None and found.penalty.absolute:
+    """The Gaussian posterior of the coefficients around those of a fit."""
+    if fit.penalty is not None and fit.penalty.absolute:
         raise InvalidData("an L1 penalty has corners, where Laplace's approximation has no curvature: take jt.L2")
-    if found.root.shape[1] < len(found.root):
+    if fit.root.shape[1] < len(fit.root):
         raise InvalidData("some features depend on others, and their prior is flat: give penalty=jt.L2(strength)")
-    return LaplaceLogistic(found.model, found.root, log_evidence(found))
+    return LaplaceLogistic(fit.model, fit.root, log_evidence(fit))
 
 
 def log_evidence(fit: LogisticFit) -> float | None:

@@ -7,21 +7,28 @@ The ridge path has w = (λI + ΦᵀΦ)⁻¹ Φᵀt for many strengths λ, by one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_flag, check_number
-from juncture.base.values import Value, few, number_of, read_only
+from juncture.base.options import Options
+from juncture.base.values import few, number_of, read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
+from juncture.learning.fit import Fit
+from juncture.learning.learners import ClosedForm
+from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers
-from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis, count_inputs
-from juncture.supervised.regression.inputs_and_targets import read_pairs
+from juncture.supervised.model import read_training
+from juncture.supervised.regression.bases import Basis, FeatureModel, basis_of, check_basis, count_inputs
+from juncture.supervised.regression.inputs_and_targets import Pairs, pairs_of, read_pairs
 
 
 class LinearRegression(FeatureModel):
@@ -36,13 +43,20 @@ class LinearRegression(FeatureModel):
     basis
         The features φ; by default a constant and the inputs.
 
+    `jt.fit(jt.supervised.LinearRegression, X, y)` learns one, with the options of `LinearOptions`.
+
     Examples
     --------
+    >>> import juncture as jt
+    >>> fitted = jt.fit(LinearRegression, [0.0, 1.0, 2.0, 3.0], [1.0, 3.0, 5.0, 8.0])
+    >>> fitted.model.coefficients.round(4).tolist(), fitted.standard_errors.round(4).tolist()
+    ([0.8, 2.3], [0.324, 0.1732])
     >>> line = LinearRegression([1.0, 2.0], noise_variance=0.25)
-    >>> line.predict([3.0])
-    Gaussian(mean=[7.], variance=[0.25])
+    >>> jt.infer(line, {"x0": 3.0})["y"]
+    Gaussian(mean=7.0, variance=0.25)
     """
 
+    kind: ClassVar[str] = "linear regression"
     coefficients: np.ndarray
     noise_variance: float
     basis: Basis
@@ -63,29 +77,39 @@ class LinearRegression(FeatureModel):
         """The number of free parameters: the coefficients, and the noise."""
         return len(self.coefficients) + 1
 
-    def mean(self, inputs: Any) -> np.ndarray:
+    def mean(self, X: Any) -> np.ndarray:
         """E[t | x], (row,)."""
-        return np.asarray(self._features(inputs) @ self.coefficients)
+        return np.asarray(self._features(X) @ self.coefficients)
 
-    def predict(self, inputs: Any) -> Gaussian:
+    def predict(self, X: Any) -> Gaussian:
         """The distribution of the target of each row, with the coefficients taken as true (plug-in)."""
-        mean = self.mean(inputs)
+        mean = self.mean(X)
         if not self.noise_variance > 0:
-            raise InvalidModel("the noise variance is 0, so the target has no density: ask for mean(inputs)")
+            raise InvalidModel("the noise variance is 0, so the target has no density: ask for mean(X)")
         return Gaussian(mean, np.full(mean.shape, self.noise_variance))
+
+    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> Gaussian:
+        """The distribution of the target of each row."""
+        return self.predict(rows)
 
     def __repr__(self) -> str:
         numbers = few((f"{number:.4g}" for number in self.coefficients), most=6)
         return f"LinearRegression([{numbers}], noise_variance={self.noise_variance:.4g}, basis={self.basis!r})"
 
 
-class LinearFit(Value):
+class LinearFit(Fit[LinearRegression]):
     """A linear regression learned from rows, and what the rows say about it.
 
     Attributes
     ----------
     model
         The `LinearRegression`.
+    log_likelihood
+        Of the rows under the model; infinite where the regression interpolates them.
+    trace
+        Of one step: the answer has a closed form.
+    statistics
+        None: the rows themselves are decomposed, as their products would lose half of the digits.
     covariance
         (feature, feature): of the coefficients under repeated sampling, by the unbiased noise variance. Of dependent
         features it is the covariance of the coefficients of least norm.
@@ -93,36 +117,21 @@ class LinearFit(Value):
         The largest singular value of the standardised features over the smallest; infinite where some depend on others.
     dependent
         Features that are linear in features before them, by index.
-    log_likelihood
-        Of the rows under the model.
     num_rows
         Rows, or the sum of their weights.
     rank
         The number of independent features.
     """
 
-    model: LinearRegression
     covariance: np.ndarray
     condition_number: float
     dependent: tuple[int, ...]
-    log_likelihood: float
     num_rows: float
     rank: int
 
-    def __init__(
-        self,
-        model: LinearRegression,
-        covariance: np.ndarray,
-        condition_number: float,
-        dependent: tuple[int, ...],
-        log_likelihood: float,
-        num_rows: float,
-        rank: int,
-    ) -> None:
-        self._set(
-            model=model, covariance=read_only(covariance), condition_number=condition_number, dependent=dependent,
-            log_likelihood=log_likelihood, num_rows=num_rows, rank=rank,
-        )  # fmt: skip
+    def __init__(self, model: LinearRegression, log_likelihood: float, *, covariance: np.ndarray, **facts: Any) -> None:
+        super().__init__(model, log_likelihood, Trace((log_likelihood,), True, "solved in closed form"), None)
+        self._set(covariance=read_only(covariance), **facts)
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
@@ -151,8 +160,9 @@ class LinearFit(Value):
         return f"LinearFit({facts}{depend})"
 
 
-def fit_linear(inputs: Any, targets: Any, basis: Basis | None = None, *, weights: Any = None) -> LinearFit:
-    """Maximum likelihood of coefficients and noise: least squares.
+@dataclass(frozen=True)
+class LinearOptions(Options):
+    """How a linear regression is learned: least squares, the maximum likelihood of coefficients and noise.
 
     Features are centered and scaled to variance 1 before they are decomposed, without a constant to mean square 1, so
     that their units and offsets do not matter; the coefficients are in the units given. Where features are dependent,
@@ -160,26 +170,36 @@ def fit_linear(inputs: Any, targets: Any, basis: Basis | None = None, *, weights
 
     Parameters
     ----------
-    inputs
-        A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        One number a row.
     basis
         The features; by default a constant and the inputs.
-    weights
-        The weight of each row.
-
-    Returns
-    -------
-    LinearFit
-
-    Examples
-    --------
-    >>> fit = fit_linear([0.0, 1.0, 2.0, 3.0], [1.0, 3.0, 5.0, 8.0])
-    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
-    ([0.8, 2.3], [0.324, 0.1732])
+    method
+        "least-squares".
     """
-    rows, chosen = read_pairs(inputs, targets, weights), check_basis(basis)
+
+    basis: Basis | None = None
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"least-squares": ClosedForm}
+
+    def __post_init__(self) -> None:
+        check_basis(self.basis)
+
+
+def fit_linear(
+    model: LinearRegression | type[LinearRegression],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    options: LinearOptions,
+) -> LinearFit:
+    """The regression of least squares; one that is given says its basis and columns."""
+    read = read_training(model, data, y, weights)
+    found = solve_linear(pairs_of(read), check_basis(basis_of(model, options.basis)))
+    return found.with_model(found.model._with_names(read.names, read.target_name))
+
+
+def solve_linear(rows: Pairs, chosen: Basis) -> LinearFit:
+    """Least squares of checked rows."""
     constants = int(chosen.has_constant)
     given = chosen.features(rows.inputs)[:, constants:]
     standard = standardization(given, rows.weights, is_centered=chosen.has_constant)
@@ -201,8 +221,10 @@ def fit_linear(inputs: Any, targets: Any, basis: Basis | None = None, *, weights
     covariance = (
         root @ root.T * (squares / spare) if spare > 0 else np.full([len(root)] * 2, np.inf if squares else 0.0)
     )
-    model = LinearRegression(coefficients, squares / total, chosen)._named(rows.names)
-    return LinearFit(model, covariance, condition, dependent, log_likelihood(squares, total), float(total), rank)
+    return LinearFit(
+        LinearRegression(coefficients, squares / total, chosen), log_likelihood(squares, total), covariance=covariance,
+        condition_number=condition, dependent=dependent, num_rows=float(total), rank=rank,
+    )  # fmt: skip
 
 
 def log_likelihood(squares: float, total: float) -> float:
@@ -290,8 +312,8 @@ class RidgePath(NamedFeatures):
 
 
 def ridge_path(
-    inputs: Any,
-    targets: Any,
+    X: Any,
+    y: Any,
     strengths: Any,
     basis: Basis | None = None,
     *,
@@ -302,10 +324,10 @@ def ridge_path(
 
     Parameters
     ----------
-    inputs
+    X
         A table of numbers, (row, input), or a list of numbers for one input.
-    targets
-        One number a row.
+    y
+        One number a row, or the name of the column of the table that has them.
     strengths
         Numbers of at least 0, of the sum over rows and not of their mean. At 0 it is least squares, of least norm where
         features are dependent.
@@ -326,7 +348,7 @@ def ridge_path(
     >>> path.coefficients.round(3).tolist()
     [[0.8, 2.3], [0.846, 2.128], [0.145, 0.317]]
     """
-    rows, chosen, tuned = read_pairs(inputs, targets, weights), check_basis(basis), check_strengths(strengths)
+    rows, chosen, tuned = read_pairs(X, y, weights), check_basis(basis), check_strengths(strengths)
     features = chosen.features(rows.inputs)
     total, heavy = rows.weights.sum(), np.sqrt(rows.weights)[:, None]
     is_free = not check_flag(penalize_constant, "penalize_constant")

@@ -25,7 +25,7 @@ from juncture.learning.undirected.penalties import Penalty, check_penalty, penal
 from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import as_numbers, log_sum_exp, softmax
 from juncture.supervised.model import read_training
-from juncture.supervised.regression.bases import Basis, FeatureModel, LinearBasis, check_basis
+from juncture.supervised.regression.bases import Basis, FeatureModel, LinearBasis, basis_of, check_basis
 from juncture.supervised.regression.inputs_and_targets import (
     check_classes,
     decode_classes,
@@ -58,7 +58,7 @@ class LogisticRegression(FeatureModel):
     >>> fitted.model.coefficients.round(4).tolist(), fitted.standard_errors.round(4).tolist()
     ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
     >>> round(jt.infer(fitted.model, {"x0": 3.0})["y"]["yes"], 4)
-    0.7963
+    0.7961
     >>> model = LogisticRegression(["no", "yes"], [-1.0, 2.0])
     >>> model.predict_proba([0.5, 2.0]).round(4).tolist()
     [[0.5, 0.5], [0.0474, 0.9526]]
@@ -92,9 +92,9 @@ class LogisticRegression(FeatureModel):
         """The number of free parameters, the coefficients."""
         return int(self.coefficients.size)
 
-    def log_odds(self, inputs: Any) -> np.ndarray:
+    def log_odds(self, X: Any) -> np.ndarray:
         """(row, class): log p(class | x) / p(first class | x)."""
-        scores = self._features(inputs) @ self.coefficients.T
+        scores = self._features(X) @ self.coefficients.T
         return np.concatenate([np.zeros((len(scores), 1)), scores], axis=1)
 
     def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> np.ndarray:
@@ -102,18 +102,18 @@ class LogisticRegression(FeatureModel):
         scores = self.log_odds(rows)
         return np.asarray(scores - log_sum_exp(scores, axis=1)[:, None])
 
-    def predict_proba(self, inputs: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """(row, class): p(class | x)."""
-        return softmax(self.log_odds(inputs))
+        return softmax(self.log_odds(X))
 
-    def predict(self, inputs: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """(row,): the class of the largest probability; the first of those that are equal."""
-        return decode_classes(self.classes, self.log_odds(inputs).argmax(axis=1))
+        return decode_classes(self.classes, self.log_odds(X).argmax(axis=1))
 
-    def log_prob(self, inputs: Any, targets: Any) -> np.ndarray:
+    def log_prob(self, X: Any, y: Any) -> np.ndarray:
         """(row,): log p(target | x)."""
-        scores = self.log_odds(inputs)
-        _, codes = read_classes(targets, len(scores), self.classes)
+        scores = self.log_odds(X)
+        _, codes = read_classes(y, len(scores), self.classes)
         return np.asarray(scores[np.arange(len(codes)), codes] - log_sum_exp(scores, axis=1))
 
     def __repr__(self) -> str:
@@ -259,7 +259,7 @@ def fit_logistic(
     """The regression of largest likelihood; one that is given says its basis, classes and columns."""
     read = read_training(model, data, y, weights)
     if not isinstance(model, type):
-        options = replace(options, basis=options.basis or model.basis, classes=options.classes or model.classes)
+        options = replace(options, basis=basis_of(model, options.basis), classes=options.classes or model.classes)
     table, chosen = read_inputs(read.inputs), check_basis(options.basis)
     labels, codes = read_classes(read.targets, len(table), options.classes)
     heavy = read_weights(read.inputs.weights(len(table)), len(table))
