@@ -173,6 +173,12 @@ def as_seed(rng: Any) -> int:
     return int(as_generator(rng).integers(2**63))
 
 
+def seed_if_drawn(seed: int, generator: np.random.Generator) -> int | None:
+    """The seed if the generator that was made from it has drawn since; None where nothing was drawn at random."""
+    is_new = generator.bit_generator.state == np.random.default_rng(seed).bit_generator.state
+    return None if is_new else seed
+
+
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The shape of so many draws: (10,) for 10, () without a size."""
     try:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from juncture.base.checks import check_choice, check_count, shown
-from juncture.base.options import resolve
+from juncture.base.options import Options, resolve
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
 from juncture.learning.em.contract import Bounded, EMProblem, EMState, Model, Statistics, Vectorized
 from juncture.learning.em.incremental import IncrementalSteps
@@ -44,7 +44,7 @@ def em_steps(
 
 
 @dataclass(frozen=True)
-class ExpectationMaximization:
+class ExpectationMaximization(Options):
     """Expectation maximisation, from one start or the best of several.
 
     Parameters
