@@ -221,6 +221,8 @@ from juncture.latent.boltzmann.deep.belief_network import DeepBeliefNetwork as D
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs as DeepBeliefs
 from juncture.latent.boltzmann.deep.boltzmann_machine import DeepBoltzmannMachine as DeepBoltzmannMachine
 from juncture.latent.boltzmann.infer import BoltzmannBeliefs as BoltzmannBeliefs
+from juncture.latent.boltzmann.learners import ContrastiveDivergence as ContrastiveDivergence
+from juncture.latent.boltzmann.learners import ExactGradient as ExactGradient
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine as RestrictedBoltzmannMachine
 from juncture.latent.energy import EnergyModel as EnergyModel
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs as FactorBeliefs
@@ -237,13 +239,17 @@ from juncture.latent.mixtures.dirichlet_process import expected_tables as expect
 from juncture.latent.mixtures.number_of_components import ComponentChoice as ComponentChoice
 from juncture.latent.mixtures.number_of_components import choose_components as choose_components
 from juncture.latent.neural.autoencoder import Autoencoder as Autoencoder
+from juncture.latent.neural.feed_forward import StochasticGradient as StochasticGradient
 from juncture.latent.neural.helmholtz import HelmholtzMachine as HelmholtzMachine
+from juncture.latent.neural.helmholtz import WakeSleep as WakeSleep
 from juncture.latent.neural.variational_autoencoder import EncodedBeliefs as EncodedBeliefs
 from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder as VariationalAutoencoder
+from juncture.latent.topics.fit import CollapsedGibbs as CollapsedGibbs
 from juncture.latent.topics.infer import TopicBeliefs as TopicBeliefs
 from juncture.latent.topics.log_prob import HeldOutScore as HeldOutScore
 from juncture.latent.topics.log_prob import left_to_right as left_to_right
 from juncture.latent.topics.model import LatentDirichletAllocation as LatentDirichletAllocation
+from juncture.latent.topics.variational import VariationalBayes as VariationalBayes
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
 from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization

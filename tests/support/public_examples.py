@@ -339,7 +339,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         ],
         "LatentDirichletAllocation.standard": [{"num_topics": 2, "words": 2}],
         "left_to_right": [
-            {"model": jt.LatentDirichletAllocation.standard(2, 2), "counts": [1, 0], "num_particles": 2, "rng": 0}
+            {"model": jt.LatentDirichletAllocation.standard(2, 2), "counts": [1, 0], "particles": 2, "rng": 0}
         ],
         "TopicBeliefs.__getitem__": [{"name": "shares"}],
         "principal_components": [{"rows": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], "num_components": 1}],

@@ -29,6 +29,7 @@ class Options:
     """
 
     methods: ClassVar[Mapping[str, type[Options]]] = {}
+    task: ClassVar[str] = "learning"  # what the methods are methods of
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ class Options:
         if not self.methods:
             return self
         method = getattr(self, "method", "auto")
-        learner = resolve_learner(method, self.methods)
+        learner = resolve_learner(method, self.methods, self.task)
         unknown = [name for name in given if name not in learner.names()]
         if unknown:
             raise Unsupported(
@@ -75,14 +76,14 @@ class Options:
         return replace(self, method=replace(learner, **given) if given else learner)  # type: ignore[type-var]
 
 
-def resolve_learner(method: Any, methods: Mapping[str, type[Options]]) -> Any:
+def resolve_learner(method: Any, methods: Mapping[str, type[Options]], task: str = "learning") -> Any:
     """The learner that a name, its class or itself stands for; "auto" is the first."""
     known = {"auto": next(iter(methods.values())), **methods}
-    found = resolve(method, known, what="method of learning")
+    found = resolve(method, known, what=f"method of {task}")
     if not isinstance(found, tuple(methods.values())):
-        names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()))
+        names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()) if kind.names())
         raise Unsupported(
-            f"a method of learning is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}"
+            f"a method of {task} is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}"
         )
     return found
 

@@ -18,6 +18,7 @@ import numpy as np
 from juncture import verbs
 from juncture.base.checks import check_array, check_function, check_kind
 from juncture.base.dispatch import register
+from juncture.base.options import Options
 from juncture.base.values import number_of, read_only
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
@@ -148,14 +149,32 @@ class Phases(NamedTuple):
     negative: np.ndarray  # (parameter,): the expectation of ∇E under the model, whose energy rises
 
 
+@dataclass(frozen=True)
+class EnergyOptions(Options):
+    """How an energy model is learned: by L-BFGS, with both phases exact.
+
+    Parameters
+    ----------
+    tolerance
+        The search ends when no entry of the two phases differs by more.
+    max_steps
+        The largest number of steps.
+    """
+
+    tolerance: float = 1e-6
+    max_steps: int = 500
+
+    def __post_init__(self) -> None:
+        check_stopping_rule(self.tolerance, self.max_steps)
+
+
 def fit_energy(
     model: EnergyModel,
     data: Any,
     *,
     prior: None = None,
-    tolerance: float = 1e-6,
-    max_steps: int = 500,
     progress: ProgressCallback | None = None,
+    options: EnergyOptions,
 ) -> Fit[EnergyModel]:
     """The parameters of the largest likelihood near those of the model, by L-BFGS; both phases are exact.
 
@@ -168,10 +187,14 @@ def fit_energy(
         (row,) on the line, else (row, variable).
     prior
         None.
-    tolerance, max_steps, progress
-        The search ends when no entry of the two phases differs by more.
+    progress
+        A function that is called after each step.
+    options
+        When the search ends.
     """
-    check_options(prior, tolerance, max_steps, progress)
+    if prior is not None:
+        raise Unsupported("an energy model has no conjugate prior: leave prior out")
+    check_progress(progress)
     rows = as_numbers(data, np.shape(data), name="the rows")
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
@@ -191,14 +214,7 @@ def fit_energy(
         if progress is not None:
             progress(len(values), values[-1])
 
-    return ascend(model, rows, downhill, record, values, tolerance, max_steps)
-
-
-def check_options(prior: Any, tolerance: float, max_steps: int, progress: Any) -> None:
-    if prior is not None:
-        raise Unsupported("an energy model has no conjugate prior: leave prior out")
-    check_stopping_rule(tolerance, max_steps)
-    check_progress(progress)
+    return ascend(model, rows, downhill, record, values, options)
 
 
 def ascend(
@@ -207,18 +223,17 @@ def ascend(
     downhill: Any,
     record: Any,
     values: list[float],
-    tolerance: float,
-    max_steps: int,
+    options: EnergyOptions,
 ) -> Fit[EnergyModel]:
     from scipy.optimize import minimize
 
     start = -downhill(model.parameters)[0] * len(rows)
-    options = {"maxiter": max_steps, "gtol": tolerance, "ftol": 0.0}
-    found = minimize(downhill, model.parameters, jac=True, method="L-BFGS-B", callback=record, options=options)
+    limits = {"maxiter": options.max_steps, "gtol": options.tolerance, "ftol": 0.0}
+    found = minimize(downhill, model.parameters, jac=True, method="L-BFGS-B", callback=record, options=limits)
     left = float(np.abs(downhill(found.x)[1]).max(initial=0.0))
     learned = model.with_parameters(found.x)
     reason = f"the largest difference of the two phases is {left:.2g}"
-    trace = Trace((start, *values), left <= max(tolerance, 1e-6), reason)
+    trace = Trace((start, *values), left <= max(options.tolerance, 1e-6), reason)
     return Fit(learned, float(learned.log_prob(rows).sum()), trace, learned.phases(rows))
 
 
@@ -263,4 +278,4 @@ def expert_gradient(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
 
 
 register(verbs.log_prob, EnergyModel, log_prob_energy)
-register(verbs.fit, EnergyModel, fit_energy)
+register(verbs.fit, EnergyModel, fit_energy, EnergyOptions)

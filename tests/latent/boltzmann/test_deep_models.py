@@ -119,7 +119,7 @@ def test_annealing_agrees_with_the_sum_within_its_error():
 @pytest.mark.parametrize("kind", KINDS)
 def test_learning_layer_by_layer_raises_the_likelihood(kind):
     first = kind.random([4, 3, 2], rng=0)
-    fitted = jt.fit(first, LINES, rate=0.1, max_steps=25, rng=1)
+    fitted = jt.fit(first, LINES, learning_rate=0.1, epochs=25, rng=1)
     before, after = (jt.log_prob(model, LINES).sum() for model in (first, fitted.model))
     assert after > before + 30
     assert fitted.log_likelihood == fitted.statistics.log_bound <= after + 5 * fitted.statistics.standard_error

@@ -7,13 +7,14 @@ minimises KL(p ‖ q) and not KL(q ‖ p).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_choice, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed
 from juncture.base.values import number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
@@ -21,6 +22,7 @@ from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
 from juncture.inference.engines.verb_options import check_num_rows
 from juncture.latent.boltzmann.deep.layers import all_binary
+from juncture.latent.boltzmann.fit import falling_rate
 from juncture.latent.boltzmann.layers import BernoulliUnits
 from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
@@ -144,17 +146,53 @@ def dream(model: HelmholtzMachine, count: int, rng: np.random.Generator) -> tupl
     return h, (rng.random(odds.shape) < sigmoid(odds)).astype(float)
 
 
+@dataclass(frozen=True)
+class WakeSleep(Options):
+    """The wake-sleep algorithm (Hinton, Dayan, Frey and Neal 1995), in epochs over batches of rows.
+
+    Parameters
+    ----------
+    learning_rate
+        The length of a step, which falls to 0 over the second half of the epochs.
+    batch_size
+        The number of rows of a step.
+    epochs
+        The number of passes over the rows.
+    """
+
+    learning_rate: float = 0.1
+    batch_size: int = 20
+    epochs: int = 50
+
+    def __post_init__(self) -> None:
+        check_number(self.learning_rate, "learning_rate", least=0)
+        check_count(self.batch_size, "batch_size", least=1)
+        check_count(self.epochs, "epochs", least=1)
+
+
+@dataclass(frozen=True)
+class HelmholtzOptions(Options):
+    """How a Helmholtz machine is learned.
+
+    Parameters
+    ----------
+    method
+        "wake-sleep", or a `WakeSleep` with its options.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"wake-sleep": WakeSleep}
+
+
 @keep_names
 def fit_helmholtz(
     model: HelmholtzMachine,
     data: Any,
     *,
     prior: None = None,
-    rate: float = 0.1,
-    batch_size: int = 20,
-    max_steps: int = 50,
-    progress: ProgressCallback | None = None,
     rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: HelmholtzOptions,
 ) -> Fit[HelmholtzMachine]:
     """A machine learned by the wake-sleep algorithm, from the given one on.
 
@@ -166,10 +204,10 @@ def fit_helmholtz(
         (row, visible) of zeros and ones, a frame or a `Dataset`; without holes.
     prior
         None.
-    rate, batch_size, max_steps, progress
-        The learning rate, which falls to 0 over the second half of the epochs; rows of a step; epochs.
-    rng
-        A seed or a `numpy.random.Generator`.
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch.
+    options
+        The learner.
 
     Returns
     -------
@@ -183,23 +221,22 @@ def fit_helmholtz(
     rows, _ = complete_rows(model, data)
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
-    pace, size = check_number(rate, "rate", least=0), check_count(batch_size, "batch_size", least=1)
-    epochs, generator = check_count(max_steps, "max_steps", least=1), as_generator(rng)
-    algorithm = WakeSleep(model, rows, pace, size, epochs, generator)
-    (learned, _), trace = iterate(algorithm, tolerance=0.0, max_steps=epochs, progress=progress, is_monotone=False)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    algorithm = WakeSleepEpochs(model, rows, options.method, generator)
+    limits: dict[str, Any] = {"tolerance": 0.0, "max_steps": options.method.epochs, "progress": progress}
+    (learned, _), trace = iterate(algorithm, is_monotone=False, **limits)
     found = estimate_likelihood(learned, rows, generator)
-    return Fit(learned, found.log_likelihood, trace, found)
+    return Fit(learned, found.log_likelihood, trace, found, seed)
 
 
 @dataclass(frozen=True, eq=False)
-class WakeSleep:
+class WakeSleepEpochs:
     """An epoch of wake and sleep phases over batches of rows, as one step of `iterate`."""
 
     model: HelmholtzMachine
     rows: np.ndarray
-    rate: float
-    batch_size: int
-    max_steps: int
+    learner: WakeSleep
     rng: np.random.Generator
 
     def init(self) -> tuple[HelmholtzMachine, int]:
@@ -208,10 +245,10 @@ class WakeSleep:
     def step(self, state: tuple[HelmholtzMachine, int]) -> tuple[HelmholtzMachine, int]:
         """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
         model, epoch = state
-        rate = self.rate * min(1.0, 2 * (1 - epoch / self.max_steps))
+        rate, size = falling_rate(self.learner, epoch), self.learner.batch_size
         order = self.rng.permutation(len(self.rows))
-        for first in range(0, len(order), self.batch_size):
-            model = self.move(model, self.rows[order[first : first + self.batch_size]], rate)
+        for first in range(0, len(order), size):
+            model = self.move(model, self.rows[order[first : first + size]], rate)
         return model, epoch + 1
 
     def move(self, model: HelmholtzMachine, x: np.ndarray, rate: float) -> HelmholtzMachine:

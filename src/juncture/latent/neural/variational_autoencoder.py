@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.rows import as_dataset, keep_names
@@ -23,7 +23,7 @@ from juncture.inference.engines.verb_options import check_num_rows
 from juncture.inference.variational.jax_families import import_jax
 from juncture.latent.neural.feed_forward import (
     Layers,
-    TrainingOptions,
+    NeuralOptions,
     apply_layers,
     as_layers,
     check_widths,
@@ -32,7 +32,7 @@ from juncture.latent.neural.feed_forward import (
     train,
 )
 from juncture.learning.fit import Fit
-from juncture.numerics.iteration import ProgressCallback
+from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.numerics.stable import LOG_TWO_PI, log_sum_exp, sigmoid
 
 KINDS = ("gaussian", "bernoulli")
@@ -189,17 +189,14 @@ def sample_rows(model: VariationalAutoencoder, n: Any, *, given: None = None, rn
 
 
 @keep_names
-def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
+def fit_variational_autoencoder(
     model: VariationalAutoencoder,
     data: Any,
     *,
     prior: None = None,
     rng: Any = None,
-    held_out: float = 0.1,
-    batch_size: int = 50,
-    learning_rate: float = 0.01,
-    max_steps: int = 100,
     progress: ProgressCallback | None = None,
+    options: NeuralOptions,
 ) -> Fit[VariationalAutoencoder]:
     """Encoder, decoder and noise learned together, by stochastic gradient ascent of the ELBO on JAX.
 
@@ -211,14 +208,10 @@ def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
         (row, column), complete, or a frame.
     prior
         None.
-    rng
-        A seed or a `numpy.random.Generator`.
-    held_out
-        The share of rows on which the bound is measured.
-    batch_size, learning_rate, max_steps
-        The rows of a step of Adam, its first length, which falls to 0, and the number of epochs.
-    progress
-        A function that is called after each epoch.
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch.
+    options
+        The learner.
 
     Returns
     -------
@@ -228,17 +221,18 @@ def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
     """
     if prior is not None:
         raise Unsupported("a variational autoencoder takes no prior besides that of z, N(0, I): leave it out")
+    check_progress(progress)
     jax, _ = import_jax()
     rows, _ = check_rows(model, data)
-    options = TrainingOptions(held_out, batch_size, learning_rate, max_steps, progress)
 
     def gains(parameters: Any, batch: Any, key: Any) -> Any:
         noise = jax.random.normal(key, (len(batch), model.num_latent))
         return ratios(parameters, batch, noise, model.visible, jax.numpy)
 
     first = {"encoder": model.encoder, "decoder": model.decoder, "log_noise": np.log(model.noise)}
-    generator = as_generator(rng)
-    found, estimate, trace = train(gains, first, rows, options, generator)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    found, estimate, trace = train(gains, first, rows, options.method, generator, progress)
     noise = float(np.exp(found["log_noise"])) if model.visible == "gaussian" else model.noise
     learned = VariationalAutoencoder(found["encoder"], found["decoder"], noise, model.visible)
-    return Fit(learned, float(learned.bound(rows, draws=100, rng=generator).sum()), trace, estimate)
+    return Fit(learned, float(learned.bound(rows, draws=100, rng=generator).sum()), trace, estimate, seed)

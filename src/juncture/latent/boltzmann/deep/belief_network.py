@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
@@ -21,7 +21,7 @@ from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
 from juncture.latent.boltzmann.deep.layers import DeepParameters, all_binary, as_arrays
-from juncture.latent.boltzmann.fit import fit_machine
+from juncture.latent.boltzmann.fit import BoltzmannOptions, learn_machine
 from juncture.latent.boltzmann.infer import gibbs_step, start
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import is_quick
@@ -224,22 +224,15 @@ def sample_belief_network(
 
 
 @keep_names
-def fit_belief_network(  # noqa: PLR0913 (the options of learning)
+def fit_belief_network(
     model: DeepBeliefNetwork,
     data: Any,
     *,
     prior: None = None,
-    method: str = "persistent",
-    chain_steps: int = 1,
-    rate: float = 0.1,
-    decay: float = 0.0,
-    batch_size: int = 50,
-    num_chains: int = 100,
     weights: Any = None,
-    tolerance: float = 0.0,
-    max_steps: int = 20,
-    progress: ProgressCallback | None = None,
     rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: BoltzmannOptions,
 ) -> Fit[DeepBeliefNetwork]:
     """A network learned layer by layer: a restricted Boltzmann machine from the features of the one below.
 
@@ -251,10 +244,12 @@ def fit_belief_network(  # noqa: PLR0913 (the options of learning)
         (row, visible) of zeros and ones, a frame or a `Dataset`; without holes.
     prior
         None.
-    method, chain_steps, rate, decay, batch_size, num_chains, weights, tolerance, max_steps, progress
-        Of the learner of each layer, a restricted Boltzmann machine.
-    rng
-        A seed or a `numpy.random.Generator`.
+    weights
+        Of the rows, (row,).
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch of each layer.
+    options
+        The learner of each layer, a restricted Boltzmann machine.
 
     Returns
     -------
@@ -263,32 +258,34 @@ def fit_belief_network(  # noqa: PLR0913 (the options of learning)
         is that of the top layer.
     """
     if prior is not None:
-        raise Unsupported("a deep belief network has no conjugate prior: leave prior out, use decay")
+        raise Unsupported("a deep belief network has no conjugate prior: leave prior out, give a penalty")
     rows, _ = complete_rows(model, data)
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
-    generator = as_generator(rng)
-    options = {
-        "method": method, "chain_steps": chain_steps, "rate": rate, "decay": decay, "batch_size": batch_size,
-        "num_chains": num_chains, "weights": weights, "tolerance": tolerance, "max_steps": max_steps,
-        "progress": progress,
-    }  # fmt: skip
-    learned, trace = stack_machines(model, rows, generator, options)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    learned, trace = stack_machines(model, rows, generator, options.method, weights, progress)
     hidden = [machine.hidden_bias for machine in learned]
     biases = [*(machine.visible_bias for machine in learned), hidden[-1]]
     found = DeepBeliefNetwork([machine.weights for machine in learned], biases, hidden[:-1])
     beliefs = infer_belief_network(found, rows, rng=generator)
     estimate = BoundEstimate(float(beliefs.bounds.sum()), float(np.sqrt((beliefs.errors**2).sum())))
-    return Fit(found, estimate.log_bound, trace, estimate)
+    return Fit(found, estimate.log_bound, trace, estimate, seed)
 
 
 def stack_machines(
-    model: Any, rows: np.ndarray, rng: np.random.Generator, options: dict[str, Any]
+    model: Any,
+    rows: np.ndarray,
+    rng: np.random.Generator,
+    learner: Any,
+    weights: Any = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[list[RestrictedBoltzmannMachine], Any]:
     """A machine for each pair of layers, each learned from draws of the hidden units of the one below."""
     learned, trace = [], None
-    for weights, below, above in zip(model.weights, model.biases, model.biases[1:], strict=False):
-        fitted = fit_machine(RestrictedBoltzmannMachine(weights, below, above), rows, rng=rng, **options)
+    for matrix, below, above in zip(model.weights, model.biases, model.biases[1:], strict=False):
+        machine = RestrictedBoltzmannMachine(matrix, below, above)
+        fitted = learn_machine(machine, rows, weights, learner, rng, progress)
         learned.append(fitted.model)
         shares, trace = fitted.model.hidden_probabilities(rows), fitted.trace
         rows = (rng.random(shares.shape) < shares).astype(float)
