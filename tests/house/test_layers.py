@@ -20,7 +20,7 @@ ORDERS = {
         "latent", "sequences", "supervised", "evaluation", "estimators", "formats", "plotting", "cli", "__main__",
     ],
     "base": [
-        "values", "checks", "notes", "options", "methods", "intervals", "compilation", "dispatch", "kinds", "documents",
+        "values", "checks", "notes", "options", "methods", "intervals", "compilation", "kinds", "dispatch", "documents",
     ],
     "base.documents": [
         "json_text", "node", "codec", "kinds",

@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_array
 from juncture.base.options import Options, as_generator, as_seed
 from juncture.data.rows import keep_names
+from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, Unsupported
 from juncture.latent.boltzmann.infer import answers, draw_hidden, gibbs_step, start
 from juncture.latent.boltzmann.layers import BernoulliUnits, BoltzmannParameters, VisibleUnits
@@ -139,10 +139,10 @@ def check_rows(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> np.ndarra
 
 def row_weights(weights: Any, num_rows: int) -> np.ndarray:
     """Weights of the rows, 1 by default."""
-    found = np.ones(num_rows) if weights is None else check_array(weights, "weights", ndim=1)
-    if found.shape != (num_rows,) or not np.isfinite(found).all() or (found < 0).any() or not found.sum() > 0:
-        raise InvalidData(f"weights are {num_rows} numbers of at least 0, one a row, and not all 0")
-    return found
+    found = as_weights(weights, num_rows)
+    if found is not None and not found.sum() > 0:
+        raise InvalidData(f"the weights of the {num_rows} rows are all 0, so that nothing is learned from")
+    return np.ones(num_rows) if found is None else found
 
 
 @dataclass(frozen=True, eq=False)

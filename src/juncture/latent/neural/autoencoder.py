@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.base.options import as_generator, as_seed
 from juncture.data.feature_names import NamedFeatures
-from juncture.data.rows import keep_names
+from juncture.data.rows import default_names, keep_names
 from juncture.errors import InvalidModel, Unsupported
 from juncture.latent.neural.feed_forward import (
     Layers,
@@ -17,12 +18,15 @@ from juncture.latent.neural.feed_forward import (
     apply_layers,
     as_layers,
     check_widths,
+    columns_and_code,
     complete_numbers,
+    count_layers,
     random_layers,
     train,
 )
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress
+from juncture.variables import Scope
 
 
 class Autoencoder(NamedFeatures):
@@ -45,6 +49,7 @@ class Autoencoder(NamedFeatures):
     array([0.6, 0.8])
     """
 
+    kind: ClassVar[str] = "autoencoder"
     encoder: Layers
     decoder: Layers
 
@@ -81,6 +86,16 @@ class Autoencoder(NamedFeatures):
     @property
     def num_columns(self) -> int:
         return len(self.encoder[0][0])
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The columns of a row, and the vector "code" after them."""
+        return columns_and_code(self.feature_names or default_names(self.num_columns), "code", self.num_codes)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights and biases."""
+        return count_layers(self.encoder) + count_layers(self.decoder)
 
     @property
     def num_codes(self) -> int:

@@ -18,10 +18,11 @@ from juncture.base.checks import check_array, check_count, check_number, is_iter
 from juncture.base.options import Options
 from juncture.base.values import read_only
 from juncture.data.feature_names import Names
-from juncture.data.rows import Rows
+from juncture.data.rows import Rows, free_name
 from juncture.errors import InvalidData, InvalidModel
 from juncture.inference.variational.jax_families import import_jax
 from juncture.numerics.iteration import ProgressCallback, Trace, iterate
+from juncture.variables import Scope, Variable
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 Gains = Callable[[Any, Any, Any], Any]  # parameters, rows (row, column) and a key → the objective of each row
@@ -71,6 +72,16 @@ def apply_layers(layers: Any, values: Any, tanh: Any = np.tanh) -> Any:
         values = tanh(values @ weights + bias)
     weights, bias = layers[-1]
     return values @ weights + bias
+
+
+def count_layers(layers: Layers) -> int:
+    """The number of weights and biases."""
+    return sum(weights.size + bias.size for weights, bias in layers)
+
+
+def columns_and_code(names: Sequence[str], code: str, size: int, states: int | None = None) -> Scope:
+    """The columns of a row, with so many states or real, and the vector that stands for a row."""
+    return Scope([*(Variable(name, states) for name in names), Variable(free_name(code, names), dimension=size)])
 
 
 def complete_numbers(given: Any, num_columns: int, names: Names | None = None) -> tuple[np.ndarray, bool]:

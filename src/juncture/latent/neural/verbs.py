@@ -10,6 +10,7 @@ from juncture.latent.neural.helmholtz import (
     HelmholtzMachine,
     HelmholtzOptions,
     fit_helmholtz,
+    infer_helmholtz,
     log_prob_helmholtz,
     sample_helmholtz,
 )
@@ -24,6 +25,7 @@ register(verbs.fit, Autoencoder, fit_autoencoder, NeuralOptions)
 register(verbs.infer, VariationalAutoencoder, infer_codes)
 register(verbs.sample, VariationalAutoencoder, sample_rows)
 register(verbs.fit, VariationalAutoencoder, fit_variational_autoencoder, NeuralOptions)
+register(verbs.infer, HelmholtzMachine, infer_helmholtz)
 register(verbs.sample, HelmholtzMachine, sample_helmholtz)
 register(verbs.log_prob, HelmholtzMachine, log_prob_helmholtz)
 register(verbs.fit, HelmholtzMachine, fit_helmholtz, HelmholtzOptions)

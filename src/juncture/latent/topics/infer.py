@@ -219,14 +219,6 @@ class TopicBeliefs(OneVariable):
         return f"TopicBeliefs({topics}; {documents}; approximate, by {self.method})"
 
 
-def most_probable_topics(model: LatentDirichletAllocation, evidence: Any, **options: Any) -> Any:
-    """Not defined: the density of the shares has no largest value where a concentration is below 1."""
-    raise Unsupported(
-        "latent Dirichlet allocation has no most probable shares: their density is unbounded where a concentration is"
-        " below 1; take infer(model, counts).shares, and argmax(axis=-1) of them for the largest topic"
-    )
-
-
 def sample_documents(
     model: LatentDirichletAllocation,
     n: Any,

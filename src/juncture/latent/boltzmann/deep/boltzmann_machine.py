@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import Options, as_generator, as_seed
+from juncture.base.methods import register_names, resolve_method
+from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
@@ -27,6 +28,7 @@ from juncture.latent.boltzmann.deep.belief_network import BoundEstimate, stack_m
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
 from juncture.latent.boltzmann.deep.layers import DeepParameters, can_sum, log_sum_layers, log_weights, neighbour_input
 from juncture.latent.boltzmann.fit import falling_rate
+from juncture.latent.boltzmann.layers import visible_variables
 from juncture.latent.boltzmann.learners import DEEP_RATE, DEEP_STEPS, STEPS, ContrastiveDivergence, with_defaults
 from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
@@ -58,6 +60,8 @@ class DeepBoltzmannMachine(DeepParameters):
     >>> bool(np.isclose(jt.infer(machine.to_markov_network()).log_evidence, machine.log_partition, rtol=1e-12))
     True
     """
+
+    kind: ClassVar[str] = "deep Boltzmann machine"
 
     @property
     def log_partition(self) -> float:
@@ -108,7 +112,7 @@ class DeepBoltzmannMachine(DeepParameters):
 
     def to_markov_network(self) -> MarkovNetwork:
         """The same distribution over v0, …, h1_0, … as a product of tables, with the same Z."""
-        layers = self.variables
+        layers = [visible_variables(self.units), *self.hidden_layers]
         factors = [
             Factor.from_logs([unit], [0.0, b])
             for units, bias in zip(layers, self.biases, strict=True)
@@ -164,15 +168,18 @@ def infer_deep_machine(
     DeepBeliefs
         Its `errors` are those of an annealed log Z.
     """
-    check_choice(method, ("auto", "mean-field"), "method")
+    algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
     check_stopping_rule(tolerance, max_steps)
     rows, is_single = complete_rows(model, evidence)
     means, trace = iterate(MeanFieldSteps(model, rows), tolerance=tolerance, max_steps=max_steps)
-    log_z, error = find_log_partition(model, log_partition, rng)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    log_z, error = find_log_partition(model, log_partition, generator)
     diagnostics = Diagnostics(exact=False, converged=trace.converged, steps=trace.num_steps)
     bounds, errors = bounds_of(model, means) - log_z, np.full(len(rows), error)
-    return DeepBeliefs(model, tuple(means[1:]), bounds, errors, is_single, "mean-field", diagnostics)
+    drawn = seed_if_drawn(seed, generator)
+    return DeepBeliefs(model, tuple(means[1:]), bounds, errors, is_single, algorithm, diagnostics, rows, drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,14 +267,17 @@ def sample_deep_machine(
     n
         The number of rows.
     given
-        None: rows with holes are not taken.
+        One row, complete: draws of the hidden units from the mean field.
     rng
         A seed or a `numpy.random.Generator`.
     steps
         The length of each chain.
     """
     if given is not None:
-        raise InvalidData("sample of a deep Boltzmann machine takes no given=; use to_markov_network()")
+        beliefs = infer_deep_machine(model, given, log_partition=0.0)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=rng)
     count, generator = check_num_rows(n, 32 * sum(model.sizes)), as_generator(rng)
     states = [(generator.random((count, len(b))) < sigmoid(b)).astype(float) for b in model.biases]
     for _ in range(check_count(steps, "steps", least=1)):
@@ -425,3 +435,6 @@ def estimate_bound(model: DeepBoltzmannMachine, rows: np.ndarray, rng: np.random
     means, _ = iterate(MeanFieldSteps(model, rows), tolerance=1e-8, max_steps=200)
     log_z, error = find_log_partition(model, None, rng)
     return BoundEstimate(float(bounds_of(model, means).sum()) - len(rows) * log_z, len(rows) * error)
+
+
+register_names(DeepBoltzmannMachine, "infer", {"auto": "mean-field", "mean-field": "mean-field"})
