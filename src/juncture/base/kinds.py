@@ -68,16 +68,16 @@ UNANSWERED: dict[tuple[str, str], str] = {
         "a variational autoencoder has no most probable z in closed form: take the mean of infer(model, rows)"
     ),
     ("HelmholtzMachine", "most_probable"): (
-        "a Helmholtz machine has no most probable hidden units by its recognition network, whose units are independent:"
-        " ask infer for the probability of each"
+        "a Helmholtz machine has no most probable hidden units in closed form, as its posterior joins them: ask infer for"
+        " the probability of each under the recognition network"
     ),
     ("DeepBeliefNetwork", "most_probable"): (
-        "a deep belief network has no most probable hidden units by an upward pass: ask infer for the probability of"
-        " each"
+        "a deep belief network has no most probable hidden units in closed form, as its posterior joins them: ask infer"
+        " for the probability of each under the upward pass"
     ),
     ("DeepBoltzmannMachine", "most_probable"): (
-        "a deep Boltzmann machine has no most probable hidden units by a mean field: ask infer for the probability of"
-        " each, or most_probable of model.to_markov_network()"
+        "a deep Boltzmann machine has no most probable hidden units in closed form: ask infer for the probability of"
+        " each under a mean field, or most_probable of model.to_markov_network()"
     ),
     ("LatentDirichletAllocation", "most_probable"): (
         "latent Dirichlet allocation has no most probable shares: their density is unbounded where a concentration is"

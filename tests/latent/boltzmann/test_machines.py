@@ -193,7 +193,11 @@ def test_the_most_probable_units_are_those_of_the_markov_network(seed, kind, hol
     assert found.exact
     assert found.assignment == theirs.assignment
     assert found.log_prob == pytest.approx(theirs.log_prob, abs=1e-10)
-    assert found.log_joint == pytest.approx(theirs.log_joint, abs=1e-10)
+    assert found.log_joint + model.log_partition == pytest.approx(theirs.log_joint, abs=1e-10)
+    ranked, known = jt.most_probable(model, row, k=3), jt.most_probable(model.to_markov_network(), evidence, k=3)
+    assert [each.log_prob for each in ranked] == pytest.approx([each.log_prob for each in known], abs=1e-10)
+    assert ranked[0].assignment == found.assignment
+    assert jt.most_probable(model, row, log_partition=0).log_joint == pytest.approx(theirs.log_joint, abs=1e-10)
     climbed = jt.most_probable(model, np.stack([row, np.full(3, np.nan)]), method="icm", rng=seed)
     assert not climbed.exact
     assert climbed.log_joint[0] <= found.log_joint + 1e-10
@@ -202,7 +206,7 @@ def test_the_most_probable_units_are_those_of_the_markov_network(seed, kind, hol
 def test_the_most_probable_real_holes_are_peaks():
     """The mode of the density of h and x: no hidden state, and no step of a hole, is better."""
     model = machine("gaussian", 3)
-    best = jt.most_probable(model, [0.5, np.nan, -1.0])
+    best = jt.most_probable(model, [0.5, np.nan, -1.0], log_partition=0)
     hole = best.assignment["v1"]
     for h in product((0, 1), repeat=2):
         for x in (hole - 0.1, hole, hole + 0.1, 0.0, 2.0):
@@ -263,10 +267,18 @@ def test_wrong_input_gets_a_sentence():
         machine("gaussian", 0).to_markov_network()
     with pytest.raises(jt.InvalidData, match="no rows"):
         jt.fit(TOY, np.empty((0, 3)))
-    with pytest.raises(jt.Unsupported, match="use decay"):
+    with pytest.raises(jt.Unsupported, match="give a penalty"):
         jt.fit(TOY, ALL, prior=1.0)
-    with pytest.raises(jt.InvalidData, match="one a row"):
+    with pytest.raises(jt.InvalidData, match="one number per row"):
         jt.fit(TOY, ALL, weights=[1.0])
+    with pytest.raises(jt.InvalidData, match="are all 0"):
+        jt.fit(TOY, ALL, weights=np.zeros(8))
+    with pytest.raises(jt.Unsupported, match="there is no step for jt.L1"):
+        jt.fit(TOY, ALL, penalty=jt.L1(1.0))
+    with pytest.raises(jt.Unsupported, match="has no option 'rate'"):
+        jt.fit(TOY, ALL, rate=0.1)
+    with pytest.raises(jt.InvalidData, match="k goes with one row"):
+        jt.most_probable(TOY, ALL, k=2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
