@@ -323,7 +323,7 @@ def energy() -> Kind:
 def energy_of_states() -> Kind:
     scope = jt.Scope([jt.Variable("a", 2), jt.Variable("b", [-1, 1])])
     model = jt.EnergyModel(product_energy, product_gradient, [0.3, -0.8], scope)
-    return replace(energy(), model=model, one=[1, -1], many=[[1, -1], [0, 1]], num_many=2)
+    return replace(energy(), model=model, one=[1, -1], many=[[1, -1], [0, 1]], num_many=2, variable="a")
 
 
 def product_energy(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:

@@ -68,8 +68,8 @@ UNANSWERED: dict[tuple[str, str], str] = {
         "a variational autoencoder has no most probable z in closed form: take the mean of infer(model, rows)"
     ),
     ("HelmholtzMachine", "most_probable"): (
-        "a Helmholtz machine has no most probable hidden units in closed form, as its posterior joins them: ask infer for"
-        " the probability of each under the recognition network"
+        "a Helmholtz machine has no most probable hidden units in closed form, as its posterior joins them: ask infer"
+        " for the probability of each under the recognition network"
     ),
     ("DeepBeliefNetwork", "most_probable"): (
         "a deep belief network has no most probable hidden units in closed form, as its posterior joins them: ask infer"
