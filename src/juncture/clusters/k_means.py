@@ -24,13 +24,13 @@ from juncture.numerics.iteration import Trace
 
 
 def k_means(
-    rows: Any, num_clusters: int, *, start: Any = "k-means++", weights: Any = None, restarts: int = 9, rng: Any = None
+    data: Any, num_clusters: int, *, start: Any = "k-means++", weights: Any = None, restarts: int = 9, rng: Any = None
 ) -> Clusters:
     """Clusters of complete rows around means: the best of several starts.
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers, (row, column), without holes; for holes, `fit` a `Mixture` of Gaussians.
     num_clusters
         The number of clusters.
@@ -54,7 +54,7 @@ def k_means(
     >>> found.sizes.tolist(), found.distortion
     ([2, 2], 1.0)
     """
-    table, heavy, names = as_rows(rows, weights)
+    table, heavy, names = as_rows(data, weights)
     number = check_count(num_clusters, "num_clusters", least=1)
     if number > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than the {number} clusters")
@@ -163,7 +163,7 @@ def cluster_means(
 
 
 def choose_num_clusters(
-    rows: Any,
+    data: Any,
     most: int = 10,
     *,
     penalty: float | None = None,
@@ -175,7 +175,7 @@ def choose_num_clusters(
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers, (row, column), without holes.
     most
         The largest number of clusters that is tried.
@@ -198,7 +198,7 @@ def choose_num_clusters(
     >>> jt.choose_num_clusters(rows, 6, rng=0).best.num_clusters
     3
     """
-    table, heavy, names = as_rows(rows, weights)
+    table, heavy, names = as_rows(data, weights)
     largest = check_count(most, "most", least=1)
     if largest > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than most={largest} clusters")
