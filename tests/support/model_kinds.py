@@ -251,17 +251,13 @@ def machine() -> Kind:
         label=1,
         methods=("enumeration", "enumeration"),
         learner={"epochs": 2},
-        others=(
-            jt.RestrictedBoltzmannMachine([[1.0]], [0.5], [0.0]),
-            jt.RestrictedBoltzmannMachine([[2.0]], [0.5], [0]),
-        ),
     )
 
 
 def gaussian_machine() -> Kind:
     model = jt.RestrictedBoltzmannMachine(W, V, [0.2, -0.1], "gaussian")
     rows = np.array([[0.5, 1.0, -1.0], [0.0, np.nan, 2.0]])
-    return replace(machine(), model=model, one=[0.5, 1.0, -1.0], many=rows, num_many=2, others=())
+    return replace(machine(), model=model, one=[0.5, 1.0, -1.0], many=rows, num_many=2)
 
 
 def belief_network() -> Kind:
@@ -273,7 +269,6 @@ def belief_network() -> Kind:
         variable="h1_0",
         methods=("upward", ""),
         is_exact=False,
-        others=(),
     )
 
 
