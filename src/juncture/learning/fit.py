@@ -51,7 +51,7 @@ class Fit(Value, Generic[M]):
         """The same result with another model in it, such as one that knows the names of its columns."""
         return self._replace(model=model)
 
-    def with_seed(self, seed: int | None) -> Self:
+    def _with_seed(self, seed: int | None) -> Self:
         """The same result with the seed of what was drawn."""
         return self._replace(seed=seed)
 

@@ -93,7 +93,7 @@ def fit_machine(
     if prior is not None:
         raise Unsupported("a restricted Boltzmann machine has no conjugate prior: leave prior out, give a penalty")
     seed = as_seed(rng)
-    return learn_machine(model, data, weights, options.method, as_generator(seed), progress).with_seed(seed)
+    return learn_machine(model, data, weights, options.method, as_generator(seed), progress)._with_seed(seed)
 
 
 def learn_machine(

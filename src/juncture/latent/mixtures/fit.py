@@ -114,7 +114,7 @@ def fit_mixture(
     parts, seed = as_blocks(model, data, weights), as_seed(rng)
     generator = as_generator(seed)
     found = learn_mixture(model, parts, prior, generator, options, progress)
-    return found.with_seed(seed_if_drawn(seed, generator))
+    return found._with_seed(seed_if_drawn(seed, generator))
 
 
 def learn_mixture(

@@ -126,7 +126,7 @@ def fit_topics(
         )  # fmt: skip
         if not found.trace.converged:
             warn_user(f"variational EM {found.trace.reason}; the model is the best so far", NotConvergedWarning)
-    return found.with_seed(seed_if_drawn(seed, generator))
+    return found._with_seed(seed_if_drawn(seed, generator))
 
 
 def learn_topics(  # noqa: PLR0913
