@@ -64,6 +64,8 @@ class LikelihoodGradient(Options):
 class ContrastiveDivergence(LikelihoodGradient):
     """Stochastic gradient ascent with a negative phase from chains of block Gibbs steps (Hinton 2002; Tieleman 2008).
 
+    It has the options of a `LikelihoodGradient` too.
+
     Parameters
     ----------
     steps
@@ -102,7 +104,16 @@ class ContrastiveDivergence(LikelihoodGradient):
 class ExactGradient(LikelihoodGradient):
     """Stochastic gradient ascent with a negative phase that sums over all states of the smaller layer.
 
-    It is for machines with up to 20 units in that layer.
+    It is for machines with up to 20 units in that layer. Its options are those of a `LikelihoodGradient`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]]
+    >>> start = jt.RestrictedBoltzmannMachine.random(3, 2, rng=0)
+    >>> fitted = jt.fit(start, rows, method=jt.ExactGradient(learning_rate=0.5, epochs=50), rng=0)
+    >>> bool(fitted.log_likelihood > jt.log_prob(start, rows).sum())
+    True
     """
 
 

@@ -132,6 +132,12 @@ class StochasticGradient(Options):
         The number of passes over the rows.
     held_out
         The share of rows that are not learned from, on which the objective is measured after each epoch.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.StochasticGradient(epochs=20)
+    StochasticGradient(learning_rate=0.01, batch_size=50, epochs=20, held_out=0.1)
     """
 
     learning_rate: float = 0.01

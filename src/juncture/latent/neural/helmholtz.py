@@ -241,6 +241,15 @@ class WakeSleep(Options):
         The number of rows of a step.
     epochs
         The number of passes over the rows.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]]
+    >>> start = jt.HelmholtzMachine.random(3, 2, rng=0)
+    >>> fitted = jt.fit(start, rows, method=jt.WakeSleep(learning_rate=0.3, epochs=100), rng=0)
+    >>> bool(fitted.log_likelihood > jt.log_prob(start, rows).sum())
+    True
     """
 
     learning_rate: float = 0.1

@@ -40,6 +40,15 @@ class CollapsedGibbs(Options):
     ----------
     draws
         The number of sweeps over all tokens; the topics are averaged over the second half of them.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> start = jt.LatentDirichletAllocation.standard(2, ["goal", "ball", "vote", "law"])
+    >>> counts = [[3, 2, 0, 0], [0, 0, 2, 3], [4, 3, 0, 0], [0, 0, 3, 2]]
+    >>> fitted = jt.fit(start, counts, method=jt.CollapsedGibbs(draws=50), rng=0)
+    >>> sorted(map(sorted, fitted.model.top_words(2)))
+    [['ball', 'goal'], ['law', 'vote']]
     """
 
     draws: int = 200

@@ -40,6 +40,13 @@ class VariationalBayes(Options):
         topics, and 1e-6 where topics are learned.
     max_steps
         The largest number of steps, after which a warning says so: by default 1000, and 200 where topics are learned.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.LatentDirichletAllocation([[0.6, 0.4, 0.0], [0.0, 0.2, 0.8]], 0.5)
+    >>> jt.infer(model, [3, 1, 0], method=jt.VariationalBayes(tolerance=1e-12)).shares.round(2).tolist()
+    [0.9, 0.1]
     """
 
     tolerance: float | None = None
