@@ -24,7 +24,8 @@ def our_epochs(rows: np.ndarray, hidden: int, batch: int, epochs: int) -> Any:
 
     model = jt.RestrictedBoltzmannMachine.random(rows.shape[1], hidden, rng=0)
     ones, rng = np.ones(len(rows)), np.random.default_rng(0)
-    steps = GradientSteps(model, rows, ones, "persistent", 1, 0.1, 0.0, batch, batch, 2 * epochs, rng)
+    learner = jt.ContrastiveDivergence(learning_rate=0.1, steps=1, batch_size=batch, chains=batch, epochs=2 * epochs)
+    steps = GradientSteps(model, rows, ones, learner, rng)
     state = steps.init()
     for _ in range(epochs):
         state = steps.step(state)

@@ -53,7 +53,7 @@ CHAIN = {"states": 3, "start": "random", "max_steps": 3}
 CASES = {
     "alpha": ({}, 9.0), "batch_size": ({}, 5), "binarize": ({}, 1.0), "bootstrap": (FOREST, False),
     "categories": ({}, ["x0"]), "ccp_alpha": ({}, 0.1), "class_weight": ({}, {0: 5.0, 1: 1.0, 2: 1.0}),
-    "covariance": ({}, "spherical"), "covariance_type": (LARGE, "diag"), "criterion": ({}, "gini"), "decay": ({}, 0.5),
+    "covariance": ({}, "spherical"), "covariance_type": (LARGE, "diag"), "criterion": ({}, "gini"),
     "decoder": (CHAIN, "posterior"), "discretize": ({}, 3), "doc_topic_prior": (LARGE, 5.0), "estimate": ({}, "bayes"),
     "families": ({}, jt.Laplace), "family": ({}, jt.Laplace), "fixed": ({"states": 3}, ("transition",)),
     "hard": (LARGE, True), "init_params": ({"n_components": 4, "max_iter": 3}, "random"),

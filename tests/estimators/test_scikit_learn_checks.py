@@ -102,7 +102,7 @@ OTHERS = {  # estimator → settings other than the defaults, some with the chec
     "RandomForest": [({"n_estimators": 3, "vote": "hard", "bootstrap": False, "criterion": "gini"}, {})],
     "RegressionForest": [({"n_estimators": 3, "bootstrap": False, "max_features": "sqrt"}, {})],
     "RegressionTree": [{"max_depth": 2, "missing": "mode", "ccp_alpha": 0.1}],
-    "RestrictedBoltzmannMachine": [{"n_iter": 2, "n_components": 4, "visible": "gaussian", "decay": 0.1}],
+    "RestrictedBoltzmannMachine": [{"n_iter": 2, "n_components": 4, "visible": "gaussian", "penalty": 0.1}],
     "TreeAugmentedNaiveBayes": [{"discretize": None, "tree_score": "bic"}],
 }
 

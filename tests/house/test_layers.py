@@ -21,7 +21,7 @@ ORDERS = {
         "sampling", "messages", "neural", "images", "results", "cli", "__main__",
     ],
     "base": [
-        "values", "checks", "notes", "options", "methods", "intervals", "compilation", "dispatch", "kinds", "documents",
+        "values", "checks", "notes", "options", "methods", "intervals", "compilation", "kinds", "dispatch", "documents",
     ],
     "base.documents": [
         "json_text", "node", "codec", "kinds",

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 import juncture as jt
+from juncture.base.kinds import why_unanswered
+from juncture.latent.energy import student_t_energy
 
 
 def few_steps() -> dict[str, Any]:
@@ -41,10 +44,24 @@ class Kind:
     labelled: Any = None  # many with their labels, for a model of labels given observations, which are not drawn
     table: Callable[[Any], np.ndarray] | None = None  # one of the tables that are learned under it
     is_exact: bool = True  # whether infer is exact; else log_evidence is a lower bound of log_prob
-    has_most_probable: bool = True  # the density of shares of topics, for one, has no largest value
+    asked: dict[str, Any] = field(default_factory=dict)  # options of infer under which it repeats its answer
+    needs: tuple[str, ...] = ()  # packages that fit needs
     learner: dict[str, Any] = field(default_factory=few_steps)  # options of fit that end soon
     others: tuple[Any, ...] = ()  # further models of this kind, different from each other
     em_problem: Callable[[np.random.Generator], tuple[Any, list[Any]]] | None = None  # as in `em_problems.py`
+
+    def answers(self, verb: str) -> bool:
+        """Whether a verb answers for this kind; else a sentence in `UNANSWERED` says why not."""
+        return why_unanswered(type(self.model), verb) is None
+
+    @property
+    def has_most_probable(self) -> bool:
+        return self.answers("most_probable")
+
+    @property
+    def can_be_learned(self) -> bool:
+        """Whether the packages are here that fit needs."""
+        return all(find_spec(package) is not None for package in self.needs)
 
 
 def network() -> Kind:
@@ -216,9 +233,100 @@ def topics() -> Kind:
         impossible_many=[[1, 0, 0, 0], [1, 0, 0, 2]],
         impossible=(1,),
         is_exact=False,
-        has_most_probable=False,
         learner={"max_steps": 3},
     )
+
+
+ROWS = [[1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
+W, V = [[1.0, -0.5], [-1.0, 2.0], [0.5, 0.3]], [0.0, 0.3, -0.4]
+
+
+def machine() -> Kind:
+    return Kind(
+        jt.RestrictedBoltzmannMachine(W, V, [0.2, -0.1]),
+        one=[1, 0, 1],
+        many=[*ROWS, [1, np.nan, 0]],
+        num_many=5,
+        variable="h0",
+        label=1,
+        methods=("enumeration", "enumeration"),
+        learner={"epochs": 2},
+    )
+
+
+def gaussian_machine() -> Kind:
+    model = jt.RestrictedBoltzmannMachine(W, V, [0.2, -0.1], "gaussian")
+    rows = np.array([[0.5, 1.0, -1.0], [0.0, np.nan, 2.0]])
+    return replace(machine(), model=model, one=[0.5, 1.0, -1.0], many=rows, num_many=2)
+
+
+def belief_network() -> Kind:
+    return replace(
+        machine(),
+        model=jt.DeepBeliefNetwork([W, [[0.7, -1.0], [0.2, 0.4]]], [V, [0.2, -0.1], [0.0, 0.5]]),
+        many=ROWS,
+        num_many=4,
+        variable="h1_0",
+        methods=("upward", ""),
+        is_exact=False,
+    )
+
+
+def deep_machine() -> Kind:
+    model = jt.DeepBoltzmannMachine([W, [[0.7, -1.0], [0.2, 0.4]]], [V, [0.2, -0.1], [0.0, 0.5]])
+    return replace(belief_network(), model=model, methods=("mean-field", ""))
+
+
+def helmholtz_machine() -> Kind:
+    model = jt.HelmholtzMachine(W, V, [0.2, -0.1], [[0.9, -0.4], [-0.8, 1.5], [0.4, 0.2]], [0.1, -0.2])
+    return replace(belief_network(), model=model, variable="h0", methods=("recognition", ""))
+
+
+def autoencoder() -> Kind:
+    return Kind(
+        jt.Autoencoder.random(3, 2, hidden=[4], rng=0),
+        one=[0.5, 0.0, 1.0],
+        many=np.array([[0.5, 3.0, 1.0], [2.0, 8.0, 0.0]]),
+        num_many=2,
+        variable="code",
+        label=None,
+        methods=("", ""),
+        is_exact=False,
+        learner={"epochs": 2},
+        needs=("jax", "optax"),
+    )
+
+
+def variational_autoencoder() -> Kind:
+    model = jt.VariationalAutoencoder.random(3, 2, hidden=[4], rng=0)
+    return replace(autoencoder(), model=model, variable="z", methods=("encoder", ""), asked={"rng": 0})
+
+
+def energy() -> Kind:
+    return Kind(
+        student_t_energy([1.5], [0.7]),
+        one=0.5,
+        many=[0.5, -2.0, 1.0],
+        num_many=3,
+        variable="x",
+        label=None,
+        methods=("", ""),
+        learner={"max_steps": 3},
+    )
+
+
+def energy_of_states() -> Kind:
+    scope = jt.Scope([jt.Variable("a", 2), jt.Variable("b", [-1, 1])])
+    model = jt.EnergyModel(product_energy, product_gradient, [0.3, -0.8], scope)
+    return replace(energy(), model=model, one=[1, -1], many=[[1, -1], [0, 1]], num_many=2, variable="a")
+
+
+def product_energy(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    return -parameters[0] * x[:, 0] - parameters[1] * x[:, 0] * x[:, 1]
+
+
+def product_gradient(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    return -np.stack([x[:, 0], x[:, 0] * x[:, 1]], axis=1)
 
 
 KINDS: dict[str, Callable[[], Kind]] = {
@@ -233,6 +341,15 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "factor analysis": factor_analysis,
     "probabilistic PCA": probabilistic_pca,
     "topics": topics,
+    "machine": machine,
+    "Gaussian machine": gaussian_machine,
+    "deep belief network": belief_network,
+    "deep Boltzmann machine": deep_machine,
+    "Helmholtz machine": helmholtz_machine,
+    "autoencoder": autoencoder,
+    "variational autoencoder": variational_autoencoder,
+    "energy": energy,
+    "energy of states": energy_of_states,
 }
 
 

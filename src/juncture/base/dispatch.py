@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from juncture.base.compilation import PATH, SMALL_WORK, WORK_TO_COMPILE, choose_path, is_automatic, on_path
+from juncture.base.kinds import why_unanswered
 from juncture.base.options import Options
 from juncture.base.values import Value
 from juncture.errors import Unsupported, hint
@@ -184,6 +185,9 @@ def name_of_kind(model: Any) -> str:
 def refuse_model(verb: str, model: Any) -> Unsupported:
     """The error of a verb that does not take this object, with another way where there is one."""
     name = type(model).__name__
+    reason = why_unanswered(type(model), verb)
+    if reason is not None:
+        return Unsupported(reason)
     if isinstance(model, type) or not (hasattr(model, "with_policy") or hasattr(model, "predict")):
         return Unsupported(f"{verb} takes a model; got {name}")
     if hasattr(model, "with_policy"):

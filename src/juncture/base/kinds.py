@@ -54,6 +54,51 @@ KINDS: dict[str, str] = {
     "RandomForest": "juncture.supervised.trees",
 }
 
+# what a kind of model does not answer, and why: (class, verb) → the sentence that the verb says
+NO_DISTRIBUTION = "an autoencoder is no distribution: encode, decode and reconstruction_error are what it answers"
+UNANSWERED: dict[tuple[str, str], str] = {
+    ("Autoencoder", "infer"): NO_DISTRIBUTION,
+    ("Autoencoder", "log_prob"): NO_DISTRIBUTION,
+    ("Autoencoder", "sample"): NO_DISTRIBUTION,
+    ("Autoencoder", "most_probable"): NO_DISTRIBUTION,
+    ("VariationalAutoencoder", "log_prob"): (
+        "p(row) of a variational autoencoder is an integral over z without a closed form: infer bounds log p from"
+        " below, and model.bound(rows, num_samples) more tightly"
+    ),
+    ("VariationalAutoencoder", "most_probable"): (
+        "a variational autoencoder has no most probable z in closed form: take the mean of infer(model, rows)"
+    ),
+    ("HelmholtzMachine", "most_probable"): (
+        "a Helmholtz machine has no most probable hidden units in closed form, as its posterior joins them: ask infer"
+        " for the probability of each under the recognition network"
+    ),
+    ("DeepBeliefNetwork", "most_probable"): (
+        "a deep belief network has no most probable hidden units in closed form, as its posterior joins them: ask infer"
+        " for the probability of each under the upward pass"
+    ),
+    ("DeepBoltzmannMachine", "most_probable"): (
+        "a deep Boltzmann machine has no most probable hidden units in closed form: ask infer for the probability of"
+        " each under a mean field, or most_probable of model.to_markov_network()"
+    ),
+    ("LatentDirichletAllocation", "most_probable"): (
+        "latent Dirichlet allocation has no most probable shares: their density is unbounded where a concentration is"
+        " below 1; take infer(model, counts).shares, and argmax(axis=-1) of them for the largest topic"
+    ),
+    ("EnergyModel", "infer"): (
+        "an energy model takes complete rows and has no hidden variables: ask log_prob; a MarkovNetwork.from_energies"
+        " answers what is missing"
+    ),
+    ("EnergyModel", "most_probable"): (
+        "an energy model has no most probable row in closed form, as its energy is any function: compare log_prob of"
+        " candidates, or ask a MarkovNetwork.from_energies"
+    ),
+}
+
+
+def why_unanswered(kind: type, verb: str) -> str | None:
+    """Why a kind of model does not answer a verb; None where no such sentence stands in the table."""
+    return next((UNANSWERED[base.__name__, verb] for base in kind.__mro__ if (base.__name__, verb) in UNANSWERED), None)
+
 
 def verb_modules(name: str) -> tuple[str, ...]:
     """The modules that register what the verbs do with a kind of model; none where no verb takes it."""

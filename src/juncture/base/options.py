@@ -29,6 +29,7 @@ class Options:
     """
 
     methods: ClassVar[Mapping[str, type[Options]]] = {}
+    task: ClassVar[str] = "learning"  # what the methods are methods of
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ class Options:
         if not self.methods:
             return self
         method = getattr(self, "method", "auto")
-        learner = resolve_learner(method, self.methods)
+        learner = resolve_learner(method, self.methods, self.task)
         unknown = [name for name in given if name not in learner.names()]
         if unknown:
             raise Unsupported(
@@ -75,15 +76,14 @@ class Options:
         return replace(self, method=replace(learner, **given) if given else learner)  # type: ignore[type-var]
 
 
-def resolve_learner(method: Any, methods: Mapping[str, type[Options]]) -> Any:
+def resolve_learner(method: Any, methods: Mapping[str, type[Options]], task: str = "learning") -> Any:
     """The learner that a name, its class or itself stands for; "auto" is the first."""
     known = {"auto": next(iter(methods.values())), **methods}
-    found = resolve(method, known, what="method of learning")
+    found = resolve(method, known, what=f"method of {task}")
     if not isinstance(found, tuple(methods.values())):
-        names = [f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()) if kind.names()]
+        names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()) if kind.names())
         raise Unsupported(
-            f"a method of learning is a name, here {', '.join(map(repr, known))}{', or ' * bool(names)}"
-            f"{' or '.join(names)}; got {shown(method)}"
+            f"a method of {task} is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}"
         )
     return found
 
@@ -178,11 +178,10 @@ def as_seed(rng: Any) -> int:
     return int(as_generator(rng).integers(2**63))
 
 
-def used_seed(seed: int, generator: np.random.Generator) -> int | None:
-    """The seed, if something was drawn from the generator that was made of it; None if nothing was."""
-    fresh = as_generator(seed).bit_generator
-    used: Any = generator.bit_generator
-    return None if used.state == fresh.state and not used.seed_seq.n_children_spawned else seed
+def seed_if_drawn(seed: int, generator: np.random.Generator) -> int | None:
+    """The seed if the generator that was made from it has drawn since; None where nothing was drawn at random."""
+    is_new = generator.bit_generator.state == np.random.default_rng(seed).bit_generator.state
+    return None if is_new else seed
 
 
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:

@@ -26,17 +26,19 @@ class Clusters(NamedFeatures):
         The sum over rows of the (squared) distance to the center of their cluster.
     trace
         The distortion at the start and after each step, which never rises.
+    seed
+        The seed of the starts: `rng=clusters.seed` repeats them. None where nothing was drawn at random.
     """
 
     labels: np.ndarray
     centers: np.ndarray
     distortion: float
     trace: Trace
+    seed: int | None
 
-    def __init__(self, labels: Any, centers: Any, distortion: float, trace: Trace) -> None:
-        self._set(
-            labels=read_only(labels, np.int64), centers=read_only(centers), distortion=float(distortion), trace=trace
-        )
+    def __init__(self, labels: Any, centers: Any, distortion: float, trace: Trace, seed: int | None = None) -> None:
+        arrays = {"labels": read_only(labels, np.int64), "centers": read_only(centers)}
+        self._set(**arrays, distortion=float(distortion), trace=trace, seed=seed)
 
     @property
     def num_columns(self) -> int | None:

@@ -78,12 +78,12 @@ def are_merges(table: np.ndarray) -> bool:
     return bool(is_earlier.all() and np.isfinite(table).all() and len(np.unique(joined)) == joined.size)
 
 
-def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "euclidean") -> Dendrogram:
+def hierarchical_clusters(data: Any, *, linkage: str = "ward", metric: str = "euclidean") -> Dendrogram:
     """The hierarchy of clusters of complete rows.
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers, (row, column), without holes; with `metric="precomputed"` a symmetric table of distances.
     linkage
         The distance of two clusters: "ward" (the rise of the distortion), "average", "complete", "single", "weighted",
@@ -106,7 +106,7 @@ def hierarchical_clusters(rows: Any, *, linkage: str = "ward", metric: str = "eu
 
     check_choice(linkage, LINKAGES, "linkage")
     check_kind(metric, str, "metric")
-    table, _ = Rows.of(rows).many()
+    table, _ = Rows.of(data).many()
     check_complete(table, "clusters", "fit a Mixture of Gaussians")
     if len(table) < 2 or not table.shape[1]:
         raise InvalidData(f"a hierarchy has at least 2 rows of numbers; got an array of the shape {table.shape}")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import Value, number_of, read_only
 from juncture.clusters.clusters import Clusters, squared_distances
 from juncture.data.feature_names import Names
@@ -24,13 +24,13 @@ from juncture.numerics.iteration import Trace
 
 
 def k_means(
-    rows: Any, num_clusters: int, *, start: Any = "k-means++", weights: Any = None, restarts: int = 9, rng: Any = 0
+    data: Any, num_clusters: int, *, start: Any = "k-means++", weights: Any = None, restarts: int = 9, rng: Any = None
 ) -> Clusters:
     """Clusters of complete rows around means: the best of several starts.
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers, (row, column), without holes; for holes, `fit` a `Mixture` of Gaussians.
     num_clusters
         The number of clusters.
@@ -41,7 +41,7 @@ def k_means(
     restarts
         The number of further starts; the clusters with the smallest distortion are kept.
     rng
-        The source of random numbers for starts: a seed or a `numpy.random.Generator`.
+        A seed or a `numpy.random.Generator`, for starts.
 
     Returns
     -------
@@ -50,20 +50,21 @@ def k_means(
     Examples
     --------
     >>> import juncture as jt
-    >>> found = jt.clusters.k_means([[0.0], [1.0], [10.0], [11.0]], 2)
+    >>> found = jt.k_means([[0.0], [1.0], [10.0], [11.0]], 2, rng=0)
     >>> found.sizes.tolist(), found.distortion
     ([2, 2], 1.0)
     """
-    table, heavy, names = as_rows(rows, weights)
+    table, heavy, names = as_rows(data, weights)
     number = check_count(num_clusters, "num_clusters", least=1)
     if number > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than the {number} clusters")
-    generator = as_generator(rng)
     if not isinstance(start, str):
         return best_of(table, heavy, [as_centers(start, number, table.shape[1])])._named(names)
     count = 1 + check_count(restarts, "restarts")
+    seed = as_seed(rng)
+    generator = as_generator(seed)
     starts = [draw_centers(table, heavy, number, start, generator) for _ in range(count)]
-    return best_of(table, heavy, starts)._named(names)
+    return best_of(table, heavy, starts, seed)._named(names)
 
 
 def as_rows(rows: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, Names | None]:
@@ -99,7 +100,7 @@ def draw_centers(
     return np.asarray(centers)
 
 
-def best_of(table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray]) -> Clusters:
+def best_of(table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray], seed: int | None = None) -> Clusters:
     """The clusters of the smallest distortion that scikit-learn reaches from these starts, and their course."""
     cluster = import_cluster()
     with warnings.catch_warnings():
@@ -113,7 +114,7 @@ def best_of(table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray]) ->
     trace = Trace(tuple(steps.distortions), True, "the clusters no longer change")
     centers = found[best].cluster_centers_
     distances = squared_distances(table, centers)
-    return Clusters(distances.argmin(axis=1), centers, weights @ distances.min(axis=1), trace)
+    return Clusters(distances.argmin(axis=1), centers, weights @ distances.min(axis=1), trace, seed)
 
 
 def import_cluster() -> Any:
@@ -162,19 +163,19 @@ def cluster_means(
 
 
 def choose_num_clusters(
-    rows: Any,
+    data: Any,
     most: int = 10,
     *,
     penalty: float | None = None,
     weights: Any = None,
     restarts: int = 9,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> ClusterChoice:
     """The number of clusters of K-means, by the distortion and a penalty for each cluster.
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers, (row, column), without holes.
     most
         The largest number of clusters that is tried.
@@ -194,24 +195,25 @@ def choose_num_clusters(
     >>> import juncture as jt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> rows = np.concatenate([center + 0.1 * rng.normal(size=(30, 2)) for center in (0.0, 2.0, 5.0)])
-    >>> jt.clusters.choose_num_clusters(rows, 6).best.num_clusters
+    >>> jt.choose_num_clusters(rows, 6, rng=0).best.num_clusters
     3
     """
-    table, heavy, names = as_rows(rows, weights)
+    table, heavy, names = as_rows(data, weights)
     largest = check_count(most, "most", least=1)
     if largest > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than most={largest} clusters")
-    generator, count = as_generator(rng), 1 + check_count(restarts, "restarts")
+    seed, count = as_seed(rng), 1 + check_count(restarts, "restarts")
+    generator = as_generator(seed)
     found: list[Clusters] = []
     for number in range(1, largest + 1):
         starts = [draw_centers(table, heavy, number, "k-means++", generator) for _ in range(count)]
         if found:  # those of one fewer, and the row that is farthest from them: so the distortion never rises
             distances = squared_distances(table, found[-1].centers).min(axis=1) * heavy
             starts.append(np.vstack([found[-1].centers, table[distances.argmax()]]))
-        found.append(best_of(table, heavy, starts))
+        found.append(best_of(table, heavy, starts, seed))
     distortions = np.array([each.distortion for each in found])
     cost = widest_penalty(distortions) if penalty is None else check_number(penalty, "penalty", least=0)
-    return ClusterChoice([each._named(names) for each in found], cost)
+    return ClusterChoice([each._named(names) for each in found], cost, seed)
 
 
 def widest_penalty(distortions: np.ndarray) -> float:
@@ -241,13 +243,16 @@ class ClusterChoice(Value):
         `Clusters` of 1, 2, … clusters.
     penalty
         What each cluster costs.
+    seed
+        The seed of the starts: `rng=choice.seed` repeats the choice.
     """
 
     clusters: tuple[Clusters, ...]
     penalty: float
+    seed: int | None
 
-    def __init__(self, clusters: Any, penalty: float) -> None:
-        self._set(clusters=tuple(clusters), penalty=float(penalty))
+    def __init__(self, clusters: Any, penalty: float, seed: int | None = None) -> None:
+        self._set(clusters=tuple(clusters), penalty=float(penalty), seed=seed)
 
     @property
     def distortions(self) -> np.ndarray:

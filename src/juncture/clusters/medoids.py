@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_count
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import number_of
 from juncture.clusters.clusters import Clusters
 from juncture.errors import InvalidData
 from juncture.numerics.iteration import Trace
 
 
-def k_medoids(dissimilarities: Any, num_clusters: int, *, restarts: int = 4, rng: Any = 0) -> Clusters:
+def k_medoids(dissimilarities: Any, num_clusters: int, *, restarts: int = 4, rng: Any = None) -> Clusters:
     """Clusters of rows around rows, by a table of pairwise dissimilarities.
 
     Parameters
@@ -32,7 +32,7 @@ def k_medoids(dissimilarities: Any, num_clusters: int, *, restarts: int = 4, rng
     restarts
         The number of further starts from random medoids.
     rng
-        The source of random numbers for them.
+        A seed or a `numpy.random.Generator`, for them.
 
     Returns
     -------
@@ -53,9 +53,10 @@ def k_medoids(dissimilarities: Any, num_clusters: int, *, restarts: int = 4, rng
     number, size = check_count(num_clusters, "num_clusters", least=1), len(table)
     if number > size:
         raise InvalidData(f"there are {number_of(size, 'row')}, fewer than the {number} clusters")
-    generator, again = as_generator(rng), check_count(restarts, "restarts")
+    seed, again = as_seed(rng) if restarts else None, check_count(restarts, "restarts")
+    generator = as_generator(seed)
     starts = [build(table, number), *(generator.choice(size, number, replace=False) for _ in range(again))]
-    return min((exchange(table, np.asarray(start)) for start in starts), key=lambda found: found.distortion)
+    return min((exchange(table, np.asarray(start), seed) for start in starts), key=lambda found: found.distortion)
 
 
 def build(table: np.ndarray, number: int) -> np.ndarray:
@@ -70,7 +71,7 @@ def build(table: np.ndarray, number: int) -> np.ndarray:
     return np.array(medoids)
 
 
-def exchange(table: np.ndarray, medoids: np.ndarray) -> Clusters:
+def exchange(table: np.ndarray, medoids: np.ndarray, seed: int | None = None) -> Clusters:
     """The best exchange of a medoid for a row, again and again, as long as it lowers the distortion."""
     values: list[float] = []
     while True:
@@ -81,7 +82,7 @@ def exchange(table: np.ndarray, medoids: np.ndarray) -> Clusters:
         row, place = np.unravel_index(gains.argmin(), gains.shape)
         if gains[row, place] >= -1e-12 * max(1.0, abs(values[-1])):
             trace = Trace(tuple(values), True, "no exchange lowers the distortion")
-            return Clusters(own.argmin(axis=1), medoids, values[-1], trace)
+            return Clusters(own.argmin(axis=1), medoids, values[-1], trace, seed)
         medoids = medoids.copy()
         medoids[place] = row
 

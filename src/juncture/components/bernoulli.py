@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import prod
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -13,6 +14,7 @@ from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import (
     DEAD,
+    ColumnStates,
     Emissions,
     EmissionStatistics,
     in_one_line,
@@ -66,6 +68,11 @@ class BernoulliEmissions(Emissions):
     @property
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return (int(self.probabilities.shape[1]),)
+
+    @property
+    def column_states(self) -> ColumnStates:
+        """0 and 1 in each column."""
+        return (2,) * prod(self.event_shape)
 
     @property
     def num_parameters(self) -> int:

@@ -14,6 +14,7 @@ from juncture.base.notes import NO_NOTES, Name, Notes
 from juncture.base.values import number_of, read_only
 from juncture.components.contract import (
     DEAD,
+    ColumnStates,
     Emissions,
     EmissionStatistics,
     in_one_line,
@@ -79,6 +80,11 @@ class CategoricalEmissions(Emissions):
     @property
     def num_symbols(self) -> int:
         return int(self.probabilities.shape[1])
+
+    @property
+    def column_states(self) -> ColumnStates:
+        """The symbols."""
+        return (self.symbols,)
 
     @property
     def num_parameters(self) -> int:

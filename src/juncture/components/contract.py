@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import islice
 from math import prod
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 import numpy as np
 
@@ -68,6 +68,11 @@ class EmissionStatistics(Value):
         return f"EmissionStatistics(weight={np.array2string(self.weight, precision=6, threshold=8, separator=', ')})"
 
 
+ColumnStates: TypeAlias = tuple[
+    tuple[State, ...] | int | None, ...
+]  # of each column, or their number; None for numbers
+
+
 class Emissions(Value):
     """p(observation | state) for each state.
 
@@ -81,6 +86,11 @@ class Emissions(Value):
     symbols: tuple[State, ...] | None = None  # labels of the observations, where they are codes
     num_states: int
     event_shape: tuple[int, ...]
+
+    @property
+    def column_states(self) -> ColumnStates:
+        """The states of each column of a row, or their number; None for real numbers."""
+        return (None,) * prod(self.event_shape)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         """log p(row | state) as (row, state); -inf where it is impossible."""

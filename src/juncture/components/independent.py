@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.base.checks import check_iterable
 from juncture.base.notes import Name, Notes
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen, name_of_row
+from juncture.components.contract import ColumnStates, Emissions, EmissionStatistics, is_seen, name_of_row
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
 
@@ -40,6 +40,11 @@ class IndependentEmissions(Emissions):
     @property
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return (sum(prod(part.event_shape) for part in self.parts),)
+
+    @property
+    def column_states(self) -> ColumnStates:
+        """Those of the columns of each part, in order."""
+        return tuple(states for part in self.parts for states in part.column_states)
 
     @property
     def num_parameters(self) -> int:

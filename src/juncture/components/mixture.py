@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from juncture.base.options import as_generator, as_sizes
 from juncture.base.values import few
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import (
+    ColumnStates,
     Emissions,
     EmissionStatistics,
     distributions_html,
@@ -29,12 +30,13 @@ from juncture.components.contract import (
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.observations import as_values
-from juncture.data.rows import Rows
+from juncture.data.rows import Rows, column_names, free_name
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, plain
 from juncture.families.statistics.long_data import as_buffer
 from juncture.numerics import stable
 from juncture.runtime.parallel import block_rows, map_blocks
+from juncture.variables import Scope, Variable
 
 ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
 HALVINGS = 200  # of an interval: more than enough for two neighbours among the numbers
@@ -186,6 +188,7 @@ class Mixture(MixtureSummaries):
     3.0
     """
 
+    kind: ClassVar[str] = "mixture"
     weights: np.ndarray  # (component,)
     components: Emissions
 
@@ -210,6 +213,13 @@ class Mixture(MixtureSummaries):
     def num_columns(self) -> int:
         """The number of columns of a row."""
         return int(np.prod(self.event_shape))
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The columns of a row, and the component after them."""
+        names = self.feature_names or column_names(self.event_shape)
+        columns = map(Variable, names, self.components.column_states)
+        return Scope([*columns, Variable(free_name("component", names), self.num_components)])
 
     @property
     def num_parameters(self) -> int:
@@ -314,6 +324,11 @@ class MixtureEmissions(Emissions):
     @property
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return self.components.event_shape
+
+    @property
+    def column_states(self) -> ColumnStates:
+        """Those of the components."""
+        return self.components.column_states
 
     @property
     def num_parameters(self) -> int:

@@ -427,6 +427,13 @@ def default_names(number: int) -> list[str]:
     return [f"x{position}" for position in range(number)]
 
 
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """The name, with underscores after it where a column has it."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def as_dataset(rows: np.ndarray, feature_names: Names | None = None) -> Dataset:
     """Rows (row, *event) as real columns."""
     names = list(feature_names or column_names(rows.shape[1:]))

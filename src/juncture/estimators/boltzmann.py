@@ -17,9 +17,12 @@ from juncture.latent.boltzmann import model as machines
 from juncture.latent.boltzmann.fit import gradient_steps
 from juncture.latent.boltzmann.infer import gibbs_step
 from juncture.latent.boltzmann.layers import KINDS
+from juncture.latent.boltzmann.learners import ContrastiveDivergence, ExactGradient
 from juncture.latent.boltzmann.partition_function import is_small
 from juncture.learning.fit import check_learned
 from juncture.verbs import infer, log_prob
+
+METHODS = ("persistent", "contrastive-divergence", "exact")
 
 
 @dataclass(eq=False, repr=False)
@@ -38,8 +41,11 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "bernoulli": 0 or 1; "gaussian": real numbers; "softmax": 0, 1, ….
     binarize
         Cells of Bernoulli units above this number are ones; None if all cells are 0 or 1.
-    method, decay
-        As in `juncture.latent.boltzmann.fit.fit_machine`.
+    method
+        The negative phase: "persistent" chains, chains that start at the rows ("contrastive-divergence"), or for small
+        machines the sum over all states ("exact").
+    penalty
+        As in `ContrastiveDivergence`.
     random_state
         The seed of the first weights, the order of the rows and the chains.
 
@@ -76,7 +82,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     visible: str = "bernoulli"
     binarize: float | None = 0.0
     method: str = "persistent"
-    decay: float = 0.0
+    penalty: Any = None
     random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -165,10 +171,12 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _learn(self, rows: np.ndarray, weights: np.ndarray | None, epochs: int, seed: int) -> Self:
         """So many epochs; the likelihood, which takes longer than an epoch, is left to `log_partition_`."""
         size = check_count(self.batch_size, "batch_size", least=1)
-        algorithm = gradient_steps(
-            self.model_, rows, weights, method=self.method, rate=self.learning_rate, decay=self.decay, batch_size=size,
-            num_chains=size, max_steps=epochs, rng=seed,
-        )  # fmt: skip
+        steps = {"learning_rate": self.learning_rate, "batch_size": size, "epochs": epochs, "penalty": self.penalty}
+        if check_choice(self.method, METHODS, "method") == "exact":
+            learner: Any = ExactGradient(**steps)
+        else:
+            learner = ContrastiveDivergence(**steps, chains=size, persistent=self.method == "persistent")
+        algorithm = gradient_steps(self.model_, rows, weights, learner, as_generator(seed))
         model = check_learned(algorithm.run())
         self.model_ = model
         self.components_ = model.matrix.T

@@ -13,6 +13,8 @@ from juncture.data.sources.contract import Block, check_extra, map_blocks
 from juncture.data.sources.entries import as_lazy_source, as_source
 from juncture.data.sources.sequence_source import read_sequences
 from juncture.errors import InvalidData
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
 
 
@@ -73,7 +75,7 @@ def answer_blocks(
     check_function(verb, "the verb")
     if group is not None or states is not None:
         return answer_sequences(verb, model, data, group, states, options)
-    names = getattr(model, "variables", None)
+    names = model.variables if isinstance(model, BayesianNetwork | FactorProduct) else None
     source = as_lazy_source(data) or as_source(data, names, extra="ignore")
     if names is not None:
         check_extra(source.names, names, extra)  # type: ignore[arg-type]

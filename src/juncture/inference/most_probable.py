@@ -64,6 +64,11 @@ class MostProbable(Diagnosed):
     is_density: bool = field(default=False, compare=False)  # whether some of it are real numbers
 
     @property
+    def impossible(self) -> tuple[int, ...]:
+        """A single row of probability zero has no answer: always ()."""
+        return ()
+
+    @property
     def bound(self) -> float | None:
         """No assignment has a larger `log_joint`; None where the engine has no such bound."""
         upper = self.diagnostics.upper

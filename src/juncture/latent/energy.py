@@ -11,21 +11,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture import verbs
 from juncture.base.checks import check_array, check_function, check_kind
 from juncture.base.dispatch import register
+from juncture.base.methods import register_names, resolve_method
+from juncture.base.options import Options, as_generator
 from juncture.base.values import number_of, read_only
+from juncture.data.dataset import Dataset
+from juncture.data.rows import Rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.inference.engines.verb_options import check_num_rows
 from juncture.information.density import Density
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule
-from juncture.numerics.stable import as_numbers, log_sum_exp
+from juncture.numerics.stable import log_sum_exp
 from juncture.runtime.memory import check_memory
-from juncture.variables import Scope
+from juncture.variables import Scope, Variable
 
 Energy = Callable[[np.ndarray, np.ndarray], Any]
 IMPOSSIBLE = 1e100  # the objective where Z is infinite: a line search steps back from there
@@ -56,6 +61,7 @@ class EnergyModel:
     True
     """
 
+    kind: ClassVar[str] = "energy model"
     energy: Energy
     gradient: Energy
     parameters: np.ndarray
@@ -72,6 +78,21 @@ class EnergyModel:
             scope = Scope(check_kind(self.domain, (tuple, list), "the domain", error=InvalidModel))
             check_memory(32 * scope.size * (len(scope) + len(vector)), "all joint states", "take fewer variables")
             object.__setattr__(self, "domain", scope)
+
+    @property
+    def variables(self) -> Scope:
+        """The variables of the domain, or "x" on the line."""
+        return Scope([Variable("x")]) if self.domain is None else self.domain
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of parameters."""
+        return len(self.parameters)
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """The shape of a row: () on the line, else (variable,)."""
+        return () if self.domain is None else (len(self.domain),)
 
     def with_parameters(self, parameters: Any) -> EnergyModel:
         """The model with other parameters."""
@@ -148,14 +169,32 @@ class Phases(NamedTuple):
     negative: np.ndarray  # (parameter,): the expectation of ∇E under the model, whose energy rises
 
 
+@dataclass(frozen=True)
+class EnergyOptions(Options):
+    """How an energy model is learned: by L-BFGS, with both phases exact.
+
+    Parameters
+    ----------
+    tolerance
+        The search ends when no entry of the two phases differs by more.
+    max_steps
+        The largest number of steps.
+    """
+
+    tolerance: float = 1e-6
+    max_steps: int = 500
+
+    def __post_init__(self) -> None:
+        check_stopping_rule(self.tolerance, self.max_steps)
+
+
 def fit_energy(
     model: EnergyModel,
     data: Any,
     *,
     prior: None = None,
-    tolerance: float = 1e-6,
-    max_steps: int = 500,
     progress: ProgressCallback | None = None,
+    options: EnergyOptions,
 ) -> Fit[EnergyModel]:
     """The parameters of the largest likelihood near those of the model, by L-BFGS; both phases are exact.
 
@@ -168,11 +207,17 @@ def fit_energy(
         (row,) on the line, else (row, variable).
     prior
         None.
-    tolerance, max_steps, progress
-        The search ends when no entry of the two phases differs by more.
+    progress
+        A function that is called after each step.
+    options
+        When the search ends.
     """
-    check_options(prior, tolerance, max_steps, progress)
-    rows = as_numbers(data, np.shape(data), name="the rows")
+    if prior is not None:
+        raise Unsupported("an energy model has no conjugate prior: leave prior out")
+    check_progress(progress)
+    rows = Rows.of(data, None if model.domain is None else model.domain.names, extra="ignore").numbers(
+        model.event_shape
+    )
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
     model.log_prob(rows)  # which raises what is wrong with the model or the rows
@@ -191,14 +236,7 @@ def fit_energy(
         if progress is not None:
             progress(len(values), values[-1])
 
-    return ascend(model, rows, downhill, record, values, tolerance, max_steps)
-
-
-def check_options(prior: Any, tolerance: float, max_steps: int, progress: Any) -> None:
-    if prior is not None:
-        raise Unsupported("an energy model has no conjugate prior: leave prior out")
-    check_stopping_rule(tolerance, max_steps)
-    check_progress(progress)
+    return ascend(model, rows, downhill, record, values, options)
 
 
 def ascend(
@@ -207,23 +245,40 @@ def ascend(
     downhill: Any,
     record: Any,
     values: list[float],
-    tolerance: float,
-    max_steps: int,
+    options: EnergyOptions,
 ) -> Fit[EnergyModel]:
     from scipy.optimize import minimize
 
     start = -downhill(model.parameters)[0] * len(rows)
-    options = {"maxiter": max_steps, "gtol": tolerance, "ftol": 0.0}
-    found = minimize(downhill, model.parameters, jac=True, method="L-BFGS-B", callback=record, options=options)
+    limits = {"maxiter": options.max_steps, "gtol": options.tolerance, "ftol": 0.0}
+    found = minimize(downhill, model.parameters, jac=True, method="L-BFGS-B", callback=record, options=limits)
     left = float(np.abs(downhill(found.x)[1]).max(initial=0.0))
     learned = model.with_parameters(found.x)
     reason = f"the largest difference of the two phases is {left:.2g}"
-    trace = Trace((start, *values), left <= max(tolerance, 1e-6), reason)
+    trace = Trace((start, *values), left <= max(options.tolerance, 1e-6), reason)
     return Fit(learned, float(learned.log_prob(rows).sum()), trace, learned.phases(rows))
 
 
-def log_prob_energy(model: EnergyModel, rows: Any) -> np.ndarray:
-    return model.log_prob(rows)
+def log_prob_energy(model: EnergyModel, rows: Any, *, method: Any = "auto") -> Any:
+    """log p of each row, (row,); of one row a float."""
+    resolve_method(model, "log_prob", method)
+    read = Rows.of(rows, None if model.domain is None else model.domain.names)
+    found = model.log_prob(read.numbers(model.event_shape))
+    return float(found[0]) if read.is_single(model.event_shape) else found
+
+
+def sample_energy(model: EnergyModel, n: Any, *, given: None = None, rng: Any = None) -> Dataset:
+    """`n` independent rows: of all joint states by their probabilities, on the line by inverse cumulative ones."""
+    if given is not None:
+        raise Unsupported("an energy model has no hidden variables to draw given a row: leave given out")
+    count, generator = check_num_rows(n, 16 * len(model.variables)), as_generator(rng)
+    if model.domain is None:
+        drawn = np.asarray(model._density.quantile(generator.random(count)), np.float64).reshape(count)
+        return Dataset.from_codes(model.variables, {"x": drawn})
+    shares = np.exp(-model._state_energies - model.log_partition)
+    chosen = generator.choice(len(shares), count, p=shares / shares.sum())
+    codes = np.unravel_index(chosen, model.domain.shape)
+    return Dataset.from_codes(model.domain, dict(zip(model.domain.names, codes, strict=True)))
 
 
 def student_t_energy(strengths: Any, slopes: Any) -> EnergyModel:
@@ -262,5 +317,7 @@ def expert_gradient(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     return np.concatenate([strengths * np.log1p(scaled**2), by_slope], axis=1)
 
 
+register_names(EnergyModel, "log_prob", {"auto": "exact", "exact": "exact"})
 register(verbs.log_prob, EnergyModel, log_prob_energy)
-register(verbs.fit, EnergyModel, fit_energy)
+register(verbs.sample, EnergyModel, sample_energy)
+register(verbs.fit, EnergyModel, fit_energy, EnergyOptions)

@@ -50,8 +50,15 @@ class Fit(Value, Generic[M]):
 
     def with_model(self, model: M) -> Self:
         """The same result with another model in it, such as one that knows the names of its columns."""
+        return self._replace(model=model)
+
+    def _with_seed(self, seed: int | None) -> Self:
+        """The same result with the seed of what was drawn."""
+        return self._replace(seed=seed)
+
+    def _replace(self, **fields: Any) -> Self:
         copy = object.__new__(type(self))
-        copy._set(**{**{name: self.__dict__[name] for name in self._fields}, "model": model})
+        copy._set(**{**{name: self.__dict__[name] for name in self._fields}, **fields})
         return copy
 
     @property

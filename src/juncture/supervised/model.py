@@ -17,7 +17,7 @@ from juncture.base.methods import resolve_method
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures, Names
-from juncture.data.rows import Rows, default_names, find_names
+from juncture.data.rows import Rows, default_names, find_names, free_name, is_row
 from juncture.data.sources.contract import is_source
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
@@ -218,13 +218,6 @@ def target_of_series(y: Any) -> str:
     """What the target is called: as its series is, else "y"."""
     name = None if isinstance(y, Mapping) else getattr(y, "name", None)
     return name if isinstance(name, str) and name else TARGET
-
-
-def free_name(name: str, taken: Sequence[str]) -> str:
-    """The name, with underscores after it where an input has it."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def check_as_many(num_targets: int, num_rows: int) -> None:

@@ -18,7 +18,7 @@ def test_weights_point_along_the_principal_component(seed):
     rows = (rng.random((1000, 10)) < shares).astype(float)
     component = jt.clusters.principal_components(rows, 1).components.reshape(10)
     start = jt.RestrictedBoltzmannMachine(rng.random((10, 2)), rng.random(10), rng.random(2))
-    options = {"method": "contrastive-divergence", "batch_size": 1, "rate": 0.1, "max_steps": 1}
-    weights = jt.fit(start, rows, rng=seed, **options).model.weights
+    learner = jt.ContrastiveDivergence(learning_rate=0.1, batch_size=1, epochs=1, persistent=False)
+    weights = jt.fit(start, rows, method=learner, rng=seed).model.weights
     cosines = component @ weights / np.linalg.norm(weights, axis=0) / np.linalg.norm(component)
     assert np.all(np.abs(cosines) > 0.95)

@@ -190,7 +190,7 @@ def test_refusals():
         "weights": lambda: jt.fit(TWO, rows, weights=[1.0]),
         "start": lambda: jt.fit(TWO, rows, start="k"),
         "has no option 'lengths'": lambda: jt.fit(TWO, rows, lengths=[5, 5]),
-        "no method 'vb' of learning mixtures": lambda: jt.fit(TWO, rows, method="vb"),
+        "no method of learning 'vb'": lambda: jt.fit(TWO, rows, method="vb"),
         "not accelerated": lambda: jt.fit(TWO, rows, method=jt.ExpectationMaximization(acceleration="squarem")),
         "Poisson takes whole numbers": lambda: jt.fit(jt.Mixture([1.0], [jt.Poisson(1.0)]), [-1.0, 2.0]),
     }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.latent.boltzmann.deep.layers import all_binary
-from juncture.latent.neural.helmholtz import WakeSleep, log_given, log_ratios
+from juncture.latent.neural.helmholtz import WakeSleepEpochs, log_given, log_ratios
 from juncture.numerics.stable import sigmoid
 
 has_jax = importlib.util.find_spec("jax") is not None and importlib.util.find_spec("optax") is not None
@@ -68,7 +68,7 @@ def test_a_linear_autoencoder_reaches_the_error_of_principal_components():
     """S4-181."""
     rows = correlated_rows()
     best = (np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[2:] ** 2).sum()
-    fitted = jt.fit(jt.neural.Autoencoder.random(4, 2, rng=1), rows, learning_rate=0.02, max_steps=60, rng=2)
+    fitted = jt.fit(jt.Autoencoder.random(4, 2, rng=1), rows, learning_rate=0.02, epochs=60, rng=2)
     assert best <= fitted.model.reconstruction_error(rows) < 1.1 * best
     assert fitted.trace.num_steps == 60
     assert fitted.trace.values[-1] == pytest.approx(fitted.statistics.mean, rel=1e-5)
@@ -109,7 +109,7 @@ def test_the_bound_is_tight_with_the_posterior_as_encoder():
 def test_a_linear_variational_autoencoder_learns_probabilistic_pca():
     """S4-255: the likelihood that it learns is that of the closed form within 0.1 a row."""
     rows = correlated_rows()
-    fitted = jt.fit(linear_vae(3), rows, learning_rate=0.02, max_steps=150, rng=0)
+    fitted = jt.fit(linear_vae(3), rows, learning_rate=0.02, epochs=150, rng=0)
     ((weights, shift),) = fitted.model.decoder
     learned = jt.log_prob(jt.ProbabilisticPCA(weights.T, shift, fitted.model.noise), rows).mean()
     best = jt.fit(jt.ProbabilisticPCA.standard(4, 2), rows, method="closed-form").log_likelihood / len(rows)
@@ -120,8 +120,8 @@ def test_a_linear_variational_autoencoder_learns_probabilistic_pca():
 
 @needs_jax
 def test_a_bernoulli_variational_autoencoder_learns_lines():
-    first = jt.neural.VariationalAutoencoder.random(4, 2, "bernoulli", hidden=[8], rng=0)
-    fitted = jt.fit(first, LINES, max_steps=60, rng=1)
+    first = jt.VariationalAutoencoder.random(4, 2, "bernoulli", hidden=[8], rng=0)
+    fitted = jt.fit(first, LINES, epochs=60, rng=1)
     assert fitted.statistics.mean > first.bound(LINES[:3], rng=0).mean() + 0.5
     drawn = jt.sample(fitted.model, 5, rng=0)
     assert len(drawn) == 5
@@ -172,18 +172,18 @@ def test_the_wake_phase_rests_where_the_model_made_the_rows():
     )
     rng = np.random.default_rng(0)
     rows = np.stack([jt.sample(exact, 40_000, rng=1).columns[f"v{unit}"] for unit in range(3)], axis=1).astype(float)
-    moved = WakeSleep(exact, rows, 1.0, 40_000, 1, rng).move(exact, rows, 1.0)
+    moved = WakeSleepEpochs(exact, rows, jt.WakeSleep(), rng).move(exact, rows, 1.0)
     for name in exact._fields:
         assert getattr(moved, name) == pytest.approx(getattr(exact, name), abs=5 * 0.5 / np.sqrt(40_000))
 
 
 def test_wake_and_sleep_raise_the_likelihood():
-    first = jt.neural.HelmholtzMachine.random(4, 3, rng=0)
-    fitted = jt.fit(first, LINES, rate=0.3, max_steps=60, rng=1)
+    first = jt.HelmholtzMachine.random(4, 3, rng=0)
+    fitted = jt.fit(first, LINES, learning_rate=0.3, epochs=60, rng=1)
     assert fitted.statistics.exact
     assert fitted.log_likelihood == pytest.approx(jt.log_prob(fitted.model, LINES).sum())
     assert fitted.log_likelihood > jt.log_prob(first, LINES).sum() + 50
-    large = jt.fit(jt.neural.HelmholtzMachine.random(4, 10, rng=0), LINES, max_steps=3, rng=1)
+    large = jt.fit(jt.HelmholtzMachine.random(4, 10, rng=0), LINES, epochs=3, rng=1)
     assert not large.statistics.exact
     assert large.statistics.standard_error > 0
 

@@ -56,14 +56,14 @@ def test_left_to_right_is_unbiased():
     rng = np.random.default_rng(0)
     model, counts = random_model(rng, 3), np.array([2, 2, 1])
     exact = exact_log_prob(model, counts)
-    score = jt.sampling.left_to_right(model, counts, num_particles=20_000, rng=1)
+    score = jt.left_to_right(model, counts, particles=20_000, rng=1)
     assert 0 < score.standard_error < 0.01
     assert abs(score.log_prob - exact) < 4 * score.standard_error
 
 
 def test_left_to_right_of_many_documents():
     model = jt.LatentDirichletAllocation([[1.0, 0.0], [0.0, 1.0]], 1.0)
-    score = jt.sampling.left_to_right(model, [[0, 0], [1, 0], [1, 1]], num_particles=4000)
+    score = jt.left_to_right(model, [[0, 0], [1, 0], [1, 1]], particles=4000, rng=0)
     assert np.allclose(score.log_prob, [0.0, np.log(1 / 2), np.log(1 / 6)], atol=0.05)
     assert score.standard_error[:2].tolist() == [0.0, 0.0]
 
@@ -121,18 +121,18 @@ def last_token_chain(counts, concentration, pseudo_count, assigned):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["variational", "gibbs"])
+@pytest.mark.parametrize("method", [jt.VariationalBayes(max_steps=100), jt.CollapsedGibbs(draws=100)])
 def test_topics_of_a_drawn_corpus_are_found_from_sparse_counts(method):
     rng = np.random.default_rng(0)
     true = np.array([[0.5, 0.4, 0.1, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.1, 0.4, 0.5]])
     counts = np.array([rng.multinomial(50, rng.dirichlet([0.3, 0.3]) @ true) for _ in range(60)])
     model = jt.LatentDirichletAllocation.standard(2, list("abcdef"), 0.3)
-    fitted = jt.fit(model, sparse.csr_matrix(counts), method=method, max_steps=100, rng=1)
+    fitted = jt.fit(model, sparse.csr_matrix(counts), method=method, rng=1)
     order = np.argsort(-fitted.model.topics[:, 0])
     assert np.abs(fitted.model.topics[order] - true).max() < 0.05
     assert {frozenset(words) for words in fitted.model.top_words(2)} == {frozenset("ab"), frozenset("ef")}
     assert np.allclose(fitted.statistics.sum(axis=1), 1.0)
-    dense = jt.fit(model, counts, method=method, max_steps=100, rng=1)
+    dense = jt.fit(model, counts, method=method, rng=1)
     assert np.array_equal(dense.model.topics, fitted.model.topics)
 
 

@@ -83,7 +83,7 @@ def count_parameters(model: Any) -> int | str:
 
 def separable_rows(model: Any, data: Any) -> tuple[Any, Any]:
     """The rows as the verbs take them, and a function that picks some of them."""
-    if hasattr(model, "variables") and not hasattr(model, "sequences"):
+    if isinstance(model, BayesianNetwork | FactorProduct):
         table = Rows.of(data).codes(model.variables)
         if table.weights is not None:
             raise InvalidData("rows with weights are not compared on: give each row as often as it counts")

@@ -12,49 +12,60 @@ probabilities of draws have 24 bits); parameters are added up in double precisio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_choice, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed
 from juncture.data.rows import keep_names
+from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, Unsupported
 from juncture.latent.boltzmann.infer import answers, draw_hidden, gibbs_step, start
 from juncture.latent.boltzmann.layers import BernoulliUnits, BoltzmannParameters, VisibleUnits
+from juncture.latent.boltzmann.learners import ContrastiveDivergence, ExactGradient, with_defaults
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import MAX_BITS, MAX_WORK, Moments, is_quick, model_moments
 from juncture.latent.boltzmann.visible_rows import visible_rows
 from juncture.learning.fit import Fit
-from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
+from juncture.numerics.iteration import ProgressCallback, check_progress, iterate
 from juncture.numerics.stable import sigmoid
 
 QUICK = 1e8  # multiplications of an exact objective after each epoch; beyond it is annealed
-METHODS = ("persistent", "contrastive-divergence", "exact")
 NOISE = 2**17  # random numbers at a time
 
 
+@dataclass(frozen=True)
+class BoltzmannOptions(Options):
+    """How a restricted Boltzmann machine, or each layer of a deep belief network, is learned.
+
+    Parameters
+    ----------
+    method
+        "contrastive-divergence", or a `ContrastiveDivergence` with its options; or "exact", an `ExactGradient`, for
+        small machines.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {
+        "contrastive-divergence": ContrastiveDivergence,
+        "exact": ExactGradient,
+    }
+
+
 @keep_names
-def fit_machine(  # noqa: PLR0913 (the options of learning)
+def fit_machine(
     model: RestrictedBoltzmannMachine,
     data: Any,
     *,
     prior: None = None,
-    method: str = "persistent",
-    chain_steps: int = 1,
-    rate: float = 0.1,
-    decay: float = 0.0,
-    batch_size: int = 50,
-    num_chains: int = 100,
     weights: Any = None,
-    tolerance: float = 0.0,
-    max_steps: int = 20,
-    progress: ProgressCallback | None = None,
     rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: BoltzmannOptions,
 ) -> Fit[RestrictedBoltzmannMachine]:
     """A machine learned by stochastic gradient ascent, from the given one on.
 
@@ -65,21 +76,13 @@ def fit_machine(  # noqa: PLR0913 (the options of learning)
     data
         (row, visible), a frame or a `Dataset`; NaN is a hole, drawn anew by a Gibbs step whenever its row is used.
     prior
-        None; `decay` holds the weights small.
-    method
-        "persistent", "contrastive-divergence", or for small machines "exact", whose negative phase is enumerated.
-    chain_steps
-        Block Gibbs steps of the chains before each gradient step.
-    rate, decay
-        The learning rate, which falls to 0 over the second half of the epochs; how strongly weights are pulled to 0.
-    batch_size, num_chains
-        Rows of each gradient step; chains of "persistent".
+        None; a penalty of the learner holds the weights small.
     weights
         Of the rows, (row,).
-    tolerance, max_steps, progress
-        Learning ends after `max_steps` epochs, or when an epoch moves the log-likelihood by less than the tolerance.
-    rng
-        A seed or a `numpy.random.Generator`.
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch.
+    options
+        The learner.
 
     Returns
     -------
@@ -88,49 +91,39 @@ def fit_machine(  # noqa: PLR0913 (the options of learning)
         `statistics` is a `LikelihoodEstimate`, with its standard error.
     """
     if prior is not None:
-        raise Unsupported("a restricted Boltzmann machine has no conjugate prior: leave prior out, use decay")
-    check_stopping_rule(tolerance, max_steps)
-    check_progress(progress)
-    algorithm = gradient_steps(
-        model, data, weights, method=method, chain_steps=chain_steps, rate=rate, decay=decay, batch_size=batch_size,
-        num_chains=num_chains, max_steps=max_steps, rng=rng,
-    )  # fmt: skip
-    options: dict[str, Any] = {"tolerance": tolerance, "max_steps": max_steps, "progress": progress}
-    state, trace = iterate(algorithm, is_monotone=False, **options)
-    found = estimate_likelihood(state.model, algorithm.data, algorithm.weights, algorithm.rng)
-    return Fit(state.model, found.log_likelihood, trace, found)
+        raise Unsupported("a restricted Boltzmann machine has no conjugate prior: leave prior out, give a penalty")
+    seed = as_seed(rng)
+    return learn_machine(model, data, weights, options.method, as_generator(seed), progress)._with_seed(seed)
 
 
-def gradient_steps(  # noqa: PLR0913
+def learn_machine(
     model: RestrictedBoltzmannMachine,
     data: Any,
     weights: Any,
-    *,
-    method: str = "persistent",
-    chain_steps: int = 1,
-    rate: float,
-    decay: float,
-    batch_size: int,
-    num_chains: int,
-    max_steps: int,
-    rng: Any,
+    learner: ContrastiveDivergence | ExactGradient,
+    generator: np.random.Generator,
+    progress: ProgressCallback | None = None,
+) -> Fit[RestrictedBoltzmannMachine]:
+    """The machine after all epochs; batches and chains are drawn from the generator."""
+    check_progress(progress)
+    algorithm = gradient_steps(model, data, weights, learner, generator)
+    limits: dict[str, Any] = {"tolerance": learner.tolerance, "max_steps": learner.epochs, "progress": progress}
+    state, trace = iterate(algorithm, is_monotone=False, **limits)
+    found = estimate_likelihood(state.model, algorithm.data, algorithm.weights, generator)
+    return Fit(state.model, found.log_likelihood, trace, found)
+
+
+def gradient_steps(
+    model: RestrictedBoltzmannMachine,
+    data: Any,
+    weights: Any,
+    learner: ContrastiveDivergence | ExactGradient,
+    generator: np.random.Generator,
 ) -> GradientSteps:
-    """The algorithm, with what `fit_machine` takes, checked."""
-    check_choice(method, METHODS, "method")
+    """The algorithm, with the rows and weights that `fit_machine` takes, checked."""
     rows, _ = visible_rows(model, data, extra="ignore")
-    return GradientSteps(
-        model,
-        check_rows(model, rows),
-        row_weights(weights, len(rows)),
-        method,
-        check_count(chain_steps, "chain_steps", least=1),
-        check_number(rate, "rate", least=0),
-        check_number(decay, "decay", least=0),
-        check_count(batch_size, "batch_size", least=1),
-        check_count(num_chains, "num_chains", least=1),
-        check_count(max_steps, "max_steps", least=1),
-        as_generator(rng),
-    )
+    complete = check_rows(model, rows)
+    return GradientSteps(model, complete, row_weights(weights, len(rows)), with_defaults(learner), generator)
 
 
 def check_rows(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> np.ndarray:
@@ -146,10 +139,10 @@ def check_rows(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> np.ndarra
 
 def row_weights(weights: Any, num_rows: int) -> np.ndarray:
     """Weights of the rows, 1 by default."""
-    found = np.ones(num_rows) if weights is None else check_array(weights, "weights", ndim=1)
-    if found.shape != (num_rows,) or not np.isfinite(found).all() or (found < 0).any() or not found.sum() > 0:
-        raise InvalidData(f"weights are {num_rows} numbers of at least 0, one a row, and not all 0")
-    return found
+    found = as_weights(weights, num_rows)
+    if found is not None and not found.sum() > 0:
+        raise InvalidData(f"the weights of the {num_rows} rows are all 0, so that nothing is learned from")
+    return np.ones(num_rows) if found is None else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,13 +152,7 @@ class GradientSteps:
     model: RestrictedBoltzmannMachine
     data: np.ndarray  # (row, visible), NaN for holes
     weights: np.ndarray  # (row,)
-    method: str
-    chain_steps: int
-    rate: float
-    decay: float
-    batch_size: int
-    num_chains: int
-    max_steps: int
+    learner: ContrastiveDivergence | ExactGradient
     rng: np.random.Generator
 
     def init(self) -> State:
@@ -178,34 +165,40 @@ class GradientSteps:
     def run(self) -> RestrictedBoltzmannMachine:
         """The machine after all epochs, without its likelihood after each."""
         state = self.init()
-        for _ in range(self.max_steps):
+        for _ in range(self.learner.epochs):
             state = self.step(state)
         return state.model
 
+    @property
+    def num_chains(self) -> int:
+        """The number of chains that go on; a sum needs none, and has those of a default."""
+        learner = self.learner
+        return learner.chains if isinstance(learner, ContrastiveDivergence) else ContrastiveDivergence.chains
+
     def step(self, state: State) -> State:
         """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
-        rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
+        rate = falling_rate(self.learner, state.epoch)
         rows = state.rows.copy() if self.has_holes else state.rows
-        if self.method == "exact":
-            model, chains = self.ascend_exactly(state.model, rows, rate), state.chains
+        if isinstance(self.learner, ContrastiveDivergence):
+            model, chains = self.ascend_by_chains(state, rows, rate, self.learner)
         else:
-            model, chains = self.ascend_by_chains(state, rows, rate)
+            model, chains = self.ascend_exactly(state.model, rows, rate), state.chains
         return State(model, chains, rows, state.epoch + 1)
 
     def ascend_by_chains(
-        self, state: State, rows: np.ndarray, rate: float
+        self, state: State, rows: np.ndarray, rate: float, learner: ContrastiveDivergence
     ) -> tuple[RestrictedBoltzmannMachine, np.ndarray]:
         """The machine and the hidden states of the chains after an epoch."""
-        size, is_persistent = min(self.batch_size, len(rows)), self.method == "persistent"
+        size, is_persistent, chain_steps = min(learner.batch_size, len(rows)), learner.persistent, learner.steps or 1
         first = state.chains if is_persistent else np.zeros((size, self.model.num_hidden))
-        num_draws = self.chain_steps + (not is_persistent)
+        num_draws = chain_steps + (not is_persistent)
         steps = BatchSteps.begin(join_biases(state.model), self.model.units, size, first, num_draws, self.rng)
         move = steps.ascend if is_persistent else steps.diverge
         with np.errstate(over="ignore", invalid="ignore"):
             for batch, weights in self.batches():
                 if self.has_holes:
                     self.fill_holes(split_biases(steps.matrix, state.model), rows, batch)
-                move(rows[batch], weights, self.chain_steps, rate, self.decay)
+                move(rows[batch], weights, chain_steps, rate, learner.decay)
         return split_biases(steps.matrix, state.model), steps.chains[:, :-1] if is_persistent else state.chains
 
     def ascend_exactly(
@@ -215,7 +208,7 @@ class GradientSteps:
         for batch, weights in self.batches():
             self.fill_holes(model, rows, batch)
             gradient = difference(moments_of(model, rows[batch], weights), model_moments(model))
-            model = moved_by(model, gradient, rate, self.decay)
+            model = moved_by(model, gradient, rate, self.learner.decay)
         return model
 
     @cached_property
@@ -230,9 +223,10 @@ class GradientSteps:
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Positions of rows in random order, with weights that sum to 1; batches of weight 0 are left out."""
         order = self.rng.permutation(len(self.data))
-        even = np.full(min(self.batch_size, len(order)), 1 / min(self.batch_size, len(order)))
-        for first in range(0, len(order), self.batch_size):
-            batch = order[first : first + self.batch_size]
+        size = self.learner.batch_size
+        even = np.full(min(size, len(order)), 1 / min(size, len(order)))
+        for first in range(0, len(order), size):
+            batch = order[first : first + size]
             if self.is_even and len(batch) == len(even):
                 yield batch, even
                 continue
@@ -250,6 +244,11 @@ class GradientSteps:
 
     def objective(self, state: State) -> float:
         return estimate_likelihood(state.model, self.data, self.weights, self.rng, most=QUICK).log_likelihood
+
+
+def falling_rate(learner: Any, epoch: int) -> float:
+    """The rate of an epoch, which falls to 0 over the second half of all epochs."""
+    return float(learner.learning_rate * min(1.0, 2 * (1 - epoch / learner.epochs)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,32 +6,26 @@ of block Gibbs sampling draws all hidden units given the visible ones, then all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.methods import register_names, resolve_method
+from juncture.base.options import as_generator, as_seed
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, UnknownVariable, Unsupported
-from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics
-from juncture.inference.engines.row_factors import RowFactors, marginals_frame
-from juncture.inference.engines.verb_options import check_num_rows, check_policy
+from juncture.errors import InvalidData, Unsupported
+from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
+from juncture.inference.engines.verb_options import check_limits, check_num_rows, check_policy
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import is_quick, with_holes
-from juncture.latent.boltzmann.visible_rows import name_units, visible_rows
+from juncture.latent.boltzmann.unit_beliefs import UnitBeliefs
+from juncture.latent.boltzmann.visible_rows import name_units, units_as_dataset, visible_rows
 from juncture.numerics.stable import sigmoid
-from juncture.variables import Scope, State
+from juncture.variables import Variable
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-METHODS = ("auto", "exact", "enumeration", "gibbs")
 STEPS = 1000  # of the chain of each row that sample draws
 
 
@@ -39,8 +33,10 @@ def infer_hidden(
     model: RestrictedBoltzmannMachine,
     evidence: Any,
     *,
-    method: str = "auto",
+    method: Any = "auto",
     on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
     rng: Any = None,
 ) -> BoltzmannBeliefs:
     """The beliefs about the hidden units of one row, or of each of many, and about holes in the rows.
@@ -54,7 +50,7 @@ def infer_hidden(
     method
         "enumeration", which is exact and sums over all hidden states where a row has holes; "gibbs", chains for each
         row; "auto" is exact for complete rows, and for holes where the sum is quick: up to 20 hidden units.
-    on_impossible
+    on_impossible, budget, memory_limit
         As in `infer`; no row of a machine is impossible.
     rng
         A seed or a `numpy.random.Generator`, for "gibbs".
@@ -63,14 +59,26 @@ def infer_hidden(
     -------
     BoltzmannBeliefs
     """
-    check_choice(method, METHODS, "method")
+    algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
     rows, is_single = visible_rows(model, evidence)
     has_holes = bool(np.isnan(rows).any())
-    if method == "gibbs" or (method == "auto" and has_holes and not is_quick(model, 1 + len(rows))):
+    if algorithm == "gibbs" or (algorithm == "auto" and has_holes and not is_quick(model, 1 + len(rows))):
         return infer_by_chains(model, rows, is_single, rng)
+    if budget is not None or memory_limit is not None:
+        check_cost(model, rows, budget, memory_limit)
     log_weight, hidden, visible = answers(model, rows)
-    return BoltzmannBeliefs(model, hidden, by_unit(model, visible), log_weight, is_single, "enumeration", EXACT)
+    return BoltzmannBeliefs(
+        model, hidden, by_unit(model, visible), log_weight, is_single, "enumeration", EXACT, rows=rows
+    )
+
+
+def check_cost(model: RestrictedBoltzmannMachine, rows: np.ndarray, budget: Any, memory_limit: Any) -> None:
+    """Raise `TooLarge` for a run beyond the limits: with holes it is a sum over all states of the hidden units."""
+    states = 2.0**model.num_hidden if np.isnan(rows).any() else 1.0
+    numbers = float(len(rows) * (model.num_hidden + len(model.matrix)))
+    cost = Cost(0, states, 8 * numbers, len(rows) * model.matrix.size * states)
+    check_limits(cost, f"the hidden units of {number_of(len(rows), 'row')}", budget, memory_limit)
 
 
 def answers(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -89,7 +97,7 @@ def by_unit(model: RestrictedBoltzmannMachine, entries: np.ndarray) -> np.ndarra
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoltzmannBeliefs(Diagnosed):
+class BoltzmannBeliefs(UnitBeliefs):
     """The posterior of the hidden units of each row: `beliefs["h0"]` is p(h0 | row).
 
     Attributes
@@ -109,6 +117,10 @@ class BoltzmannBeliefs(Diagnosed):
         The name of the algorithm.
     diagnostics
         Whether the answers are exact, and their standard errors.
+    rows
+        (row, visible), NaN for holes.
+    seed
+        The seed of the chains: `rng=beliefs.seed` repeats them. None where nothing was drawn at random.
     """
 
     model: RestrictedBoltzmannMachine
@@ -118,6 +130,8 @@ class BoltzmannBeliefs(Diagnosed):
     is_single: bool
     method: str = "enumeration"
     diagnostics: Diagnostics = EXACT
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    seed: int | None = None
     impossible: tuple[int, ...] = ()
 
     @property
@@ -138,39 +152,16 @@ class BoltzmannBeliefs(Diagnosed):
         found = self.log_weight - self.model.log_partition
         return float(found[0]) if self.is_single else found
 
-    def __iter__(self) -> Iterator[str]:
-        return (variable.name for variable in self.model.hidden_variables)
+    @property
+    def hidden_units(self) -> list[Variable]:
+        return self.model.hidden_variables
 
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in list(self)
+    @property
+    def unit_means(self) -> np.ndarray:
+        return self.hidden_means
 
-    def __len__(self) -> int:
-        return len(self.hidden_means)
-
-    def __getitem__(self, name: str) -> Any:
-        """p(unit | row) of one hidden unit: a `Factor`, or one row of it per row."""
-        if name not in self:
-            raise UnknownVariable.among(name, list(self))
-        index = list(self).index(name)
-        on = self.hidden_means[:, index]
-        values, scope = np.stack([1 - on, on], axis=1), Scope([self.model.hidden_variables[index]])
-        return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
-
-    def to_dict(self) -> dict[str, dict[State, Any]]:
-        """Name → state → probability (one number, or one a row)."""
-        return {name: self[name].to_dict() for name in self}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A frame of variable, state and probability, with the row first when there are many."""
-        return marginals_frame(self.to_dict(), None if self.is_single else "row")
-
-    def __repr__(self) -> str:
-        how = "exact" if self.exact else "approximate"
-        units, rows = number_of(self.model.num_hidden, "hidden unit"), number_of(len(self), "row")
-        return f"BoltzmannBeliefs({units}; {rows}; {how}, by {self.method})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><code>{escape(repr(self))}</code></p>"
+    def _draw(self, count: int, rng: np.random.Generator) -> Dataset:
+        return draw_given(self.model, self.rows, count, rng)
 
 
 def log_prob_machine(
@@ -215,7 +206,7 @@ def sample_machine(
     n
         The number of rows.
     given
-        One row with holes, NaN: what is seen stays, the holes are drawn.
+        One row, with NaN for holes: draws of the hidden units h0, h1, … and of the holes; what is seen stays.
     rng
         A seed or a `numpy.random.Generator`.
     method
@@ -225,24 +216,45 @@ def sample_machine(
     """
     check_choice(method, ("auto", "gibbs"), "method")
     count = check_num_rows(n, 32 * len(model.matrix))
-    row, is_single = visible_rows(model, np.full(model.num_visible, np.nan) if given is None else given)
+    length, generator = check_count(steps, "steps", least=1), as_generator(rng)
+    if given is None:
+        return name_units(model, run_chains(model, np.full((count, model.num_visible), np.nan), length, generator))
+    row, is_single = visible_rows(model, given)
     if not is_single:
         raise InvalidData("given= takes one row; sample once for each row")
-    generator = as_generator(rng)
-    u, seen = start(model, np.repeat(row, count, axis=0), generator)
-    for _ in range(check_count(steps, "steps", least=1)):
-        u = gibbs_step(model, u, generator, seen)
-    return name_units(model, u)
+    return draw_given(model, row, count, generator, length)
+
+
+def run_chains(
+    model: RestrictedBoltzmannMachine, rows: np.ndarray, length: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Statistics of the rows after so many Gibbs steps of their holes."""
+    u, seen = start(model, rows, rng)
+    for _ in range(length):
+        u = gibbs_step(model, u, rng, seen)
+    return u
+
+
+def draw_given(
+    model: RestrictedBoltzmannMachine, row: np.ndarray, count: int, rng: np.random.Generator, length: int = STEPS
+) -> Dataset:
+    """Draws of the hidden units given one row, (1, visible), and of its holes, each by a chain of its own."""
+    rows = np.repeat(row, count, axis=0)
+    u = run_chains(model, rows, length, rng) if np.isnan(row).any() else model.units.encode(rows)
+    return units_as_dataset(model, draw_hidden(model, u, rng), u)
 
 
 def infer_by_chains(model: RestrictedBoltzmannMachine, rows: np.ndarray, is_single: bool, rng: Any) -> BoltzmannBeliefs:
-    means = chain_means(model, rows, as_generator(rng))
+    seed = as_seed(rng)
+    means = chain_means(model, rows, as_generator(seed))
     errors = {
         variable.name: np.stack([error, error], axis=-1)[0 if is_single else slice(None)]
         for variable, error in zip(model.hidden_variables, means.hidden_errors.T, strict=True)
     }
     diagnostics = Diagnostics(exact=False, steps=500, standard_errors=errors)
-    return BoltzmannBeliefs(model, means.hidden, by_unit(model, means.visible), None, is_single, "gibbs", diagnostics)
+    return BoltzmannBeliefs(
+        model, means.hidden, by_unit(model, means.visible), None, is_single, "gibbs", diagnostics, rows, seed
+    )
 
 
 def chain_means(
@@ -298,3 +310,8 @@ def draw_hidden(model: RestrictedBoltzmannMachine, u: np.ndarray, rng: np.random
     """h given statistics of the visible units, (row, hidden)."""
     odds = model.hidden_input(u)
     return (rng.random(odds.shape) < sigmoid(odds)).astype(float)
+
+
+EXACTLY = {"exact": "enumeration", "enumeration": "enumeration"}
+register_names(RestrictedBoltzmannMachine, "infer", {"auto": "auto", **EXACTLY, "gibbs": "gibbs"})
+register_names(RestrictedBoltzmannMachine, "most_probable", {"auto": "auto", **EXACTLY, "icm": "icm"})

@@ -6,7 +6,7 @@ As a Markov network it has a table for each bias and each weight, so that Z is t
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from juncture.latent.boltzmann.partition_function import anneal, exact_log_parti
 from juncture.latent.boltzmann.visible_rows import complete_rows
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.numerics.stable import sigmoid
+from juncture.variables import Scope
 
 
 class RestrictedBoltzmannMachine(BoltzmannParameters):
@@ -51,6 +52,19 @@ class RestrictedBoltzmannMachine(BoltzmannParameters):
     >>> jt.infer(machine, [1, 0, 1]).hidden.round(4)
     array([0.8455, 0.4256])
     """
+
+    kind: ClassVar[str] = "restricted Boltzmann machine"
+
+    @property
+    def variables(self) -> Scope:
+        """The visible units, and the hidden ones after them."""
+        return Scope([*visible_variables(self.units, self.feature_names), *self.hidden_variables])
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights and biases, of softmax units without those that the others determine."""
+        entries = len(self.matrix) - (self.num_visible if self.visible == "softmax" else 0)
+        return (entries + 1) * (self.num_hidden + 1) - 1
 
     @classmethod
     def random(

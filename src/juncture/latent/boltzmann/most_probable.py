@@ -11,18 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_choice
+from juncture.base.checks import check_count, check_number
+from juncture.base.methods import resolve_method
 from juncture.base.options import as_generator
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, TooLarge
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.verb_options import check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
-from juncture.latent.boltzmann.infer import answers
+from juncture.latent.boltzmann.infer import answers, check_cost
+from juncture.latent.boltzmann.layers import visible_variables
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
-from juncture.latent.boltzmann.partition_function import ROWS, hidden_states, is_quick
+from juncture.latent.boltzmann.partition_function import MAX_BITS, ROWS, hidden_states, is_quick
 from juncture.latent.boltzmann.visible_rows import units_as_dataset, visible_rows
+from juncture.verbs import most_probable
 
-METHODS = ("auto", "exact", "enumeration", "icm")
 STARTS = 20  # random starts of "icm"
+SOON = 1e9  # multiplications of a sum for log Z that an answer waits for
 
 
 class BestUnits(NamedTuple):
@@ -33,15 +38,19 @@ class BestUnits(NamedTuple):
     log_joint: np.ndarray  # (row,)
 
 
-def most_probable_units(
+def most_probable_units(  # noqa: PLR0913 (one verb, many options)
     model: RestrictedBoltzmannMachine,
     evidence: Any,
     *,
-    method: str = "auto",
+    k: int | None = None,
+    method: Any = "auto",
     on_impossible: str = "warn",
+    log_partition: float | None = None,
+    budget: float | None = None,
+    memory_limit: int | None = None,
     rng: Any = None,
-) -> MostProbable | MostProbableRows:
-    """The most probable hidden units and holes of one row, or of each of many.
+) -> MostProbable | MostProbableRows | list[MostProbable]:
+    """The most probable hidden units and holes of one row, or of each of many; with `k` a list of the k best of one.
 
     Parameters
     ----------
@@ -52,16 +61,19 @@ def most_probable_units(
     method
         "enumeration", exact; "icm", local maxima from random starts; "auto" is exact for complete rows, and for holes
         with up to 20 hidden units.
-    on_impossible
-        As in `most_probable`; no row of a machine is impossible.
+    on_impossible, k, budget, memory_limit
+        As in `most_probable`; no row of a machine is impossible. Among the k best each state of the hidden units has
+        its best real holes.
+    log_partition
+        log Z, or an estimate; the exact sum by default.
     rng
         A seed or a `numpy.random.Generator`, for "icm".
 
     Returns
     -------
     MostProbable or MostProbableRows
-        `log_joint` is -E, the log of the product of factors; `log_prob` is given the row, unknown (None, or
-        NaN of many rows) by "icm".
+        `log_joint` is log p(units, row) = -E - log Z, unknown (NaN) where the sum for log Z takes long; with
+        `log_partition=0` it is -E. `log_prob` is given the row, unknown (None, or NaN of many rows) by "icm".
 
     Examples
     --------
@@ -70,21 +82,78 @@ def most_probable_units(
     >>> jt.most_probable(machine, [1, float("nan"), 1]).assignment
     {'h0': 1, 'h1': 1, 'v1': 1}
     """
-    check_choice(method, METHODS, "method")
+    algorithm = resolve_method(model, "most_probable", method)
     check_policy(on_impossible)
     rows, is_single = visible_rows(model, evidence)
+    log_z = find_log_partition(model, log_partition)
     has_holes = bool(np.isnan(rows).any())
-    climbs = has_holes and (method == "icm" or (method == "auto" and not is_quick(model, 1 + len(rows))))
+    climbs = has_holes and (algorithm == "icm" or (algorithm == "auto" and not is_quick(model, 1 + len(rows))))
+    if not climbs and (budget is not None or memory_limit is not None):
+        check_cost(model, rows, budget, memory_limit)
+    if k is not None:
+        return best_units(model, rows, check_count(k, "k", least=1), log_z, is_single and not climbs)
     best = climb_units(model, rows, as_generator(rng)) if climbs else find_best(model, rows)
     log_prob = np.full(len(rows), np.nan) if climbs else best.log_joint - answers(model, rows)[0]
     name, diagnostics = ("icm", Diagnostics(exact=False)) if climbs else ("enumeration", EXACT)
     units = units_as_dataset(model, best.h, best.u)
     if not is_single:
-        return MostProbableRows(units, log_prob, best.log_joint, (), name, diagnostics)
-    known = {f"v{unit}" for unit in np.flatnonzero(~np.isnan(rows[0]))}
-    states = {name: units.labels(name)[0] for name in units.columns if name not in known}
+        return MostProbableRows(units, log_prob, best.log_joint - log_z, (), name, diagnostics)
     first = None if climbs else float(log_prob[0])
-    return MostProbable(states, first, float(best.log_joint[0]), name, diagnostics)
+    states = unknown_states(model, units, rows[0], 0)
+    return MostProbable(states, first, float(best.log_joint[0]) - log_z, name, diagnostics)
+
+
+def find_log_partition(model: RestrictedBoltzmannMachine, given: float | None) -> float:
+    """log Z as given, or its exact sum where that is quick; NaN where it takes long."""
+    if given is not None:
+        return check_number(given, "log_partition")
+    return model.log_partition if is_quick(model, most=SOON) else np.nan
+
+
+def unknown_states(model: RestrictedBoltzmannMachine, units: Dataset, row: np.ndarray, at: int) -> dict[str, Any]:
+    """The states of the hidden units and of the holes in a row, by name."""
+    visible = visible_variables(model.units, model.feature_names)
+    known = {visible[unit].name for unit in np.flatnonzero(~np.isnan(row))}
+    return {name: units.labels(name)[at] for name in units.columns if name not in known}
+
+
+def best_units(
+    model: RestrictedBoltzmannMachine, rows: np.ndarray, k: int, log_z: float, is_ranked: bool
+) -> list[MostProbable]:
+    """The k best states of one row, the best first: a product of tables ranks them, or all hidden states are tried."""
+    if not is_ranked:
+        raise InvalidData("k goes with one row, and with an exact method; ask for the k best of each row alone")
+    log_weight = float(answers(model, rows)[0][0])
+    if np.isnan(rows).any() and model.units.num_states:
+        return rank_tables(model, rows[0], k, log_weight, log_z)
+    if model.num_hidden > MAX_BITS:
+        raise TooLarge(f"the k best of 2^{model.num_hidden} hidden states are searched among at most 2^{MAX_BITS}")
+    h = np.concatenate(list(hidden_states(model)))
+    u = fill_best(model, np.repeat(rows, len(h), axis=0), h)
+    logs = log_product(model, u, h)
+    order = np.argsort(-logs, kind="stable")[:k]
+    units = units_as_dataset(model, h[order], u[order])
+    return [
+        MostProbable(unknown_states(model, units, rows[0], rank), log - log_weight, log - log_z, "enumeration", EXACT)
+        for rank, log in enumerate(logs[order].tolist())
+    ]
+
+
+def rank_tables(
+    model: RestrictedBoltzmannMachine, row: np.ndarray, k: int, log_weight: float, log_z: float
+) -> list[MostProbable]:
+    """The k best states of hidden units and holes, by the Markov network of the machine."""
+    plain, names = visible_variables(model.units), visible_variables(model.units, model.feature_names)
+    own = {old.name: new.name for old, new in zip(plain, names, strict=True)}
+    seen = {plain[unit].name: int(row[unit]) for unit in np.flatnonzero(~np.isnan(row))}
+    found = most_probable(model.to_markov_network(), seen, k=k)
+    return [
+        MostProbable(
+            {own.get(name, name): state for name, state in each.assignment.items()},
+            each.log_joint - log_weight, each.log_joint - log_z, "enumeration", EXACT,
+        )
+        for each in found
+    ]  # fmt: skip
 
 
 def find_best(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> BestUnits:

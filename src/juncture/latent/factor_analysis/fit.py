@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_kind
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
 from juncture.base.values import few
 from juncture.data.rows import Rows, keep_names
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
@@ -24,13 +25,13 @@ from juncture.latent.factor_analysis.em import (
 )
 from juncture.latent.factor_analysis.model import LinearFactors, ProbabilisticPCA
 from juncture.learning.em.contract import EMState
-from juncture.learning.em.expectation_maximization import ExpectationMaximization, resolve_learner
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
 
 
 @dataclass(frozen=True)
-class ClosedForm:
+class ClosedForm(Options):
     """The likeliest probabilistic PCA of complete rows (Tipping and Bishop 1999).
 
     The noise is the mean of the eigenvalues that are left out; the loadings are the leading eigenvectors, scaled.
@@ -66,7 +67,30 @@ def why_no_closed_form(problem: FactorProblem) -> str:
     return "a prior of the noise" if problem.prior is not None else ""
 
 
-LEARNERS = {"em": ExpectationMaximization, "closed-form": ClosedForm}
+@dataclass(frozen=True)
+class FactorOptions(Options):
+    """How factor analysis and probabilistic PCA are learned: in closed form where there is one, else by EM.
+
+    Parameters
+    ----------
+    start
+        "data" for the principal components, "given", or "random".
+    method
+        "em", an `ExpectationMaximization` with its options, or "closed-form" for probabilistic PCA of complete rows;
+        "auto" takes the closed form where there is one, else EM with "squarem".
+    """
+
+    start: Start = "data"
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization, "closed-form": ClosedForm}
+
+    def __post_init__(self) -> None:
+        check_choice(self.start, ("data", "given", "random"), "start")
+
+    def with_learner(self, given: Mapping[str, Any]) -> Self:
+        """The same options with a learner; "auto" waits for the data, unless options of EM are given."""
+        is_auto = isinstance(self.method, str) and self.method == "auto"
+        return self if is_auto and not given else super().with_learner(given)
 
 
 @keep_names
@@ -76,10 +100,9 @@ def fit_factors(
     *,
     prior: Any = None,
     weights: Any = None,
-    start: Start = "data",
-    method: Any = "auto",
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
+    options: FactorOptions,
 ) -> Fit[Any]:
     """Learn loadings, mean and noise from rows of numbers; what is missing (NaN) is integrated out.
 
@@ -94,38 +117,31 @@ def fit_factors(
         learned.
     weights
         The weight of each row.
-    start
-        "data" for the principal components, "given", or "random".
-    method
-        "em", an `ExpectationMaximization` with restarts, or "closed-form" for probabilistic PCA of complete rows;
-        "auto" takes the closed form where there is one, else EM with "squarem".
     rng, progress
-        The source of random numbers for starts; a function that is called after each step.
+        A seed or a `numpy.random.Generator` for starts; a function that is called after each step.
+    options
+        Where learning starts, and the learner.
 
     Returns
     -------
     Fit
         The model, its log-likelihood, the trace of the objective and the (expected) statistics.
     """
-    check_choice(start, ("data", "given", "random"), "start")
     check_progress(progress)
-    noise_prior = as_prior(prior)
-    learner = None if is_auto(method) else resolve_learner(method, FactorProblem.models, LEARNERS)
+    noise_prior, seed = as_prior(prior), as_seed(rng)
+    generator = as_generator(seed)
     rows = Rows.of(data, model.feature_names, weights=weights, extra="ignore")
     read = FactorData.of(rows.parts((model.num_columns,)), model.num_columns, keep=rows.source is None)
     if not np.diagonal(read.covariance).any():
         raise InvalidData("every column is constant, so that no likelihood is the largest; there must be some variance")
     kind = IncompleteFactors if read.has_holes else CompleteFactors
-    problem = kind(model, read, noise_prior, start, as_generator(rng))
-    if learner is None:
+    problem = kind(model, read, noise_prior, options.start, generator)
+    learner = options.method
+    if isinstance(learner, str):  # "auto"
         learner = ExpectationMaximization(acceleration="squarem") if why_no_closed_form(problem) else ClosedForm()
     found, trace = learner.run(problem, progress)
     report_floor(found.model, read)
-    return Fit(found.model, found.log_likelihood, trace, found.statistics)
-
-
-def is_auto(method: Any) -> bool:
-    return isinstance(method, str) and method == "auto"
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, seed_if_drawn(seed, generator))
 
 
 def as_prior(prior: Any) -> InverseGamma | None:

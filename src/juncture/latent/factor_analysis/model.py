@@ -9,15 +9,17 @@ loadings are known up to a rotation of the factors, which leaves the distributio
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_count
 from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
+from juncture.data.rows import default_names, free_name
 from juncture.errors import InvalidModel
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.variables import Scope, Variable
 
 MOST_SIGNAL = 1e300  # of the variance by all factors, in units of that of the noise
 
@@ -25,6 +27,7 @@ MOST_SIGNAL = 1e300  # of the variance by all factors, in units of that of the n
 class LinearFactors(NamedFeatures):
     """What factor analysis and probabilistic PCA share: loadings (column, factor), a mean, and variances of noise."""
 
+    kind: ClassVar[str] = "linear factors"
     loadings: np.ndarray  # (column, factor)
     mean: np.ndarray  # (column,)
     noise: Any  # a variance for each column, or one for all
@@ -87,6 +90,13 @@ class LinearFactors(NamedFeatures):
     @property
     def event_shape(self) -> tuple[int, ...]:
         return (self.num_columns,)
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The columns of a row, and the vector of the factors after them."""
+        names = self.feature_names or default_names(self.num_columns)
+        factors = Variable(free_name("factors", names), dimension=self.num_factors)
+        return Scope([*map(Variable, names), factors])
 
     @property
     def num_parameters(self) -> int:
@@ -161,6 +171,7 @@ class FactorAnalysis(LinearFactors):
     array([1. , 0.5])
     """
 
+    kind: ClassVar[str] = "factor analysis"
     noise: np.ndarray
 
     @classmethod
@@ -197,6 +208,7 @@ class ProbabilisticPCA(LinearFactors):
     [[5.0, 0.0], [0.0, 1.0]]
     """
 
+    kind: ClassVar[str] = "probabilistic PCA"
     noise: float
 
     @classmethod

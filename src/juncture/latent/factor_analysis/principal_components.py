@@ -26,13 +26,13 @@ SMALLEST = 1e-300
 
 
 def principal_components(
-    rows: Any, num_components: int | None = None, *, center: bool = True, weights: Any = None, method: str = "eigen"
+    data: Any, num_components: int | None = None, *, center: bool = True, weights: Any = None, method: str = "eigen"
 ) -> PrincipalComponents:
     """The leading principal components of complete rows.
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers, (row, column), without holes; with holes, `fit` a `ProbabilisticPCA`.
     num_components
         The number of components; by default the smaller one of the numbers of rows and columns.
@@ -58,7 +58,7 @@ def principal_components(
     0.0762
     """
     search = METHODS[check_choice(method, METHODS, "method")]
-    read = Rows.of(rows, weights=weights)
+    read = Rows.of(data, weights=weights)
     table, heavy = read.many()
     check_complete(table, *INSTEAD)
     if not heavy.sum() > 0 or not table.shape[1]:
@@ -186,7 +186,7 @@ def by_deflation(scaled: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarra
     return np.array(variances), found
 
 
-def choose_dimension(rows: Any, *, weights: Any = None) -> DimensionChoice:
+def choose_dimension(data: Any, *, weights: Any = None) -> DimensionChoice:
     """The number of factors of complete rows, by the evidence of probabilistic PCA.
 
     The integrals over loadings and noise are approximated by Laplace's method, so that the evidence is approximate; it
@@ -194,7 +194,7 @@ def choose_dimension(rows: Any, *, weights: Any = None) -> DimensionChoice:
 
     Parameters
     ----------
-    rows
+    data
         A table of numbers without holes, with at least two columns and more rows than columns.
     weights
         The weight of each row.
@@ -211,7 +211,7 @@ def choose_dimension(rows: Any, *, weights: Any = None) -> DimensionChoice:
     >>> jt.clusters.choose_dimension(rows).best
     2
     """
-    found = principal_components(rows, weights=weights)
+    found = principal_components(data, weights=weights)
     columns = len(found.center)
     if columns < 2 or found.num_components < columns or found.weight <= columns:
         raise InvalidData(

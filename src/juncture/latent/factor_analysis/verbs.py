@@ -5,7 +5,7 @@ from __future__ import annotations
 from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.inference.variational.elbo import bound_of
-from juncture.latent.factor_analysis.fit import fit_factors
+from juncture.latent.factor_analysis.fit import FactorOptions, fit_factors
 from juncture.latent.factor_analysis.infer import (
     bound_factors,
     infer_factors,
@@ -20,5 +20,5 @@ register(verbs.most_probable, LinearFactors, most_probable_factors)
 register(verbs.sample, LinearFactors, sample_factors)
 register(verbs.log_prob, LinearFactors, log_prob_factors)
 register(bound_of, LinearFactors, bound_factors)
-register(verbs.fit, FactorAnalysis, fit_factors)
-register(verbs.fit, ProbabilisticPCA, fit_factors)
+register(verbs.fit, FactorAnalysis, fit_factors, FactorOptions)
+register(verbs.fit, ProbabilisticPCA, fit_factors, FactorOptions)

@@ -95,22 +95,22 @@ class MixtureBeliefs(OneVariable):
         """-log₂ p(row), in bits: how long a code of the row is, under the mixture; less a constant for real numbers."""
         return -self.log_evidence / np.log(2.0)
 
-    def outlier_score(self, num_draws: int = 1000, *, rng: Any = 0) -> np.ndarray:
+    def outlier_score(self, draws: int = 1000, *, rng: Any = None) -> np.ndarray:
         """The share of rows drawn from the mixture, with the same holes, that are likelier: near 1 for an outlier.
 
         Parameters
         ----------
-        num_draws
+        draws
             The number of rows drawn.
         rng
-            The source of random numbers.
+            A seed or a `numpy.random.Generator`.
 
         Returns
         -------
         numpy.ndarray
             (row,)
         """
-        return outlier_scores(self.model, self.rows, self.log_evidences, check_count(num_draws, "draws", least=1), rng)
+        return outlier_scores(self.model, self.rows, self.log_evidences, check_count(draws, "draws", least=1), rng)
 
     def impute(self) -> Imputed:
         """The rows with their holes filled by the mean of what is missing given what is observed, and deviations."""
@@ -264,7 +264,8 @@ def fill_column(part: Any, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def outlier_scores(model: Mixture, rows: np.ndarray, log_probs: np.ndarray, num_draws: int, rng: Any) -> np.ndarray:
     """The share of draws, with the holes of the row, that are likelier than the row: (row,)."""
-    drawn = np.asarray(model.components.sample(draw_components(model, num_draws, rng), as_generator(rng)), float)
+    generator = as_generator(rng)
+    drawn = np.asarray(model.components.sample(draw_components(model, num_draws, generator), generator), float)
     flat, draws = np.asarray(rows, float).reshape(len(rows), -1), drawn.reshape(num_draws, -1)
     scores = np.empty(len(rows))
     for positions, seen in patterns(flat):
@@ -275,8 +276,8 @@ def outlier_scores(model: Mixture, rows: np.ndarray, log_probs: np.ndarray, num_
     return scores
 
 
-def draw_components(model: Mixture, number: int, rng: Any) -> np.ndarray:
-    return as_generator(rng).choice(model.num_components, number, p=model.weights / model.weights.sum())
+def draw_components(model: Mixture, number: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.choice(model.num_components, number, p=model.weights / model.weights.sum())
 
 
 def purity_of(assigned: np.ndarray, classes: Any) -> float:

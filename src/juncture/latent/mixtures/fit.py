@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import islice, pairwise
@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_flag
 from juncture.base.notes import Notes
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
 from juncture.components.contract import EmissionStatistics
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
@@ -32,25 +32,55 @@ from juncture.latent.mixtures.expectation import (
 )
 from juncture.latent.mixtures.starts import cluster_rows, distinct_rows, weak_prior
 from juncture.learning.em.contract import EMState, Expected
-from juncture.learning.em.expectation_maximization import has_full_m_step, resolve_learner
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, has_full_m_step
 from juncture.learning.fit import Fit
 from juncture.numerics import stable
 from juncture.numerics.iteration import ProgressCallback, check_progress
 
+Start = Literal["given", "random", "k-means"]
+
+
+@dataclass(frozen=True)
+class MixtureOptions(Options):
+    """How a mixture is learned: expectation maximisation over the component of each row, which no row shows.
+
+    Parameters
+    ----------
+    point
+        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
+        less. Of conjugate priors of other families the mode is learned in either case.
+    start
+        "given"; "random": the likeliest of several draws, in each of which random rows belong to a component; or
+        "k-means": clusters of the rows, found by scikit-learn.
+    hard
+        Whether each row belongs wholly to its most probable component (hard EM): the objective is then
+        Σ log p(row, its component).
+    method
+        "em", or an `ExpectationMaximization` with its options, such as restarts.
+    """
+
+    point: Literal["mean", "mode"] = "mean"
+    start: Start = "given"
+    hard: bool = False
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
+
+    def __post_init__(self) -> None:
+        check_point(self.point)
+        check_choice(self.start, ("given", "random", "k-means"), "start")
+        check_flag(self.hard, "hard")
+
 
 @keep_names
-def fit_mixture(  # noqa: PLR0913 (one verb, many options)
+def fit_mixture(
     model: Mixture,
     data: Any,
     *,
     prior: Any = None,
     weights: Any = None,
-    point: Literal["mean", "mode"] = "mean",
-    start: Start = "given",
-    hard: bool = False,
-    method: Any = "em",
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
+    options: MixtureOptions,
 ) -> Fit[Mixture]:
     """Learn the weights and the components of a mixture from rows, by expectation maximisation.
 
@@ -68,37 +98,38 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
         from the data, with which no component shrinks to a point.
     weights
         The weight of each row, or the name of the column that holds it.
-    point
-        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
-        less. Of conjugate priors of other families the mode is learned in either case.
-    start
-        "given"; "random": the likeliest of several draws, in each of which random rows belong to a component; or
-        "k-means": clusters of the rows, found by scikit-learn.
-    hard
-        Whether each row belongs wholly to its most probable component (hard EM): the objective is then
-        Σ log p(row, its component).
-    method
-        "em", or an `ExpectationMaximization` with restarts.
     rng, progress
-        The source of random numbers for starts; a function that is called after each step.
+        A seed or a `numpy.random.Generator` for starts; a function that is called after each step.
+    options
+        Where and how EM runs.
 
     Returns
     -------
     Fit
         The mixture, its log-likelihood, the trace of the objective and the expected statistics.
     """
-    learner = resolve_learner(method, MixtureProblem.models)
-    check_choice(start, ("given", "random", "k-means"), "start")
-    check_flag(hard, "hard")
     check_progress(progress)
     if isinstance(prior, str):
         check_choice(prior, ("weak",), "a prior by name")
-    parts = as_blocks(model, data, weights)
-    generator = as_generator(rng)
-    own = weak_prior_of(model, parts, generator) if isinstance(prior, str) else as_prior(prior, point)
-    problem = MixtureProblem(model, parts, own, start, generator, hard)
-    found, trace = learner.run(problem, progress)
-    if has_full_m_step(learner):
+    parts, seed = as_blocks(model, data, weights), as_seed(rng)
+    generator = as_generator(seed)
+    found = learn_mixture(model, parts, prior, generator, options, progress)
+    return found._with_seed(seed_if_drawn(seed, generator))
+
+
+def learn_mixture(
+    model: Mixture,
+    parts: RowBlocks,
+    prior: Any,
+    generator: np.random.Generator,
+    options: MixtureOptions,
+    progress: ProgressCallback | None = None,
+) -> Fit[Mixture]:
+    """The mixture learned from blocks of rows; starts are drawn from the generator."""
+    own = weak_prior_of(model, parts, generator) if isinstance(prior, str) else as_prior(prior, options.point)
+    problem = MixtureProblem(model, parts, own, options.start, generator, options.hard)
+    found, trace = options.method.run(problem, progress)
+    if has_full_m_step(options.method):
         estimate_mixture(found.model, found.statistics, problem.prior)[1].warn(lambda index: "the mixture")
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
@@ -160,14 +191,13 @@ def length_of(block: Block) -> int:
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:
     own = prior if isinstance(prior, MixturePrior) else MixturePrior(weights=prior)
-    found: MixturePrior = prior_for_point(own, check_point(point))
+    found: MixturePrior = prior_for_point(own, point)
     return found
 
 
 DRAWS = 16  # of which the likeliest is a start at random
 EXCERPT = 2**13  # rows among which the likeliest start is chosen
 OWN_ROWS = 4  # at most, of each component in a start at random
-Start = Literal["given", "random", "k-means"]
 MixtureState: TypeAlias = EMState[Mixture, MixtureStatistics]
 RowBlocks: TypeAlias = Callable[[], Iterator[Block]]
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from juncture.base.checks import check_choice, check_count, check_iterable, check_kind
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed, seed_if_drawn
 from juncture.base.values import few
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
@@ -26,7 +26,7 @@ from juncture.data.rows import Rows
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.latent.mixtures.fit import as_emission_statistics, as_emissions, fit_mixture
+from juncture.latent.mixtures.fit import MixtureOptions, as_blocks, as_emission_statistics, as_emissions, learn_mixture
 from juncture.latent.mixtures.starts import weak_prior
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, check_progress
@@ -58,6 +58,8 @@ class ComponentChoice:
         The criterion.
     fit
         The `Fit` of the best number, to all rows.
+    seed
+        The seed of the starts and folds: `rng=choice.seed` repeats the choice.
     """
 
     numbers: tuple[int, ...]
@@ -65,6 +67,7 @@ class ComponentChoice:
     errors: np.ndarray
     criterion: str
     fit: Fit[Mixture]
+    seed: int | None = None
 
     @property
     def best(self) -> int:
@@ -96,8 +99,8 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     *,
     weights: Any = None,
     start: Any = "random",
-    method: Any = "em",
-    rng: Any = 0,
+    method: Any = "auto",
+    rng: Any = None,
     progress: ProgressCallback | None = None,
 ) -> ComponentChoice:
     """The number of components that a criterion prefers, and the mixture with it.
@@ -120,7 +123,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     start
         "random" or "k-means".
     rng
-        The source of random numbers for starts and folds.
+        A seed or a `numpy.random.Generator` for starts and folds.
     progress
         A function that is called after each step of each mixture that is learned.
 
@@ -138,7 +141,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     """
     check_kind(template, Mixture, "the template")
     check_choice(criterion, CRITERIA, "criterion")
-    check_choice(start, ("random", "k-means"), "start")
+    options = MixtureOptions.of({"start": check_choice(start, ("random", "k-means"), "start"), "method": method})
     check_progress(progress)
     asked = [check_count(number, "a number of components", least=1) for number in check_iterable(numbers, "numbers")]
     read = Rows.of(data, template.feature_names, weights=weights, extra="ignore")
@@ -146,17 +149,16 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     if read.is_single(template.event_shape) or not asked:
         raise InvalidData("choose_components takes many rows, and numbers of components to compare")
     counted = read.weights(len(rows))
-    generator = as_generator(rng)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
 
     def learn(number: int, some: np.ndarray, own: np.ndarray) -> Fit[Mixture]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RegularizedWarning)
             warnings.simplefilter("ignore", NotConvergedWarning)
             wide = repeat_component(template, number)
-            kind: Any = "k-means" if start == "k-means" else "random"
-            return fit_mixture(
-                wide, some, prior=prior, weights=own, start=kind, method=method, rng=generator, progress=progress
-            )
+            blocks = as_blocks(wide, some, own)
+            return learn_mixture(wide, blocks, prior, generator, options, progress)
 
     fits = [learn(number, rows, counted) for number in asked]
     if criterion == "held-out":
@@ -167,7 +169,8 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
     else:
         scores = np.array([penalized(each, criterion, float(counted.sum())) for each in fits])
         errors = np.zeros(len(fits))
-    return ComponentChoice(tuple(asked), scores, errors, criterion, name_model(fits[int(np.argmax(scores))], names))
+    best = name_model(fits[int(np.argmax(scores))], names)
+    return ComponentChoice(tuple(asked), scores, errors, criterion, best, seed_if_drawn(seed, generator))
 
 
 def repeat_component(template: Mixture, number: int) -> Mixture:

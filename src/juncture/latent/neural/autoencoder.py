@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_count
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.data.feature_names import NamedFeatures
-from juncture.data.rows import keep_names
+from juncture.data.rows import default_names, keep_names
 from juncture.errors import InvalidModel, Unsupported
 from juncture.latent.neural.feed_forward import (
     Layers,
-    TrainingOptions,
+    NeuralOptions,
     apply_layers,
     as_layers,
     check_widths,
+    columns_and_code,
     complete_numbers,
+    count_layers,
     random_layers,
     train,
 )
 from juncture.learning.fit import Fit
-from juncture.numerics.iteration import ProgressCallback
+from juncture.numerics.iteration import ProgressCallback, check_progress
+from juncture.variables import Scope
 
 
 class Autoencoder(NamedFeatures):
@@ -45,6 +49,7 @@ class Autoencoder(NamedFeatures):
     array([0.6, 0.8])
     """
 
+    kind: ClassVar[str] = "autoencoder"
     encoder: Layers
     decoder: Layers
 
@@ -81,6 +86,16 @@ class Autoencoder(NamedFeatures):
     @property
     def num_columns(self) -> int:
         return len(self.encoder[0][0])
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The columns of a row, and the vector "code" after them."""
+        return columns_and_code(self.feature_names or default_names(self.num_columns), "code", self.num_codes)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights and biases."""
+        return count_layers(self.encoder) + count_layers(self.decoder)
 
     @property
     def num_codes(self) -> int:
@@ -120,17 +135,14 @@ class Autoencoder(NamedFeatures):
 
 
 @keep_names
-def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
+def fit_autoencoder(
     model: Autoencoder,
     data: Any,
     *,
     prior: None = None,
     rng: Any = None,
-    held_out: float = 0.1,
-    batch_size: int = 50,
-    learning_rate: float = 0.01,
-    max_steps: int = 100,
     progress: ProgressCallback | None = None,
+    options: NeuralOptions,
 ) -> Fit[Autoencoder]:
     """An autoencoder learned by stochastic gradient descent of the squared error, on JAX.
 
@@ -142,14 +154,10 @@ def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
         (row, column) of finite numbers, or a frame.
     prior
         None.
-    rng
-        A seed or a `numpy.random.Generator`.
-    held_out
-        The share of rows on which the error is measured.
-    batch_size, learning_rate, max_steps
-        The rows of a step of Adam, its first length, which falls to 0, and the number of epochs.
-    progress
-        A function that is called after each epoch.
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch.
+    options
+        The learner.
 
     Returns
     -------
@@ -159,6 +167,7 @@ def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
     """
     if prior is not None:
         raise Unsupported("an autoencoder has no prior: leave it out")
+    check_progress(progress)
     from juncture.inference.variational.jax_families import import_jax
 
     tanh = import_jax()[0].numpy.tanh
@@ -167,8 +176,8 @@ def fit_autoencoder(  # noqa: PLR0913 (one verb, many options)
         codes = apply_layers(parameters["encoder"], rows, tanh)
         return -((rows - apply_layers(parameters["decoder"], codes, tanh)) ** 2).sum(axis=1)
 
-    options = TrainingOptions(held_out, batch_size, learning_rate, max_steps, progress)
     rows, _ = complete_numbers(data, model.num_columns, model.feature_names)
     first = {"encoder": model.encoder, "decoder": model.decoder}
-    found, estimate, trace = train(gains, first, rows, options, as_generator(rng))
-    return Fit(Autoencoder(**found), float("nan"), trace, estimate)
+    seed = as_seed(rng)
+    found, estimate, trace = train(gains, first, rows, options.method, as_generator(seed), progress)
+    return Fit(Autoencoder(**found), float("nan"), trace, estimate, seed)

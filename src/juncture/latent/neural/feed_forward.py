@@ -6,21 +6,23 @@ held out is measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_number, is_iterable, shown
+from juncture.base.options import Options
 from juncture.base.values import read_only
 from juncture.data.feature_names import Names
-from juncture.data.rows import Rows
+from juncture.data.rows import Rows, free_name
 from juncture.errors import InvalidData, InvalidModel
 from juncture.inference.variational.jax_families import import_jax
-from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate
+from juncture.numerics.iteration import ProgressCallback, Trace, iterate
+from juncture.variables import Scope, Variable
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 Gains = Callable[[Any, Any, Any], Any]  # parameters, rows (row, column) and a key → the objective of each row
@@ -72,6 +74,16 @@ def apply_layers(layers: Any, values: Any, tanh: Any = np.tanh) -> Any:
     return values @ weights + bias
 
 
+def count_layers(layers: Layers) -> int:
+    """The number of weights and biases."""
+    return sum(weights.size + bias.size for weights, bias in layers)
+
+
+def columns_and_code(names: Sequence[str], code: str, size: int, states: int | None = None) -> Scope:
+    """The columns of a row, with so many states or real, and the vector that stands for a row."""
+    return Scope([*(Variable(name, states) for name in names), Variable(free_name(code, names), dimension=size)])
+
+
 def complete_numbers(given: Any, num_columns: int, names: Names | None = None) -> tuple[np.ndarray, bool]:
     """(row, column) of finite numbers, and whether one row was given and not a list; tables by name."""
     values = Rows.of(given, names).values.astype(np.float64, copy=False)
@@ -83,18 +95,22 @@ def complete_numbers(given: Any, num_columns: int, names: Names | None = None) -
 
 
 def train(
-    gains: Gains, first: Any, rows: np.ndarray, options: TrainingOptions, rng: np.random.Generator
+    gains: Gains,
+    first: Any,
+    rows: np.ndarray,
+    learner: StochasticGradient,
+    rng: np.random.Generator,
+    progress: ProgressCallback | None = None,
 ) -> tuple[Any, HeldOutEstimate, Trace]:
     """The learned parameters as arrays, the objective of rows held out with its error, and its trace over epochs."""
-    options.check()
     jax, _ = import_jax()
-    kept = max(2, round(options.held_out * len(rows)))
+    kept = max(2, round(learner.held_out * len(rows)))
     if len(rows) < kept + 2:
         raise InvalidData(f"learning holds some rows out and needs at least 4; got {len(rows)}")
     order = rng.permutation(len(rows))
     data, test = rows[order[kept:]], rows[order[:kept]]
-    algorithm = AdamEpochs(gains, first, data, test, options, int(rng.integers(2**31)))
-    steps: dict[str, Any] = {"max_steps": options.max_steps, "progress": options.progress}
+    algorithm = AdamEpochs(gains, first, data, test, learner, int(rng.integers(2**31)))
+    steps: dict[str, Any] = {"max_steps": learner.epochs, "progress": progress}
     state, trace = iterate(algorithm, tolerance=0.0, is_monotone=False, **steps)
     values = np.asarray(algorithm.measure(state[0]), float)
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
@@ -102,22 +118,52 @@ def train(
     return found, HeldOutEstimate(float(values.mean()), error, kept), trace
 
 
-class TrainingOptions(NamedTuple):
-    """The options of `fit` for neural models, which each checks once."""
+@dataclass(frozen=True)
+class StochasticGradient(Options):
+    """Stochastic gradient ascent of a neural model by Adam (Kingma and Ba 2015), on JAX.
 
-    held_out: float = 0.1
-    batch_size: int = 50
+    Parameters
+    ----------
+    learning_rate
+        The first length of a step, which falls to 0 by the last epoch.
+    batch_size
+        The number of rows of a step.
+    epochs
+        The number of passes over the rows.
+    held_out
+        The share of rows that are not learned from, on which the objective is measured after each epoch.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.StochasticGradient(epochs=20)
+    StochasticGradient(learning_rate=0.01, batch_size=50, epochs=20, held_out=0.1)
+    """
+
     learning_rate: float = 0.01
-    max_steps: int = 100
-    progress: ProgressCallback | None = None
+    batch_size: int = 50
+    epochs: int = 100
+    held_out: float = 0.1
 
-    def check(self) -> TrainingOptions:
-        check_number(self.held_out, "held_out", above=0, below=1)
-        check_count(self.batch_size, "batch_size", least=1)
+    def __post_init__(self) -> None:
         check_number(self.learning_rate, "learning_rate", above=0)
-        check_count(self.max_steps, "max_steps", least=1)
-        check_progress(self.progress)
-        return self
+        check_count(self.batch_size, "batch_size", least=1)
+        check_count(self.epochs, "epochs", least=1)
+        check_number(self.held_out, "held_out", above=0, below=1)
+
+
+@dataclass(frozen=True)
+class NeuralOptions(Options):
+    """How an autoencoder, or a variational one, is learned.
+
+    Parameters
+    ----------
+    method
+        "stochastic-gradient", or a `StochasticGradient` with its options.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"stochastic-gradient": StochasticGradient}
 
 
 class HeldOutEstimate(NamedTuple):
@@ -136,23 +182,23 @@ class AdamEpochs:
     first: Any
     rows: np.ndarray
     held_out: np.ndarray
-    options: TrainingOptions
+    learner: StochasticGradient
     seed: int
 
     @cached_property
     def optimizer(self) -> Any:
-        steps = self.options.max_steps * self.num_batches
+        steps = self.learner.epochs * self.num_batches
         optax = import_jax()[1]
-        return optax.adam(optax.cosine_decay_schedule(self.options.learning_rate, steps))
+        return optax.adam(optax.cosine_decay_schedule(self.learner.learning_rate, steps))
 
     @cached_property
     def num_batches(self) -> int:
-        return max(1, len(self.rows) // self.options.batch_size)
+        return max(1, len(self.rows) // self.learner.batch_size)
 
     @cached_property
     def run_epoch(self) -> Any:
         jax, optax = import_jax()
-        rows, size = jax.numpy.asarray(self.rows), min(self.options.batch_size, len(self.rows))
+        rows, size = jax.numpy.asarray(self.rows), min(self.learner.batch_size, len(self.rows))
 
         def step(carry: Any, inputs: Any) -> Any:
             parameters, memory = carry

@@ -7,33 +7,44 @@ noise together, by stochastic gradient ascent of the ELBO.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import as_generator
-from juncture.data.dataset import Dataset
+from juncture.base.methods import register_names, resolve_method
+from juncture.base.options import as_generator, as_seed
 from juncture.data.feature_names import NamedFeatures
-from juncture.data.rows import as_dataset, keep_names
+from juncture.data.rows import as_dataset, default_names, keep_names
+from juncture.drawing.courses import Course, Panel
 from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.factors.scope_tables import import_pandas
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.inference.engines.contract import Diagnosed, Diagnostics
-from juncture.inference.engines.verb_options import check_num_rows
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.inference.engines.contract import Diagnostics, OneVariable
+from juncture.inference.engines.display import intervals_html
+from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.inference.variational.jax_families import import_jax
 from juncture.latent.neural.feed_forward import (
     Layers,
-    TrainingOptions,
+    NeuralOptions,
     apply_layers,
     as_layers,
     check_widths,
+    columns_and_code,
     complete_numbers,
+    count_layers,
     random_layers,
     train,
 )
 from juncture.learning.fit import Fit
-from juncture.numerics.iteration import ProgressCallback
+from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.numerics.stable import LOG_TWO_PI, log_sum_exp, sigmoid
+from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KINDS = ("gaussian", "bernoulli")
 NEVER_EXACT = Diagnostics(exact=False)
@@ -60,6 +71,7 @@ class VariationalAutoencoder(NamedFeatures):
     VariationalAutoencoder(3 gaussian columns, 2 latent dimensions)
     """
 
+    kind: ClassVar[str] = "variational autoencoder"
     encoder: Layers
     decoder: Layers
     noise: float
@@ -92,6 +104,20 @@ class VariationalAutoencoder(NamedFeatures):
     @property
     def num_columns(self) -> int:
         return len(self.encoder[0][0])
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The columns of a row, and the vector "z" after them."""
+        names, states = (
+            self.feature_names or default_names(self.num_columns),
+            2 if self.visible == "bernoulli" else None,
+        )
+        return columns_and_code(names, "z", self.num_latent, states)
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights and biases, and of Gaussian columns the noise."""
+        return count_layers(self.encoder) + count_layers(self.decoder) + (self.visible == "gaussian")
 
     @property
     def num_latent(self) -> int:
@@ -152,35 +178,126 @@ def check_rows(model: VariationalAutoencoder, given: Any) -> tuple[np.ndarray, b
     return rows, is_single
 
 
-@dataclass(frozen=True, eq=False)
-class EncodedBeliefs(Diagnosed):
-    """q(z | row) of an encoder, with an estimate of the ELBO and its standard error, for one row or many."""
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedBeliefs(OneVariable):
+    """q(z | row) of an encoder, with an estimate of the ELBO: `beliefs["z"]` is a Gaussian, or a batch with one a row.
 
+    Attributes
+    ----------
+    model
+        The variational autoencoder.
+    q
+        The independent Gaussians of the dimensions of z: (latent,) of one row, (row, latent) of many.
+    log_evidence
+        The ELBO, a lower bound of log p(row), estimated: a float of one row, (row,) of many.
+    standard_error
+        Of `log_evidence`, from the spread of the draws.
+    method
+        The name of the algorithm.
+    diagnostics
+        Never exact.
+    seed
+        The seed of the draws: `rng=beliefs.seed` repeats them.
+    """
+
+    variable = "z"
     model: VariationalAutoencoder
     q: Gaussian
     log_evidence: Any
     standard_error: Any
     method: str = "encoder"
     diagnostics: Diagnostics = NEVER_EXACT
+    seed: int | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one row."""
+        return np.ndim(self.log_evidence) == 0
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """No row is impossible: always ()."""
+        return ()
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of z given a row, (latent,) of one row, (row, latent) of many."""
+        return np.asarray(self.q.mean)
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """The standard deviation of each dimension of z, of the shape of `mean`."""
+        return np.sqrt(np.asarray(self.q.variance))
+
+    def __getitem__(self, name: str) -> MultivariateGaussian:
+        """q(z | row): a Gaussian with a diagonal covariance, or a batch with one a row."""
+        self._check_variable(name)
+        return MultivariateGaussian(self.mean, np.asarray(self.q.variance)[..., None] * np.eye(self.model.num_latent))
+
+    def to_dict(self) -> dict[str, dict[str, np.ndarray]]:
+        """Name → "mean" and "variance" of each dimension."""
+        return {"z": {"mean": self.mean, "variance": np.asarray(self.q.variance)}}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of row, variable, dimension, mean and variance."""
+        means = np.atleast_2d(self.mean)
+        rows, dimensions = np.indices(means.shape)
+        columns = {
+            "row": rows.ravel(), "variable": "z", "dimension": dimensions.ravel(), "mean": means.ravel(),
+            "variance": np.ravel(self.q.variance),
+        }  # fmt: skip
+        return import_pandas().DataFrame(columns)
+
+    def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
+        """`n` draws of z given one row, (n, latent)."""
+        if not self.is_single:
+            raise Unsupported("z is drawn given one row; infer and sample once for each row")
+        size = self.model.num_latent
+        noise = as_generator(rng).standard_normal((check_num_rows(n, 8 * size), size))
+        return np.asarray(self.mean + self.deviation * noise)
+
+    def to_diagram(self) -> Course:
+        """The mean of each dimension of z, row by row."""
+        return Course(tuple(Panel(f"z {at}", part) for at, part in enumerate(np.atleast_2d(self.mean).T)))
+
+    def __len__(self) -> int:
+        return len(np.atleast_2d(self.mean))
+
+    def _repr_html_(self) -> str:
+        return intervals_html(repr(self), np.atleast_2d(self.mean), np.atleast_2d(self.deviation), self.to_diagram())
 
     def __repr__(self) -> str:
         return f"EncodedBeliefs({self.model.num_latent} latent dimensions; approximate, by {self.method})"
 
 
-def infer_codes(model: VariationalAutoencoder, evidence: Any, *, draws: int = 1000, rng: Any = None) -> EncodedBeliefs:
+def infer_codes(
+    model: VariationalAutoencoder,
+    evidence: Any,
+    *,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    draws: int = 1000,
+    rng: Any = None,
+) -> EncodedBeliefs:
     """q(z | row) of one complete row or many, with the ELBO estimated from `draws` draws of q for each row."""
+    algorithm = resolve_method(model, "infer", method)
+    check_policy(on_impossible)
     rows, is_single = check_rows(model, evidence)
-    count = check_count(draws, "draws", least=2)
-    found = model.log_ratios(rows, count, rng=rng)
+    count, seed = check_count(draws, "draws", least=2), as_seed(rng)
+    found = model.log_ratios(rows, count, rng=seed)
     bounds, errors = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(count)
     first = (float(bounds[0]), float(errors[0])) if is_single else (bounds, errors)
-    return EncodedBeliefs(model, model.encode(rows[0] if is_single else rows), *first)
+    encoded = model.encode(rows[0] if is_single else rows)
+    return EncodedBeliefs(model, encoded, *first, method=algorithm, seed=seed)
 
 
-def sample_rows(model: VariationalAutoencoder, n: Any, *, given: None = None, rng: Any = None) -> Dataset:
-    """`n` rows x0, x1, … from z ~ N(0, I) and p(x | z)."""
+def sample_rows(model: VariationalAutoencoder, n: Any, *, given: Any = None, rng: Any = None) -> Any:
+    """`n` rows x0, x1, … from z ~ N(0, I) and p(x | z); with `given`, one row: `n` draws of its z."""
     if given is not None:
-        raise Unsupported("sample of a variational autoencoder takes no given=")
+        beliefs = infer_codes(model, given, draws=2)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=rng)
     count, generator = check_num_rows(n, 32 * model.num_columns), as_generator(rng)
     means = model.decode(generator.standard_normal((count, model.num_latent)))
     if model.visible == "bernoulli":
@@ -189,17 +306,14 @@ def sample_rows(model: VariationalAutoencoder, n: Any, *, given: None = None, rn
 
 
 @keep_names
-def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
+def fit_variational_autoencoder(
     model: VariationalAutoencoder,
     data: Any,
     *,
     prior: None = None,
     rng: Any = None,
-    held_out: float = 0.1,
-    batch_size: int = 50,
-    learning_rate: float = 0.01,
-    max_steps: int = 100,
     progress: ProgressCallback | None = None,
+    options: NeuralOptions,
 ) -> Fit[VariationalAutoencoder]:
     """Encoder, decoder and noise learned together, by stochastic gradient ascent of the ELBO on JAX.
 
@@ -211,14 +325,10 @@ def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
         (row, column), complete, or a frame.
     prior
         None.
-    rng
-        A seed or a `numpy.random.Generator`.
-    held_out
-        The share of rows on which the bound is measured.
-    batch_size, learning_rate, max_steps
-        The rows of a step of Adam, its first length, which falls to 0, and the number of epochs.
-    progress
-        A function that is called after each epoch.
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch.
+    options
+        The learner.
 
     Returns
     -------
@@ -228,17 +338,21 @@ def fit_variational_autoencoder(  # noqa: PLR0913 (one verb, many options)
     """
     if prior is not None:
         raise Unsupported("a variational autoencoder takes no prior besides that of z, N(0, I): leave it out")
+    check_progress(progress)
     jax, _ = import_jax()
     rows, _ = check_rows(model, data)
-    options = TrainingOptions(held_out, batch_size, learning_rate, max_steps, progress)
 
     def gains(parameters: Any, batch: Any, key: Any) -> Any:
         noise = jax.random.normal(key, (len(batch), model.num_latent))
         return ratios(parameters, batch, noise, model.visible, jax.numpy)
 
     first = {"encoder": model.encoder, "decoder": model.decoder, "log_noise": np.log(model.noise)}
-    generator = as_generator(rng)
-    found, estimate, trace = train(gains, first, rows, options, generator)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    found, estimate, trace = train(gains, first, rows, options.method, generator, progress)
     noise = float(np.exp(found["log_noise"])) if model.visible == "gaussian" else model.noise
     learned = VariationalAutoencoder(found["encoder"], found["decoder"], noise, model.visible)
-    return Fit(learned, float(learned.bound(rows, draws=100, rng=generator).sum()), trace, estimate)
+    return Fit(learned, float(learned.bound(rows, draws=100, rng=generator).sum()), trace, estimate, seed)
+
+
+register_names(VariationalAutoencoder, "infer", {"auto": "encoder", "encoder": "encoder"})

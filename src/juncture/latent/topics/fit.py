@@ -7,13 +7,14 @@ posteriors given the assignments, averaged over the second half of the sweeps of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_number
-from juncture.base.options import as_generator
+from juncture.base.checks import check_choice, check_count, check_number
+from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
 from juncture.base.values import number_of
 from juncture.data.rows import Rows
 from juncture.data.tables.weights import as_weights, check_total
@@ -21,27 +22,71 @@ from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.kernels.topics import sweep_topics
 from juncture.latent.topics.infer import infer_shares
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.variational import Shares, VariationalEM, check_possible, log_normalizer
+from juncture.latent.topics.variational import Shares, VariationalBayes, VariationalEM, check_possible, log_normalizer
 from juncture.latent.topics.word_counts import as_tokens, counts_of
 from juncture.learning.fit import Fit
-from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, check_stopping_rule, iterate
+from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate
 
 BOUND = 1e-6  # the relative gain at which the bound after collapsed Gibbs sampling ends
 STEPS = 1000  # of that bound, at most
+TOLERANCE, MAX_STEPS = 1e-6, 200  # of variational EM, by default
 
 
-def fit_topics(  # noqa: PLR0913 (one verb, many options)
+@dataclass(frozen=True)
+class CollapsedGibbs(Options):
+    """Collapsed Gibbs sampling of the topics of all tokens; the learned topics are averaged over half of the sweeps.
+
+    Parameters
+    ----------
+    draws
+        The number of sweeps over all tokens; the topics are averaged over the second half of them.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> start = jt.LatentDirichletAllocation.standard(2, ["goal", "ball", "vote", "law"])
+    >>> counts = [[3, 2, 0, 0], [0, 0, 2, 3], [4, 3, 0, 0], [0, 0, 3, 2]]
+    >>> fitted = jt.fit(start, counts, method=jt.CollapsedGibbs(draws=50), rng=0)
+    >>> sorted(map(sorted, fitted.model.top_words(2)))
+    [['ball', 'goal'], ['law', 'vote']]
+    """
+
+    draws: int = 200
+
+    def __post_init__(self) -> None:
+        check_count(self.draws, "draws", least=1)
+
+
+@dataclass(frozen=True)
+class TopicOptions(Options):
+    """How topics are learned from counts of words; the concentration of the shares stays as it is.
+
+    Parameters
+    ----------
+    start
+        "random" or "given" topics. "gibbs" starts from random assignments of tokens, or those drawn by given topics.
+    method
+        "variational" for mean-field variational EM, whose bound never falls, which "auto" takes, or a
+        `VariationalBayes`; or "gibbs" for collapsed Gibbs sampling, or a `CollapsedGibbs`.
+    """
+
+    start: Literal["random", "given"] = "random"
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"variational": VariationalBayes, "gibbs": CollapsedGibbs}
+
+    def __post_init__(self) -> None:
+        check_choice(self.start, ("random", "given"), "start")
+
+
+def fit_topics(
     model: LatentDirichletAllocation,
     data: Any,
     *,
     prior: float = 0.1,
-    method: Literal["auto", "variational", "gibbs"] = "auto",
-    start: Literal["random", "given"] = "random",
     weights: Any = None,
-    tolerance: float = 1e-6,
-    max_steps: int = 1000,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
+    options: TopicOptions,
 ) -> Fit[LatentDirichletAllocation]:
     """Learn the topics from counts of words; the concentration of the shares stays as it is.
 
@@ -54,17 +99,12 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
         named by the words.
     prior
         A pseudo-count for each word of each topic. "gibbs" needs a positive one: that of a Dirichlet distribution.
-    method
-        "variational" for mean-field variational EM, whose bound never falls, which "auto" takes; or "gibbs" for
-        collapsed Gibbs sampling, whose topics are averaged over the second half of its sweeps.
-    start
-        "random" or "given" topics. "gibbs" starts from random assignments of tokens, or those drawn by given topics.
     weights
         The weight of each document, for "variational".
-    tolerance, max_steps
-        When EM ends; the number of sweeps of "gibbs".
     rng, progress
-        The source of random numbers; a function that is called after each step.
+        A seed or a `numpy.random.Generator`; a function that is called after each step.
+    options
+        Where learning starts, and the learner.
 
     Returns
     -------
@@ -72,36 +112,30 @@ def fit_topics(  # noqa: PLR0913 (one verb, many options)
         The model; as `log_likelihood` its mean-field lower bound; the trace of the bound (with the log-prior), or of
         the log joint of words and assignments; the expected shares of the documents as statistics.
     """
-    pseudo_count = check_options(method, start, prior, tolerance, max_steps, progress)
+    check_progress(progress)
+    learner, start = options.method, options.start
+    pseudo_count = float(check_number(prior, "the pseudo-count", least=0))
+    if isinstance(learner, CollapsedGibbs) and pseudo_count == 0:
+        raise InvalidData("collapsed Gibbs sampling needs a positive pseudo-count; take prior=0.1")
     check_total(pseudo_count * model.topics.size, "the counts of the prior")
     rows = Rows.of(data, weights=weights)
     counts, is_single = counts_of(model, rows)
     if is_single:
         raise InvalidData("topics are learned from many documents; got one")
-    own = as_weights(rows.given_weights, counts.shape[0])
-    if method == "gibbs":
+    own, seed = as_weights(rows.given_weights, counts.shape[0]), as_seed(rng)
+    generator = as_generator(seed)
+    if isinstance(learner, CollapsedGibbs):
         if own is not None:
             raise InvalidData('documents have weights under method="variational" only: repeat them for "gibbs"')
-        return sample_chain(model, counts, pseudo_count, start, max_steps, as_generator(rng), progress)
-    fitted = learn_topics(
-        model, counts, own, pseudo_count=pseudo_count, start=start, tolerance=tolerance, max_steps=max_steps,
-        rng=as_generator(rng), progress=progress,
-    )  # fmt: skip
-    if not fitted.trace.converged:
-        warn_user(f"variational EM {fitted.trace.reason}; the model is the best so far", NotConvergedWarning)
-    return fitted
-
-
-def check_options(method: Any, start: Any, prior: Any, tolerance: float, max_steps: int, progress: Any) -> float:
-    """Check the options of `fit_topics`, and return the pseudo-count."""
-    check_choice(method, ("auto", "variational", "gibbs"), "method")
-    check_choice(start, ("random", "given"), "start")
-    check_stopping_rule(tolerance, max_steps)
-    check_progress(progress)
-    pseudo_count = float(check_number(prior, "the pseudo-count", least=0))
-    if method == "gibbs" and pseudo_count == 0:
-        raise InvalidData("collapsed Gibbs sampling needs a positive pseudo-count; take prior=0.1")
-    return pseudo_count
+        found = sample_chain(model, counts, pseudo_count, start, learner.draws, generator, progress)
+    else:
+        found = learn_topics(
+            model, counts, own, pseudo_count=pseudo_count, start=start, rng=generator, progress=progress,
+            **learner.limits(TOLERANCE, MAX_STEPS),
+        )  # fmt: skip
+        if not found.trace.converged:
+            warn_user(f"variational EM {found.trace.reason}; the model is the best so far", NotConvergedWarning)
+    return found._with_seed(seed_if_drawn(seed, generator))
 
 
 def learn_topics(  # noqa: PLR0913

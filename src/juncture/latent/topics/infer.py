@@ -5,13 +5,14 @@ Draws are documents as counts of words, or the shares of topics given a document
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_counts
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
 from juncture.factors.scope_tables import import_pandas
@@ -20,25 +21,42 @@ from juncture.inference.engines.contract import Diagnostics, OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.verb_options import check_evidence, check_num_rows, check_policy, impossible_indices
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.variational import Shares
+from juncture.latent.topics.variational import Shares, VariationalBayes
 from juncture.latent.topics.word_counts import counts_of, missing_word, name_counts
-from juncture.numerics.iteration import Trace, check_stopping_rule, iterate
+from juncture.numerics.iteration import Trace, iterate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS = ("auto", "mean-field")
-LENGTH = 100
+TOLERANCE, MAX_STEPS = 1e-10, 1000  # of the mean field, by default
+LENGTH = 100  # words of a document that is drawn
+
+
+@dataclass(frozen=True)
+class SharesOptions(Options):
+    """How the shares of topics in documents are inferred.
+
+    Parameters
+    ----------
+    method
+        "mean-field", or a `VariationalBayes` with its options.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"mean-field": VariationalBayes}
+    task: ClassVar[str] = "inference"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.method, str) and self.method == "exact":
+            raise Unsupported("the shares of topics have no exact method; take 'mean-field', which approximates")
 
 
 def infer_topics(
     model: LatentDirichletAllocation,
     evidence: Any,
     *,
-    method: str = "auto",
     on_impossible: str = "warn",
-    tolerance: float = 1e-10,
-    max_steps: int = 1000,
+    options: SharesOptions,
 ) -> TopicBeliefs:
     """The shares of topics in documents, by coordinate ascent on the mean-field bound.
 
@@ -49,21 +67,18 @@ def infer_topics(
     evidence
         Counts of words: (word,) of one document, or (document, word), an array, a sparse matrix of SciPy, or a frame or
         `Dataset` whose columns are named by the words.
-    method
-        "auto" or "mean-field".
     on_impossible
         As in `infer`, for documents with a word that no topic has.
-    tolerance, max_steps
-        When to end.
+    options
+        The method, with its tolerance and number of steps.
 
     Returns
     -------
     TopicBeliefs
         Its `shares`, and a lower bound of log p of each document.
     """
-    check_method(method)
     check_policy(on_impossible)
-    check_stopping_rule(tolerance, max_steps)
+    limits = options.method.limits(TOLERANCE, MAX_STEPS)
     counts, is_single = counts_of(model, evidence)
     never = missing_word(model.topics, counts)
     impossible = np.where(never >= 0, -np.inf, 0.0)
@@ -74,7 +89,7 @@ def infer_topics(
         on_impossible=on_impossible,
         single="the document",
     )
-    concentrations, bounds, trace = infer_shares(model, without(counts, never >= 0), tolerance, max_steps)
+    concentrations, bounds, trace = infer_shares(model, without(counts, never >= 0), **limits)
     if not trace.converged:
         warn_user(f"the mean-field bound {trace.reason}; raise max_steps", NotConvergedWarning)
     concentrations[never >= 0], bounds[never >= 0] = np.nan, -np.inf
@@ -82,14 +97,6 @@ def infer_topics(
     diagnostics = Diagnostics(False, trace.converged, trace.num_steps, lower=shown)
     found = concentrations[0] if is_single else concentrations
     return TopicBeliefs(model, found, shown, trace, diagnostics, impossible_indices(impossible))
-
-
-def check_method(method: Any) -> None:
-    if method not in METHODS:
-        raise Unsupported(
-            f"infer of a LatentDirichletAllocation has no method {method!r}; did you mean 'mean-field', which"
-            " approximates: there is no exact one"
-        )
 
 
 def infer_shares(
@@ -212,21 +219,13 @@ class TopicBeliefs(OneVariable):
         return f"TopicBeliefs({topics}; {documents}; approximate, by {self.method})"
 
 
-def most_probable_topics(model: LatentDirichletAllocation, evidence: Any, **options: Any) -> Any:
-    """Not defined: the density of the shares has no largest value where a concentration is below 1."""
-    raise Unsupported(
-        "latent Dirichlet allocation has no most probable shares: their density is unbounded where a concentration is"
-        " below 1; take infer(model, counts).shares, and argmax(axis=-1) of them for the largest topic"
-    )
-
-
 def sample_documents(
     model: LatentDirichletAllocation,
     n: Any,
     *,
     given: Any = None,
     rng: Any = None,
-    method: str = "auto",
+    method: Any = "auto",
     length: Any = LENGTH,
 ) -> Any:
     """`n` documents drawn from the model, as a `Dataset` of counts with a column for each word.
@@ -246,12 +245,12 @@ def sample_documents(
     length
         The number of words of each document, or a list with one for each.
     """
+    options = SharesOptions.of({"method": method})
     if given is not None:
-        beliefs = infer_topics(model, given, method=method)
+        beliefs = infer_topics(model, given, options=options)
         if not beliefs.is_single:
             raise InvalidData("given= takes one document; sample once for each row")
         return beliefs.sample(n, rng=rng)
-    check_method(method)
     count = check_num_rows(n, 24 * model.num_words)
     lengths = np.asarray(check_counts(length, "length"))
     if lengths.shape not in ((), (count,)):

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_kind
-from juncture.base.options import as_generator
+from juncture.base.options import as_generator, as_seed
 from juncture.errors import ApproximationWarning, warn_user
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import check_possible
@@ -35,7 +35,7 @@ BLOCK = 2**20  # cells at once
 
 
 def log_prob_documents(
-    model: LatentDirichletAllocation, rows: Any, *, method: str = "auto", num_particles: int = 100, rng: Any = 0
+    model: LatentDirichletAllocation, rows: Any, *, method: str = "auto", particles: int = 100, rng: Any = None
 ) -> Any:
     """log p of the tokens of documents, in their order; of their counts it is larger by the multinomial coefficient.
 
@@ -49,8 +49,8 @@ def log_prob_documents(
         "enumeration" or "exact": the sum over topics, for few topics or tokens; beyond memory it raises `TooLarge`.
         "left-to-right": the estimate of `left_to_right`, which gives standard errors, too. "auto" sums where that is
         quick, and estimates the other documents with an `ApproximationWarning` that tells the largest standard error.
-    num_particles, rng
-        Of the estimate.
+    particles, rng
+        Of the estimate: the number of particles; a seed or a `numpy.random.Generator`.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def log_prob_documents(
         found[summed] = exact_log_prob(model, counts[summed])
     guessed = possible & ~summed
     if guessed.any():
-        score = left_to_right(model, counts[guessed], num_particles=num_particles, rng=rng)
+        score = left_to_right(model, counts[guessed], particles=particles, rng=rng)
         found[guessed] = score.log_prob
         if method == "auto":
             report_estimate(score.standard_error, len(found))
@@ -133,7 +133,7 @@ def report_estimate(errors: np.ndarray, num_documents: int) -> None:
 
 
 def left_to_right(
-    model: LatentDirichletAllocation, counts: Any, *, num_particles: int = 100, rng: Any = 0
+    model: LatentDirichletAllocation, counts: Any, *, particles: int = 100, rng: Any = None
 ) -> HeldOutScore:
     """The log-probability of documents by the left-to-right estimator, whose exponential is unbiased.
 
@@ -145,10 +145,10 @@ def left_to_right(
         The topics and the concentration.
     counts
         Counts of words: (word,) of one document, or (document, word), an array or a sparse matrix of SciPy.
-    num_particles
+    particles
         The number of independent particles, at least 2.
     rng
-        The source of random numbers.
+        A seed or a `numpy.random.Generator`.
 
     Returns
     -------
@@ -164,10 +164,11 @@ def left_to_right(
     (-0.693147, 0.0)
     """
     check_kind(model, LatentDirichletAllocation, "the model")
-    particles = check_count(num_particles, "num_particles", least=2)
+    check_count(particles, "particles", least=2)
     matrix, is_single = counts_of(model, counts)
     check_possible(model.topics, matrix, model.words)
-    generator = as_generator(rng)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
     documents, words = as_tokens(matrix)
     ends = np.searchsorted(documents, np.arange(matrix.shape[0] + 1))
     logs = np.array(
@@ -178,7 +179,7 @@ def left_to_right(
     ).reshape(-1, particles)
     means = np.asarray(log_sum_exp(logs, axis=1)) - np.log(particles)
     errors = np.exp(logs - means[:, None]).std(axis=1, ddof=1) / np.sqrt(particles)
-    return HeldOutScore(float(means[0]), float(errors[0])) if is_single else HeldOutScore(means, errors)
+    return HeldOutScore(float(means[0]), float(errors[0]), seed) if is_single else HeldOutScore(means, errors, seed)
 
 
 class HeldOutScore(NamedTuple):
@@ -190,10 +191,13 @@ class HeldOutScore(NamedTuple):
         Of the tokens of each document, in their order: a float of one document, (document,) of many.
     standard_error
         Of `log_prob`, from the spread of the particles.
+    seed
+        The seed of the particles: `rng=score.seed` repeats them.
     """
 
     log_prob: Any
     standard_error: Any
+    seed: int | None = None
 
 
 def read_document(

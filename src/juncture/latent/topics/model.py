@@ -7,17 +7,20 @@ A document is known by its counts of words: the order of its tokens does not mat
 
 from __future__ import annotations
 
+from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_iterable, is_count
 from juncture.base.values import Value, number_of, read_only
+from juncture.data.rows import free_name
 from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidModel
 from juncture.factors.printed_tables import MAX_HTML_ROWS, format_omitted
 from juncture.factors.scope_tables import import_pandas
+from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +50,7 @@ class LatentDirichletAllocation(Value):
     [0.9, 0.1]
     """
 
+    kind: ClassVar[str] = "latent Dirichlet allocation"
     topics: np.ndarray  # (topic, word)
     concentration: np.ndarray  # (topic,)
     words: tuple[Any, ...]
@@ -96,6 +100,13 @@ class LatentDirichletAllocation(Value):
     @property
     def num_words(self) -> int:
         return int(self.topics.shape[1])
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The counts of the words of a document, numbers by the text of the word; and the vector of the shares."""
+        names = [str(word) for word in self.words]
+        shares = Variable(free_name("shares", names), dimension=self.num_topics)
+        return Scope([*map(Variable, names), shares])
 
     @property
     def num_parameters(self) -> int:

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.base.checks import check_count, check_number
+from juncture.base.options import Options
 from juncture.base.values import few
 from juncture.errors import InvalidData
 from juncture.kernels.topics import mix_words, update_shares
@@ -25,6 +27,43 @@ from juncture.runtime import parallel
 BLOCK = 256  # documents that a thread takes at once
 WORTH_THREADS = 100_000  # products of entries and topics
 UPDATES = 4  # of the shares, for each update of the topics
+
+
+@dataclass(frozen=True)
+class VariationalBayes(Options):
+    """Mean-field variational inference of topics: coordinate ascent on a lower bound, which never falls.
+
+    Parameters
+    ----------
+    tolerance
+        When a step gains less than this share of the bound, the ascent ends: 1e-10 by default for the shares of given
+        topics, and 1e-6 where topics are learned.
+    max_steps
+        The largest number of steps, after which a warning says so: by default 1000, and 200 where topics are learned.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.LatentDirichletAllocation([[0.6, 0.4, 0.0], [0.0, 0.2, 0.8]], 0.5)
+    >>> jt.infer(model, [3, 1, 0], method=jt.VariationalBayes(tolerance=1e-12)).shares.round(2).tolist()
+    [0.9, 0.1]
+    """
+
+    tolerance: float | None = None
+    max_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.tolerance is not None:
+            check_number(self.tolerance, "tolerance", least=0)
+        if self.max_steps is not None:
+            check_count(self.max_steps, "max_steps", least=1)
+
+    def limits(self, tolerance: float, max_steps: int) -> dict[str, Any]:
+        """Both numbers, with these in place of those that were not given."""
+        return {
+            "tolerance": tolerance if self.tolerance is None else self.tolerance,
+            "max_steps": max_steps if self.max_steps is None else self.max_steps,
+        }
 
 
 class TopicState(NamedTuple):

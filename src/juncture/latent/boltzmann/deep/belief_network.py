@@ -8,12 +8,13 @@ layers, each from the features of the one below.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count
-from juncture.base.options import as_generator
+from juncture.base.methods import register_names, resolve_method
+from juncture.base.options import as_generator, as_seed, seed_if_drawn
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
@@ -21,7 +22,7 @@ from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.verb_options import check_num_rows, check_policy
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
 from juncture.latent.boltzmann.deep.layers import DeepParameters, all_binary, as_arrays
-from juncture.latent.boltzmann.fit import fit_machine
+from juncture.latent.boltzmann.fit import BoltzmannOptions, learn_machine
 from juncture.latent.boltzmann.infer import gibbs_step, start
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
 from juncture.latent.boltzmann.partition_function import is_quick
@@ -30,6 +31,7 @@ from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback
 from juncture.numerics.stable import log_sum_exp, sigmoid, softplus
 
+SUMMED_UNITS, DRAWS = 10, 100  # of the layers below the top, whose states are summed over; draws of others
 MAX_UNITS = 12  # of a hidden layer below the top, whose states are all visited for an exact log p
 STEPS = 1000  # of the chain of the top machine of each row that sample draws
 
@@ -61,6 +63,7 @@ class DeepBeliefNetwork(DeepParameters):
     1.0
     """
 
+    kind: ClassVar[str] = "deep belief network"
     recognition: tuple[np.ndarray, ...]
 
     def __init__(self, weights: Any, biases: Any, recognition: Any = None) -> None:
@@ -81,6 +84,14 @@ class DeepBeliefNetwork(DeepParameters):
         machine: RestrictedBoltzmannMachine = self.derived["top"]
         return machine
 
+    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+        """(draw, unit): draws of the upward pass, layer by layer."""
+        drawn = [np.repeat(row, count, axis=0)]
+        for layer in range(1, len(self.sizes)):
+            shares = sigmoid(upward_odds(self, layer, drawn[-1]))
+            drawn.append((rng.random(shares.shape) < shares).astype(np.int64))
+        return np.concatenate(drawn[1:], axis=1)
+
 
 def infer_belief_network(
     model: DeepBeliefNetwork,
@@ -88,7 +99,7 @@ def infer_belief_network(
     *,
     method: str = "auto",
     on_impossible: str = "warn",
-    draws: int = 100,
+    draws: int | None = None,
     rng: Any = None,
 ) -> DeepBeliefs:
     """The factorised upward pass q(h | row) for one row or many, with a lower bound of log p(row) from draws of it.
@@ -104,7 +115,8 @@ def infer_belief_network(
     on_impossible
         As in `infer`; no row is impossible.
     draws
-        Draws of q for each row, from which the bound is estimated.
+        Draws of q for each row, from which the bound is estimated. By default its expectation is summed over all
+        states of the hidden layers below the top where these have at most 10 units in all; else 100.
     rng
         A seed or a `numpy.random.Generator`.
 
@@ -113,18 +125,62 @@ def infer_belief_network(
     DeepBeliefs
         Its `bounds` have standard errors, also those of an annealed log Z of the top machine.
     """
-    check_choice(method, ("auto", "upward"), "method")
+    algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
     rows, is_single = complete_rows(model, evidence)
-    count, generator = check_count(draws, "draws", least=2), as_generator(rng)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
     log_z, log_z_error = top_log_partition(model, generator)
-    means, bounds = draw_upward(model, np.repeat(rows, count, axis=0), generator)
-    by_row = bounds.reshape(len(rows), count)
-    errors = np.hypot(by_row.std(axis=1, ddof=1) / np.sqrt(count), log_z_error)
-    layers = tuple(mean.reshape(len(rows), count, -1).mean(axis=1) for mean in means)
-    found = by_row.mean(axis=1) - log_z
+    if draws is None and sum(model.sizes[1:-1]) <= SUMMED_UNITS:
+        summed, expected = sum_upward(model, rows)
+        errors, facts = np.full(len(rows), log_z_error), Diagnostics(exact=False)
+        drawn = seed_if_drawn(seed, generator)
+        return DeepBeliefs(model, summed, expected - log_z, errors, is_single, algorithm, facts, rows, drawn)
+    count = DRAWS if draws is None else check_count(draws, "draws", least=2)
+    layers, bounds, errors = mean_upward(model, rows, count, generator)
+    found, errors = bounds - log_z, np.hypot(errors, log_z_error)
     diagnostics = Diagnostics(exact=False, steps=count)
-    return DeepBeliefs(model, layers, found, errors, is_single, "upward", diagnostics)
+    return DeepBeliefs(model, layers, found, errors, is_single, algorithm, diagnostics, rows, seed)
+
+
+def mean_upward(
+    model: DeepBeliefNetwork, rows: np.ndarray, count: int, rng: np.random.Generator
+) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+    """Means over so many draws of the upward pass: of the layers, and of the bound with its standard error."""
+    means, bounds = draw_upward(model, np.repeat(rows, count, axis=0), rng)
+    by_row = bounds.reshape(len(rows), count)
+    layers = tuple(mean.reshape(len(rows), count, -1).mean(axis=1) for mean in means)
+    return layers, by_row.mean(axis=1), by_row.std(axis=1, ddof=1) / np.sqrt(count)
+
+
+def estimate_bounds(
+    model: DeepBeliefNetwork, rows: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower bounds of log p of each row from draws, and their standard errors."""
+    log_z, log_z_error = top_log_partition(model, rng)
+    _, bounds, errors = mean_upward(model, rows, DRAWS, rng)
+    return bounds - log_z, np.hypot(errors, log_z_error)
+
+
+def sum_upward(model: DeepBeliefNetwork, rows: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """As the expectations of `draw_upward`, by the sum over all states of the hidden layers below the top."""
+    if len(model.sizes) == 2:
+        return (sigmoid(upward_odds(model, 1, rows)),), model.top.log_weight(rows)
+    sizes = model.sizes[1:-1]
+    parts = np.split(all_binary(sum(sizes)), np.cumsum(sizes)[:-1], axis=1)
+    odds = upward_odds(model, 1, rows)
+    log_q = odds @ parts[0].T - softplus(odds).sum(axis=1)[:, None]
+    down = parts[0] @ model.weights[0].T + model.biases[0]
+    gains = rows @ down.T - softplus(down).sum(axis=1)
+    for layer in range(2, len(model.sizes) - 1):
+        lower, upper = parts[layer - 2], parts[layer - 1]
+        odds = upward_odds(model, layer, lower)
+        log_q = log_q + (upper * odds - softplus(odds)).sum(axis=1)
+        gains = gains + log_prob_below(model, layer - 1, lower, upper)
+    q = np.exp(log_q)
+    bounds = (q * (gains + model.top.log_weight(parts[-1]) - log_q)).sum(axis=1)
+    top = q @ sigmoid(upward_odds(model, len(model.sizes) - 1, parts[-1]))
+    return (*(q @ part for part in parts), top), bounds
 
 
 def top_log_partition(model: DeepBeliefNetwork, rng: np.random.Generator) -> tuple[float, float]:
@@ -194,7 +250,7 @@ def check_widths(sizes: Sequence[int]) -> None:
 
 
 def sample_belief_network(
-    model: DeepBeliefNetwork, n: Any, *, given: None = None, rng: Any = None, steps: int = STEPS
+    model: DeepBeliefNetwork, n: Any, *, given: Any = None, rng: Any = None, steps: int = STEPS
 ) -> Dataset:
     """`n` rows v0, v1, …: block Gibbs chains of the top machine, then one pass down.
 
@@ -205,14 +261,17 @@ def sample_belief_network(
     n
         The number of rows.
     given
-        None: the passes down take no evidence.
+        One row, complete: draws of the hidden units by the upward pass.
     rng
         A seed or a `numpy.random.Generator`.
     steps
         The length of each chain of the top machine.
     """
     if given is not None:
-        raise Unsupported("sample of a deep belief network takes no given=: its passes go down from the top layer")
+        beliefs = infer_belief_network(model, given, draws=2)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=rng)
     count, generator = check_num_rows(n, 32 * sum(model.sizes)), as_generator(rng)
     states, _ = start(model.top, np.full((count, model.sizes[-2]), np.nan), generator)
     for _ in range(check_count(steps, "steps", least=1)):
@@ -224,22 +283,15 @@ def sample_belief_network(
 
 
 @keep_names
-def fit_belief_network(  # noqa: PLR0913 (the options of learning)
+def fit_belief_network(
     model: DeepBeliefNetwork,
     data: Any,
     *,
     prior: None = None,
-    method: str = "persistent",
-    chain_steps: int = 1,
-    rate: float = 0.1,
-    decay: float = 0.0,
-    batch_size: int = 50,
-    num_chains: int = 100,
     weights: Any = None,
-    tolerance: float = 0.0,
-    max_steps: int = 20,
-    progress: ProgressCallback | None = None,
     rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: BoltzmannOptions,
 ) -> Fit[DeepBeliefNetwork]:
     """A network learned layer by layer: a restricted Boltzmann machine from the features of the one below.
 
@@ -251,10 +303,12 @@ def fit_belief_network(  # noqa: PLR0913 (the options of learning)
         (row, visible) of zeros and ones, a frame or a `Dataset`; without holes.
     prior
         None.
-    method, chain_steps, rate, decay, batch_size, num_chains, weights, tolerance, max_steps, progress
-        Of the learner of each layer, a restricted Boltzmann machine.
-    rng
-        A seed or a `numpy.random.Generator`.
+    weights
+        Of the rows, (row,).
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch of each layer.
+    options
+        The learner of each layer, a restricted Boltzmann machine.
 
     Returns
     -------
@@ -263,32 +317,34 @@ def fit_belief_network(  # noqa: PLR0913 (the options of learning)
         is that of the top layer.
     """
     if prior is not None:
-        raise Unsupported("a deep belief network has no conjugate prior: leave prior out, use decay")
+        raise Unsupported("a deep belief network has no conjugate prior: leave prior out, give a penalty")
     rows, _ = complete_rows(model, data)
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
-    generator = as_generator(rng)
-    options = {
-        "method": method, "chain_steps": chain_steps, "rate": rate, "decay": decay, "batch_size": batch_size,
-        "num_chains": num_chains, "weights": weights, "tolerance": tolerance, "max_steps": max_steps,
-        "progress": progress,
-    }  # fmt: skip
-    learned, trace = stack_machines(model, rows, generator, options)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    learned, trace = stack_machines(model, rows, generator, options.method, weights, progress)
     hidden = [machine.hidden_bias for machine in learned]
     biases = [*(machine.visible_bias for machine in learned), hidden[-1]]
     found = DeepBeliefNetwork([machine.weights for machine in learned], biases, hidden[:-1])
-    beliefs = infer_belief_network(found, rows, rng=generator)
-    estimate = BoundEstimate(float(beliefs.bounds.sum()), float(np.sqrt((beliefs.errors**2).sum())))
-    return Fit(found, estimate.log_bound, trace, estimate)
+    bounds, errors = estimate_bounds(found, rows, generator)
+    estimate = BoundEstimate(float(bounds.sum()), float(np.sqrt((errors**2).sum())))
+    return Fit(found, estimate.log_bound, trace, estimate, seed)
 
 
 def stack_machines(
-    model: Any, rows: np.ndarray, rng: np.random.Generator, options: dict[str, Any]
+    model: Any,
+    rows: np.ndarray,
+    rng: np.random.Generator,
+    learner: Any,
+    weights: Any = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[list[RestrictedBoltzmannMachine], Any]:
     """A machine for each pair of layers, each learned from draws of the hidden units of the one below."""
     learned, trace = [], None
-    for weights, below, above in zip(model.weights, model.biases, model.biases[1:], strict=False):
-        fitted = fit_machine(RestrictedBoltzmannMachine(weights, below, above), rows, rng=rng, **options)
+    for matrix, below, above in zip(model.weights, model.biases, model.biases[1:], strict=False):
+        machine = RestrictedBoltzmannMachine(matrix, below, above)
+        fitted = learn_machine(machine, rows, weights, learner, rng, progress)
         learned.append(fitted.model)
         shares, trace = fitted.model.hidden_probabilities(rows), fitted.trace
         rows = (rng.random(shares.shape) < shares).astype(float)
@@ -300,3 +356,6 @@ class BoundEstimate(NamedTuple):
 
     log_bound: float
     standard_error: float
+
+
+register_names(DeepBeliefNetwork, "infer", {"auto": "upward", "upward": "upward"})

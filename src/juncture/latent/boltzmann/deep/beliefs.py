@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from juncture.base.values import number_of
-from juncture.errors import UnknownVariable
-from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import Diagnosed, Diagnostics
-from juncture.inference.engines.row_factors import RowFactors, marginals_frame
-from juncture.latent.boltzmann.deep.layers import DeepParameters
-from juncture.variables import Scope, State, Variable
+from juncture.data.dataset import Dataset
+from juncture.inference.engines.contract import Diagnostics
+from juncture.latent.boltzmann.unit_beliefs import UnitBeliefs
+from juncture.variables import Variable
 
-if TYPE_CHECKING:
-    import pandas as pd
+
+class LayeredModel(Protocol):
+    """A model with layers of hidden units, whose approximate posterior can be drawn from."""
+
+    @property
+    def hidden_layers(self) -> list[list[Variable]]: ...
+
+    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DeepBeliefs(Diagnosed):
+class DeepBeliefs(UnitBeliefs):
     """An approximate posterior of the hidden units of each row: `beliefs["h1_0"]` is q(h1_0 | row).
 
     Attributes
@@ -40,16 +41,22 @@ class DeepBeliefs(Diagnosed):
     method
         The name of the algorithm.
     diagnostics
-        Never exact: q has no dependence between units.
+        Never exact: q has no dependence between units of a layer.
+    rows
+        (row, visible): what was seen.
+    seed
+        The seed of what was drawn: `rng=beliefs.seed` repeats it. None where nothing was drawn at random.
     """
 
-    model: DeepParameters
+    model: LayeredModel
     layer_means: tuple[np.ndarray, ...]
     bounds: np.ndarray
     errors: np.ndarray
     is_single: bool
     method: str
     diagnostics: Diagnostics
+    rows: np.ndarray
+    seed: int | None = None
     impossible: tuple[int, ...] = ()
 
     @property
@@ -63,39 +70,14 @@ class DeepBeliefs(Diagnosed):
         return float(self.bounds[0]) if self.is_single else self.bounds
 
     @property
-    def _places(self) -> dict[str, tuple[int, int, Variable]]:
-        hidden = enumerate(self.model.variables[1:])
-        return {unit.name: (layer, at, unit) for layer, units in hidden for at, unit in enumerate(units)}
+    def hidden_units(self) -> list[Variable]:
+        return [unit for layer in self.model.hidden_layers for unit in layer]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+    @property
+    def unit_means(self) -> np.ndarray:
+        return np.concatenate(self.layer_means, axis=1)
 
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._places
-
-    def __len__(self) -> int:
-        return len(self.bounds)
-
-    def __getitem__(self, name: str) -> Any:
-        """q(unit | row) of one hidden unit: a `Factor`, or one row of it per row."""
-        if name not in self:
-            raise UnknownVariable.among(name, list(self))
-        layer, unit, variable = self._places[name]
-        on = self.layer_means[layer][:, unit]
-        values, scope = np.stack([1 - on, on], axis=1), Scope([variable])
-        return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
-
-    def to_dict(self) -> dict[str, dict[State, Any]]:
-        """Name → state → probability (one number, or one a row)."""
-        return {name: self[name].to_dict() for name in self}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A frame of variable, state and probability, with the row first when there are many."""
-        return marginals_frame(self.to_dict(), None if self.is_single else "row")
-
-    def __repr__(self) -> str:
-        units = number_of(sum(self.model.sizes[1:]), "hidden unit")
-        return f"DeepBeliefs({units}; {number_of(len(self), 'row')}; approximate, by {self.method})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><code>{escape(repr(self))}</code></p>"
+    def _draw(self, count: int, rng: np.random.Generator) -> Dataset:
+        states = self.model.draw_hidden(self.rows, self.unit_means[0], count, rng)
+        units = self.hidden_units
+        return Dataset.from_codes(units, {unit.name: part for unit, part in zip(units, states.T, strict=True)})

@@ -7,14 +7,16 @@ machines; its gradient is the statistics under the mean field less those of pers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import as_generator
+from juncture.base.methods import register_names, resolve_method
+from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
@@ -25,13 +27,16 @@ from juncture.inference.sampling.markov_chains.annealed import AnnealedEstimate
 from juncture.latent.boltzmann.deep.belief_network import BoundEstimate, stack_machines
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs
 from juncture.latent.boltzmann.deep.layers import DeepParameters, can_sum, log_sum_layers, log_weights, neighbour_input
+from juncture.latent.boltzmann.fit import falling_rate
+from juncture.latent.boltzmann.layers import visible_variables
+from juncture.latent.boltzmann.learners import DEEP_RATE, DEEP_STEPS, STEPS, ContrastiveDivergence, with_defaults
 from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.numerics.iteration import ProgressCallback, check_progress, check_stopping_rule, iterate
 from juncture.numerics.stable import sigmoid, softplus
 
-STEPS = 1000  # of the chain of each row that sample draws
+CHAIN_STEPS = 1000  # of the chain of each row that sample draws
 Means = list[np.ndarray]
 MEAN_FIELD_STEPS = 10  # of each batch
 
@@ -55,6 +60,8 @@ class DeepBoltzmannMachine(DeepParameters):
     >>> bool(np.isclose(jt.infer(machine.to_markov_network()).log_evidence, machine.log_partition, rtol=1e-12))
     True
     """
+
+    kind: ClassVar[str] = "deep Boltzmann machine"
 
     @property
     def log_partition(self) -> float:
@@ -105,7 +112,7 @@ class DeepBoltzmannMachine(DeepParameters):
 
     def to_markov_network(self) -> MarkovNetwork:
         """The same distribution over v0, …, h1_0, … as a product of tables, with the same Z."""
-        layers = self.variables
+        layers = [visible_variables(self.units), *self.hidden_layers]
         factors = [
             Factor.from_logs([unit], [0.0, b])
             for units, bias in zip(layers, self.biases, strict=True)
@@ -161,15 +168,18 @@ def infer_deep_machine(
     DeepBeliefs
         Its `errors` are those of an annealed log Z.
     """
-    check_choice(method, ("auto", "mean-field"), "method")
+    algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
     check_stopping_rule(tolerance, max_steps)
     rows, is_single = complete_rows(model, evidence)
     means, trace = iterate(MeanFieldSteps(model, rows), tolerance=tolerance, max_steps=max_steps)
-    log_z, error = find_log_partition(model, log_partition, rng)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
+    log_z, error = find_log_partition(model, log_partition, generator)
     diagnostics = Diagnostics(exact=False, converged=trace.converged, steps=trace.num_steps)
     bounds, errors = bounds_of(model, means) - log_z, np.full(len(rows), error)
-    return DeepBeliefs(model, tuple(means[1:]), bounds, errors, is_single, "mean-field", diagnostics)
+    drawn = seed_if_drawn(seed, generator)
+    return DeepBeliefs(model, tuple(means[1:]), bounds, errors, is_single, algorithm, diagnostics, rows, drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +256,7 @@ def log_sums(model: DeepBoltzmannMachine, rows: np.ndarray) -> np.ndarray:
 
 
 def sample_deep_machine(
-    model: DeepBoltzmannMachine, n: Any, *, given: Any = None, rng: Any = None, steps: int = STEPS
+    model: DeepBoltzmannMachine, n: Any, *, given: Any = None, rng: Any = None, steps: int = CHAIN_STEPS
 ) -> Dataset:
     """`n` rows v0, v1, …, each the end of its own chain of block Gibbs steps.
 
@@ -257,14 +267,17 @@ def sample_deep_machine(
     n
         The number of rows.
     given
-        None: rows with holes are not taken.
+        One row, complete: draws of the hidden units from the mean field.
     rng
         A seed or a `numpy.random.Generator`.
     steps
         The length of each chain.
     """
     if given is not None:
-        raise InvalidData("sample of a deep Boltzmann machine takes no given=; use to_markov_network()")
+        beliefs = infer_deep_machine(model, given, log_partition=0.0)
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=rng)
     count, generator = check_num_rows(n, 32 * sum(model.sizes)), as_generator(rng)
     states = [(generator.random((count, len(b))) < sigmoid(b)).astype(float) for b in model.biases]
     for _ in range(check_count(steps, "steps", least=1)):
@@ -273,22 +286,36 @@ def sample_deep_machine(
     return name_units(model, states[0])
 
 
+@dataclass(frozen=True)
+class DeepBoltzmannOptions(Options):
+    """How a deep Boltzmann machine is learned.
+
+    Parameters
+    ----------
+    start
+        "stacked": restricted Boltzmann machines are learned layer by layer first, with half their weights, as a middle
+        layer has two neighbours; "given": the model as it is.
+    method
+        "contrastive-divergence", or a `ContrastiveDivergence` with its options, whose chains always go on.
+    """
+
+    start: Literal["stacked", "given"] = "stacked"
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"contrastive-divergence": ContrastiveDivergence}
+
+    def __post_init__(self) -> None:
+        check_choice(self.start, ("stacked", "given"), "start")
+
+
 @keep_names
-def fit_deep_machine(  # noqa: PLR0913 (the options of learning)
+def fit_deep_machine(
     model: DeepBoltzmannMachine,
     data: Any,
     *,
     prior: None = None,
-    start: str = "stacked",
-    chain_steps: int = 5,
-    rate: float = 0.05,
-    decay: float = 0.0,
-    batch_size: int = 50,
-    num_chains: int = 100,
-    tolerance: float = 0.0,
-    max_steps: int = 20,
-    progress: ProgressCallback | None = None,
     rng: Any = None,
+    progress: ProgressCallback | None = None,
+    options: DeepBoltzmannOptions,
 ) -> Fit[DeepBoltzmannMachine]:
     """A machine learned by stochastic gradient ascent of its mean-field bound.
 
@@ -299,17 +326,11 @@ def fit_deep_machine(  # noqa: PLR0913 (the options of learning)
     data
         (row, visible) of zeros and ones, a frame or a `Dataset`; without holes.
     prior
-        None; `decay` holds the weights small.
-    start
-        "stacked": restricted Boltzmann machines are learned layer by layer first, with half their weights, as a middle
-        layer has two neighbours; "given": the model as it is.
-    chain_steps, rate, decay, batch_size, num_chains
-        Block Gibbs steps of the persistent chains before each step; the rate, which falls to 0 over the second half of
-        the epochs; how strongly weights are pulled to 0; rows of a step; chains.
-    tolerance, max_steps, progress
-        Learning ends after `max_steps` epochs, or when an epoch moves the bound by less than the tolerance.
-    rng
-        A seed or a `numpy.random.Generator`.
+        None; a penalty of the learner holds the weights small.
+    rng, progress
+        A seed or a `numpy.random.Generator`; a function that is called after each epoch.
+    options
+        Where learning starts, and the learner.
 
     Returns
     -------
@@ -318,32 +339,29 @@ def fit_deep_machine(  # noqa: PLR0913 (the options of learning)
         the error of an annealed log Z.
     """
     if prior is not None:
-        raise Unsupported("a deep Boltzmann machine has no conjugate prior: leave prior out, use decay")
-    check_choice(start, ("stacked", "given"), "start")
-    check_stopping_rule(tolerance, max_steps)
+        raise Unsupported("a deep Boltzmann machine has no conjugate prior: leave prior out, give a penalty")
     check_progress(progress)
+    learner, seed = with_defaults(options.method, DEEP_RATE, DEEP_STEPS), as_seed(rng)
+    if not learner.persistent:
+        raise Unsupported("the chains of a deep Boltzmann machine go on from step to step: leave persistent=False out")
     rows, _ = complete_rows(model, data)
     if not len(rows):
         raise InvalidData("there are no rows to learn from")
-    generator, size = as_generator(rng), check_count(batch_size, "batch_size", least=1)
-    chains, pace = check_count(num_chains, "num_chains", least=1), check_number(rate, "rate", least=0)
-    if start == "stacked":
-        learner = {"rate": pace, "batch_size": size, "num_chains": chains, "max_steps": max_steps}
-        model = stacked_start(model, rows, generator, learner)
-    steps = check_count(chain_steps, "chain_steps", least=1)
-    pull = check_number(decay, "decay", least=0)
-    algorithm = VariationalSteps(model, rows, steps, pace, pull, size, chains, max_steps, generator)
-    options: dict[str, Any] = {"tolerance": tolerance, "max_steps": max_steps, "progress": progress}
-    state, trace = iterate(algorithm, is_monotone=False, **options)
+    generator = as_generator(seed)
+    if options.start == "stacked":
+        model = stacked_start(model, rows, generator, replace(learner, steps=STEPS, penalty=None, tolerance=0.0))
+    algorithm = VariationalSteps(model, rows, learner, generator)
+    limits: dict[str, Any] = {"tolerance": learner.tolerance, "max_steps": learner.epochs, "progress": progress}
+    state, trace = iterate(algorithm, is_monotone=False, **limits)
     found = estimate_bound(state.model, rows, generator)
-    return Fit(state.model, found.log_bound, trace, found)
+    return Fit(state.model, found.log_bound, trace, found, seed)
 
 
 def stacked_start(
-    model: DeepBoltzmannMachine, rows: np.ndarray, rng: np.random.Generator, options: dict[str, Any]
+    model: DeepBoltzmannMachine, rows: np.ndarray, rng: np.random.Generator, learner: ContrastiveDivergence
 ) -> DeepBoltzmannMachine:
     """Stacked machines as one, with half their weights where there are middle layers, and the mean of both biases."""
-    learned, _ = stack_machines(model, rows, rng, options)
+    learned, _ = stack_machines(model, rows, rng, learner)
     share = 1.0 if len(learned) == 1 else 0.5
     middle = [0.5 * (low.hidden_bias + high.visible_bias) for low, high in pairwise(learned)]
     biases = [learned[0].visible_bias, *middle, learned[-1].hidden_bias]
@@ -356,30 +374,25 @@ class VariationalSteps:
 
     model: DeepBoltzmannMachine
     rows: np.ndarray
-    chain_steps: int
-    rate: float
-    decay: float
-    batch_size: int
-    num_chains: int
-    max_steps: int
+    learner: ContrastiveDivergence
     rng: np.random.Generator
 
     def init(self) -> State:
         biases = self.model.biases
         return State(
-            self.model, [(self.rng.random((self.num_chains, len(b))) < sigmoid(b)).astype(float) for b in biases]
+            self.model, [(self.rng.random((self.learner.chains, len(b))) < sigmoid(b)).astype(float) for b in biases]
         )
 
     def step(self, state: State) -> State:
         """One pass over the rows in random order; the rate falls to 0 over the second half of all passes."""
-        rate = self.rate * min(1.0, 2 * (1 - state.epoch / self.max_steps))
+        rate, size = falling_rate(self.learner, state.epoch), self.learner.batch_size
         order, model, chains = self.rng.permutation(len(self.rows)), state.model, list(state.chains)
-        for first in range(0, len(order), self.batch_size):
-            ascent = MeanFieldSteps(model, self.rows[order[first : first + self.batch_size]])
+        for first in range(0, len(order), size):
+            ascent = MeanFieldSteps(model, self.rows[order[first : first + size]])
             means = ascent.init()
             for _ in range(MEAN_FIELD_STEPS):
                 means = ascent.step(means)
-            for _ in range(self.chain_steps):
+            for _ in range(self.learner.steps or DEEP_STEPS):
                 for parity in (1, 0):
                     draw_parity(model, chains, parity, self.rng)
             model = self.moved(model, means, chains, rate)
@@ -394,7 +407,7 @@ class VariationalSteps:
             for bias, mean, chain in zip(model.biases, means, chains, strict=True)
         ]
         weights = [
-            matrix + rate * (products(means, at) - products(chains, at) - self.decay * matrix)
+            matrix + rate * (products(means, at) - products(chains, at) - self.learner.decay * matrix)
             for at, matrix in enumerate(model.weights)
         ]
         return DeepBoltzmannMachine(weights, biases)
@@ -422,3 +435,6 @@ def estimate_bound(model: DeepBoltzmannMachine, rows: np.ndarray, rng: np.random
     means, _ = iterate(MeanFieldSteps(model, rows), tolerance=1e-8, max_steps=200)
     log_z, error = find_log_partition(model, None, rng)
     return BoundEstimate(float(bounds_of(model, means).sum()) - len(rows) * log_z, len(rows) * error)
+
+
+register_names(DeepBoltzmannMachine, "infer", {"auto": "mean-field", "mean-field": "mean-field"})

@@ -18,9 +18,9 @@ from juncture.base.options import as_generator
 from juncture.base.values import read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.errors import InvalidModel, TooLarge
-from juncture.latent.boltzmann.layers import BernoulliUnits
+from juncture.latent.boltzmann.layers import BernoulliUnits, visible_variables
 from juncture.numerics.stable import log_sum_exp, softplus
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 MAX_BITS = 16  # log2 of the largest number of joint states that are visited
 CELLS = 2**22  # numbers at a time
@@ -94,12 +94,25 @@ class DeepParameters(NamedFeatures):
         return BernoulliUnits(self.num_visible)
 
     @property
-    def variables(self) -> list[list[Variable]]:
-        """The units of each layer: v0, v1, …, then h1_0, h1_1, … of the first hidden layer, and so on."""
-        names = ["v", *(f"h{layer}_" for layer in range(1, len(self.sizes)))]
-        return [
-            [Variable(f"{name}{unit}", 2) for unit in range(size)] for name, size in zip(names, self.sizes, strict=True)
-        ]
+    def hidden_layers(self) -> list[list[Variable]]:
+        """The units of each hidden layer: h1_0, h1_1, … of the first, and so on."""
+        layers = enumerate(self.sizes[1:], start=1)
+        return [[Variable(f"h{layer}_{unit}", 2) for unit in range(size)] for layer, size in layers]
+
+    @property
+    def variables(self) -> Scope:
+        """The visible units v0, v1, … or by their names, and the hidden ones after them, layer by layer."""
+        visible = visible_variables(self.units, self.feature_names)
+        return Scope([*visible, *(unit for layer in self.hidden_layers for unit in layer)])
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights and biases."""
+        return sum(array.size for array in (*self.weights, *self.biases))
+
+    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+        """(draw, unit): draws of the posterior of all hidden units, which is independent with these means (unit,)."""
+        return (rng.random((count, len(means))) < means).astype(np.int64)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({' – '.join(map(str, self.sizes))} units)"

@@ -13,17 +13,19 @@ from juncture.latent.boltzmann.deep.belief_network import (
 )
 from juncture.latent.boltzmann.deep.boltzmann_machine import (
     DeepBoltzmannMachine,
+    DeepBoltzmannOptions,
     fit_deep_machine,
     infer_deep_machine,
     log_prob_deep_machine,
     sample_deep_machine,
 )
+from juncture.latent.boltzmann.fit import BoltzmannOptions
 
 register(verbs.infer, DeepBeliefNetwork, infer_belief_network)
 register(verbs.sample, DeepBeliefNetwork, sample_belief_network)
 register(verbs.log_prob, DeepBeliefNetwork, log_prob_belief_network)
-register(verbs.fit, DeepBeliefNetwork, fit_belief_network)
+register(verbs.fit, DeepBeliefNetwork, fit_belief_network, BoltzmannOptions)
 register(verbs.infer, DeepBoltzmannMachine, infer_deep_machine)
 register(verbs.sample, DeepBoltzmannMachine, sample_deep_machine)
 register(verbs.log_prob, DeepBoltzmannMachine, log_prob_deep_machine)
-register(verbs.fit, DeepBoltzmannMachine, fit_deep_machine)
+register(verbs.fit, DeepBoltzmannMachine, fit_deep_machine, DeepBoltzmannOptions)
