@@ -29,12 +29,13 @@ from juncture.inference.exact.log_tables import (
     reduce_axes,
     reduce_to,
     sum_by_axes,
+    sum_out,
     sums_without_each,
 )
 from juncture.numerics import stable
 
 SEEDS = st.integers(0, 2**32 - 1)
-SUMS = [stable.log_sum_exp, sum_by_axes]
+SUMS = [stable.log_sum_exp, sum_by_axes, sum_out]
 SIZES = {ROWS: 4, **dict(enumerate([2, 3, 1, 2, 9]))}
 
 
@@ -107,6 +108,14 @@ def test_sums_stay_in_range(add):
     found = add(logs, (2,))
     assert found == pytest.approx(np.array([[1e4 + np.log(2), -1e4], [-np.inf, -1e300]]), rel=1e-15)
     assert add(logs, (0, 1, 2)) == pytest.approx(1e4 + np.log(2), rel=1e-15)
+
+
+def test_a_large_table_is_summed_axis_by_axis_to_the_same():
+    logs = 5 * np.random.default_rng(0).normal(size=(300, 4, 3, 2))
+    for axes in ((1,), (3,), (1, 3), (1, 2, 3), (2, 3)):
+        expected = stable.log_sum_exp(logs, axis=axes)
+        np.testing.assert_array_equal(sum_out(logs, axes), sum_by_axes(logs, axes))
+        np.testing.assert_allclose(np.exp(sum_out(logs, axes) - expected), 1.0, rtol=1e-13)
 
 
 @given(seed=SEEDS)

@@ -13,8 +13,7 @@ import numpy as np
 from juncture.inference.exact.best_states import TIE
 from juncture.inference.exact.clique_messages import CliqueEdge, collect, distribute, shared_nodes
 from juncture.inference.exact.junction_tree.plan import find_structure
-from juncture.inference.exact.log_tables import ROWS, Eliminate, Nodes, align, largest, normalize, reduce_to
-from juncture.numerics import stable
+from juncture.inference.exact.log_tables import ROWS, Eliminate, Nodes, align, largest, normalize, reduce_to, sum_out
 
 Table: TypeAlias = tuple[tuple[str, ...], np.ndarray]  # names, and logs (row or 1, *states)
 
@@ -88,7 +87,7 @@ class TableTree:
     def sum(self, tables: Iterable[Table], num_rows: int) -> Sums:
         """Multiply all tables and pass messages to the roots and back."""
         beliefs, constant = self._load(tables, num_rows)
-        return Sums(self, beliefs, constant + self._calibrate(beliefs, stable.log_sum_exp))
+        return Sums(self, beliefs, constant + self._calibrate(beliefs, sum_out))
 
     def keep_most(self, counts: Iterable[Table], tables: Iterable[Table], num_rows: int) -> list[Table]:
         """Log-tables that keep the configurations with the largest sum of counts among all that the tables allow.
@@ -155,7 +154,7 @@ class Sums:
         if not names:
             return np.where(np.isneginf(self.log_total), np.nan, np.ones(num_rows))
         at = self.tree.home(names)
-        logs = reduce_to(self.beliefs[at], self.tree.axes[at], (ROWS, *names))
+        logs = reduce_to(self.beliefs[at], self.tree.axes[at], (ROWS, *names), sum_out)
         with np.errstate(invalid="ignore"):
             values = normalize(logs, tuple(range(1, logs.ndim)))
         values[np.isneginf(self.log_total)] = np.nan
