@@ -36,8 +36,8 @@ ORDERS = {
         "images", "verbs",
     ],
     "inference.exact": [
-        "clique_search", "best_states", "elimination", "semiring", "directed_form", "junction_tree", "gaussian",
-        "hybrid", "enumeration", "magnetization",
+        "log_tables", "clique_messages", "clique_search", "best_states", "elimination", "semiring", "directed_form",
+        "junction_tree", "gaussian", "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
         "fit", "newton", "learners", "em", "conditionals", "networks", "undirected", "structure", "verbs",

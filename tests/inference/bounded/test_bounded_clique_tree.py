@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.bounded.clique_tree import CliqueTree, calibrate, thin
-from juncture.inference.exact.elimination import LogFactor, multiply
+from juncture.inference.bounded.calibrated_forest import CalibratedForest, calibrate, thin
+from juncture.inference.exact.log_tables import LogFactor, multiply
 from juncture.numerics import stable
 from support.builders import dense_field, random_evidence, random_network
 
@@ -114,10 +114,10 @@ def test_thinning_keeps_needed_nodes_a_tree_and_no_more_than_the_stated_loss(see
         assert divergence == pytest.approx(sum(losses), abs=1e-9)
 
 
-def check_running_intersection(tree: CliqueTree) -> None:
+def check_running_intersection(tree: CalibratedForest) -> None:
     """The cliques of each node are connected, and there is no cycle."""
     num_edges = sum(len(others) for others in tree.neighbours.values()) // 2
-    assert num_edges == len(tree.nodes) - sum(parent is None for _, parent in tree.schedule())
+    assert num_edges == len(tree.nodes) - sum(edge.parent is None for edge in tree.edges())
     for node in {node for scope in tree.nodes.values() for node in scope}:
         holders = {clique for clique, scope in tree.nodes.items() if node in scope}
         links = sum(len(tree.neighbours[clique] & holders) for clique in holders) // 2

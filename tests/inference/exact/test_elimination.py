@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.elimination import LogFactor, draw_back, multiply, plan_elimination, trace_back
+from juncture.inference.exact.elimination import draw_back, plan_elimination, trace_back
+from juncture.inference.exact.log_tables import LogFactor, multiply
 from support.builders import joint_table, random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)

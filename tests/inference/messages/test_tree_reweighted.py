@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.exact.elimination import LogFactor
+from juncture.inference.exact.log_tables import LogFactor
 from juncture.inference.messages.tree_reweighted import PairwiseGraph, ReweightedMessages
 from support.builders import random_evidence
 

@@ -24,12 +24,19 @@ import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.errors import TooLarge
-from juncture.inference.bounded.clique_tree import GROWTH, CliqueTree, Nodes, calibrate, plan_cliques, thin
+from juncture.inference.bounded.calibrated_forest import (
+    GROWTH,
+    CalibratedForest,
+    Nodes,
+    calibrate,
+    plan_cliques,
+    thin,
+)
 from juncture.inference.bounded.row_answers import ReducedFactors, RowAnswer, StepLimit, answer_rows, free_scopes
 from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question
-from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
+from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.elimination import LogFactor
+from juncture.inference.exact.log_tables import LogFactor, divide, normalize, reduce_to
 from juncture.runtime.memory import check_memory
 
 OPERATIONS_PER_CELL = 40  # of a calibration, the way back, and the search for weak dependences
@@ -123,34 +130,29 @@ class BoundedCliqueTreePlan(EnginePlan):
         return f"BoundedCliqueTreePlan(size {self.engine.size:,}; {self.cost})"
 
 
-def node_beliefs(trees: Sequence[CliqueTree], num_states: np.ndarray) -> list[np.ndarray]:
+def node_beliefs(trees: Sequence[CalibratedForest], num_states: np.ndarray) -> list[np.ndarray]:
     """The marginal of each node from the last tree that has it; uniform where no factor has it."""
     found = [np.full(count, 1.0 / count) for count in num_states]
     for tree in trees:
         for clique in sorted(tree.nodes, key=lambda clique: (-tree.cells(clique), clique)):
             for node in tree.nodes[clique]:
-                found[node] = normalized(tree.marginal(clique, (node,)))
+                found[node] = normalize(tree.marginal(clique, (node,)))
     return found
 
 
-def joint_belief(trees: Sequence[CliqueTree], nodes: Sequence[int]) -> np.ndarray:
+def joint_belief(trees: Sequence[CalibratedForest], nodes: Sequence[int]) -> np.ndarray:
     """The belief over nodes that share a factor, in their order, from the last tree that has them together."""
     ordered: Nodes = tuple(sorted(nodes))
     tree = next(tree for tree in reversed(trees) if tree.find(ordered) is not None)
-    return sum_to(normalized(tree.marginal_of(ordered))[np.newaxis], ordered, nodes)[0]
-
-
-def normalized(logs: np.ndarray) -> np.ndarray:
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
+    return reduce_to(normalize(tree.marginal_of(ordered)), ordered, tuple(nodes), np.sum)
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedTrees:
     """Calibrated trees, the thinned trees between them, and the log of the sum of all."""
 
-    trees: tuple[CliqueTree, ...]
-    thinned: tuple[CliqueTree, ...]
+    trees: tuple[CalibratedForest, ...]
+    thinned: tuple[CalibratedForest, ...]
     log_total: float
     loss: float | None  # of all removals; None where none was made, so that the total is exact
 
@@ -163,7 +165,7 @@ class TreeLimits:
     memory_limit: float | None = None
     deadline: float | None = None
 
-    def check(self, trees: Sequence[CliqueTree], num_waiting: int) -> None:
+    def check(self, trees: Sequence[CalibratedForest], num_waiting: int) -> None:
         """Raise `TooLarge` beyond the bytes or the time: half of the trees tell nothing of the rest."""
         cells = sum(tree.cells(clique) for tree in trees for clique in tree.nodes)
         remedy = "lower the size, or raise memory_limit"
@@ -178,8 +180,8 @@ class TreeLimits:
 def build_trees(factors: Sequence[LogFactor], num_states: np.ndarray, limits: TreeLimits) -> LinkedTrees:
     """The trees of a product of factors; the last one knows of all factors, the others of those before them."""
     waiting = in_breadth_first_order(factors, len(num_states)) if factors else []
-    trees: list[CliqueTree] = []
-    thinned: list[CliqueTree] = []
+    trees: list[CalibratedForest] = []
+    thinned: list[CalibratedForest] = []
     losses: list[float] = []
     size = find_size(waiting, num_states, limits.size)
     while waiting:
@@ -208,7 +210,11 @@ def fits(scopes: Sequence[Nodes], num_states: np.ndarray, size: float) -> bool:
 
 
 def make_room(
-    thinned: CliqueTree | None, waiting: Sequence[LogFactor], num_states: np.ndarray, size: float, losses: list[float]
+    thinned: CalibratedForest | None,
+    waiting: Sequence[LogFactor],
+    num_states: np.ndarray,
+    size: float,
+    losses: list[float],
 ) -> tuple[list[LogFactor], int]:
     """What the last tree hands on, thinned further until the next tree can take a factor, and how many it can."""
     scopes, needed = [factor.nodes for factor in waiting], nodes_of(waiting)
@@ -234,7 +240,7 @@ def longest_prefix(carried: Sequence[Nodes], waiting: Sequence[Nodes], num_state
     return low
 
 
-def pass_back(linked: LinkedTrees) -> list[CliqueTree]:
+def pass_back(linked: LinkedTrees) -> list[CalibratedForest]:
     """All trees, each multiplied by what the next believes about the interface, divided by what it was given."""
     found = list(linked.trees[-1:])
     for tree, thinned in zip(reversed(linked.trees[:-1]), reversed(linked.thinned), strict=True):
@@ -242,14 +248,9 @@ def pass_back(linked: LinkedTrees) -> list[CliqueTree]:
         for clique, nodes in thinned.nodes.items():
             believed.beliefs[clique] = later.marginal_of(nodes)
         pairs = zip(believed.to_factors(), thinned.to_factors(), strict=True)
-        ratios = [LogFactor(new.nodes, log_ratio(new.logs, old.logs)) for new, old in pairs]
+        ratios = [LogFactor(new.nodes, divide(new.logs, old.logs, of_zeros=0.0)) for new, old in pairs]
         found.insert(0, calibrate([*tree.to_factors(), *ratios], tree.num_states))
     return found
-
-
-def log_ratio(new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """The log of a ratio, 1 where the denominator is 0: nothing is there to be changed."""
-    return np.subtract(new, old, out=np.zeros_like(new), where=old > -np.inf)
 
 
 def in_breadth_first_order(factors: Sequence[LogFactor], num_nodes: int) -> list[LogFactor]:

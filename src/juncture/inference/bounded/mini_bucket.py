@@ -40,9 +40,10 @@ from juncture.inference.bounded.weighted_mini_buckets import (
     split_buckets,
 )
 from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePlan, Query, Question, recall
-from juncture.inference.engines.factor_answers import FactorAnswers, sum_to
+from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination import good_order, plan_elimination, plan_steps, reduce_factor
+from juncture.inference.exact.log_tables import reduce_to
 from juncture.runtime.memory import check_memory
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
@@ -185,7 +186,7 @@ def node_beliefs(found: WeightedPass, num_nodes: int) -> list[np.ndarray]:
 def joint_belief(found: WeightedPass, nodes: Sequence[int]) -> np.ndarray:
     """The belief over some nodes of one cluster, in their order."""
     index = found.buckets.find(nodes)
-    return sum_to(found.beliefs[index][np.newaxis], found.buckets.clusters[index].nodes, nodes)[0]
+    return reduce_to(found.beliefs[index], found.buckets.clusters[index].nodes, tuple(nodes), np.sum)
 
 
 def conditioned_bound(

@@ -23,7 +23,8 @@ from juncture.data.findings import Findings
 from juncture.inference.engines.contract import Diagnostics
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
-from juncture.inference.exact.elimination import LogFactor, distinct_findings, multiply
+from juncture.inference.exact.elimination import distinct_findings
+from juncture.inference.exact.log_tables import LogFactor, multiply
 
 
 @dataclass(frozen=True, eq=False)

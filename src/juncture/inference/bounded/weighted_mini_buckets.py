@@ -17,7 +17,7 @@ A step that loosens the bound is taken back and the next one is half as long, so
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.inference.engines.contract import Cost
-from juncture.inference.exact.elimination import LogFactor, multiply
+from juncture.inference.exact.elimination import eliminate_in_order
+from juncture.inference.exact.log_tables import LogFactor, multiply
 from juncture.numerics import stable
 
 BYTES_PER_CELL = 48  # the product of factors, that with messages, beliefs, and what a step makes of them
@@ -43,18 +44,17 @@ def split_buckets(
 ) -> MiniBuckets:
     """The clusters of an elimination order; each item goes to the first cluster that it does not make too large."""
     steps = {node: step for step, node in enumerate(order)}
-    waiting: list[list[Item]] = [[] for _ in order]
-    for index, scope in enumerate(scopes):
-        waiting[min(steps[node] for node in scope)].append(Item(frozenset(scope), factor=index))
     clusters: list[Cluster] = []
-    for step, node in enumerate(order):
-        for inside, items in first_fit(waiting[step], node, bound):
+
+    def eliminate(step: int, bucket: Sequence[Item]) -> Iterator[Item]:
+        for inside, items in first_fit(bucket, order[step], bound):
             nodes = tuple(sorted(inside, key=lambda other: -steps[other]))
             factors = tuple(sorted(item.factor for item in items if item.factor >= 0))
             children = tuple(sorted(item.cluster for item in items if item.cluster >= 0))
-            if len(nodes) > 1:
-                waiting[steps[nodes[-2]]].append(Item(frozenset(nodes[:-1]), cluster=len(clusters)))
             clusters.append(Cluster(nodes, tuple(num_states[list(nodes)].tolist()), factors, children))
+            yield Item(frozenset(nodes[:-1]), cluster=len(clusters) - 1)
+
+    eliminate_in_order(order, [Item(frozenset(scope), factor=index) for index, scope in enumerate(scopes)], eliminate)
     return MiniBuckets(tuple(clusters), len(order))
 
 

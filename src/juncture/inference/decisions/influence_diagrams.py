@@ -30,9 +30,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from juncture.data.findings import Findings
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.exact.elimination import first_step, good_order, plan_elimination
+from juncture.inference.exact.elimination import EliminationStep, good_order, plan_elimination
+from juncture.inference.exact.log_tables import reduce_to
 from juncture.inference.exact.semiring import Semiring, Table, eliminate_steps
 from juncture.networks.decision_network import DecisionNetwork
 from juncture.numerics.iteration import iterate
@@ -122,7 +122,12 @@ def multiply_pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return product
 
 
-PAIRS = Semiring(np.add, multiply_pairs, 0j, 1 + 0j)
+def as_pairs(values: np.ndarray) -> np.ndarray:
+    """Probabilities as pairs without utility."""
+    return np.asarray(values, np.complex128)
+
+
+PAIRS = Semiring(np.add, multiply_pairs, 0j, 1 + 0j, as_pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,27 +156,17 @@ class Tables:
 
     def table(self, scope: Iterable[str], values: np.ndarray) -> Table:
         """A table of probabilities, as pairs without utility."""
-        return tuple(self.variables.axis(name) for name in scope), np.asarray(values, np.complex128)
+        return tuple(self.variables.axis(name) for name in scope), as_pairs(values)
 
     def sum_out(self, keep: Sequence[str], policies: Iterable[Table], utilities: Iterable[str]) -> WeightedTable:
         """All variables but `keep` summed out of the product of the tables, the policies and these utilities."""
         sizes = self.variables.shape
-        ones = [((node,), np.full(size, 1 + 0j)) for node, size in enumerate(sizes)]
         worth = [self.utilities[name] for name in utilities]
-        tables = [*self.chance, *policies, *worth, *self.evidence, *ones]
+        tables = [*self.chance, *policies, *worth, *self.evidence, *PAIRS.ones(sizes)]
         kept = [self.variables.axis(name) for name in keep]
         plan = plan_elimination([scope for scope, _ in tables], sizes, keep=frozenset(kept), memory_limit=None)
         pairs = PAIRS.product(eliminate_steps(PAIRS, plan, tables), kept)
         return WeightedTable(Scope(self.variables[node] for node in kept), pairs.real, pairs.imag)
-
-
-def evidence_tables(findings: Findings, variables: Scope) -> tuple[Table, ...]:
-    """The likelihood of each finding."""
-    found = []
-    for name in findings.names:
-        likelihood = np.exp(np.asarray(findings.log_likelihood(name)))[0]
-        found.append(((variables.axis(name),), likelihood.astype(np.complex128)))
-    return tuple(found)
 
 
 TIE = 1e-12  # of the larger utility: a smaller difference is rounding, and the earlier action is taken
@@ -203,26 +198,20 @@ def best_actions(weighted: np.ndarray) -> np.ndarray:
 def eliminate_strongly(tables: Tables, memory: LimitedMemory, requisite: LimitedMemory) -> Rules:
     """The best rule for each decision, over the requisite part of what it knows."""
     sizes = tables.variables.shape
-    ones = [((node,), np.full(size, 1 + 0j)) for node, size in enumerate(sizes)]
-    parts = [*tables.chance, *tables.utilities.values(), *tables.evidence, *ones]
+    parts = [*tables.chance, *tables.utilities.values(), *tables.evidence, *PAIRS.ones(sizes)]
     decisions = {tables.variables.axis(name): name for name in memory.information}
     order = strong_order(tables, memory, [scope for scope, _ in parts])
     plan = plan_elimination([scope for scope, _ in parts], sizes, memory_limit=None, order=order)
-    indices = {step.node: index for index, step in enumerate(plan.steps)}
-    waiting: list[list[Table]] = [[] for _ in range(len(plan.steps) + 1)]
-    for scope, table in parts:
-        waiting[first_step(scope, indices)].append((scope, table))
     rules: Rules = {}
-    for index, step in enumerate(plan.steps):
-        product = PAIRS.product(waiting[index], [*step.nodes, step.node])
-        waiting[index] = []
-        if step.node in decisions:
-            name = decisions[step.node]
-            rules[name] = find_rule(tables, requisite, name, step.nodes, product)
-            left = take_best(product)
-        else:
-            left = PAIRS.sum_out(product)
-        waiting[first_step(step.nodes, indices)].append((step.nodes, left))
+
+    def eliminate(step: EliminationStep, product: np.ndarray) -> np.ndarray:
+        if step.node not in decisions:
+            return PAIRS.sum_out(product)
+        name = decisions[step.node]
+        rules[name] = find_rule(tables, requisite, name, step.nodes, product)
+        return take_best(product)
+
+    eliminate_steps(PAIRS, plan, parts, eliminate)
     return {name: rules[name] for name in memory.information}
 
 
@@ -240,11 +229,9 @@ def strong_order(tables: Tables, memory: LimitedMemory, scopes: Sequence[Sequenc
 def find_rule(tables: Tables, requisite: LimitedMemory, name: str, nodes: Sequence[int], product: np.ndarray) -> Rule:
     """The best actions, with what makes no difference summed out of the weighted utilities first."""
     names = [tables.variables.names[node] for node in nodes]
-    kept = [known for known in requisite.information[name] if known in names]
-    summed = product.imag.sum(axis=tuple(axis for axis, known in enumerate(names) if known not in kept))
-    present = [known for known in names if known in kept]
-    ordered = summed.transpose([*(present.index(known) for known in kept), len(kept)])
-    return Rule(name, tuple(kept), best_actions(ordered))
+    kept = tuple(known for known in requisite.information[name] if known in names)
+    weighted = reduce_to(product.imag, (*names, name), (*kept, name), np.sum)
+    return Rule(name, kept, best_actions(weighted))
 
 
 def take_best(product: np.ndarray) -> np.ndarray:

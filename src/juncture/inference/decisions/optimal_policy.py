@@ -12,13 +12,13 @@ from juncture.base.options import as_generator
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.decisions.influence_diagrams import (
+    PAIRS,
     PolicySearch,
     Rules,
     Tables,
     WeightedTable,
     describe_memory,
     eliminate_strongly,
-    evidence_tables,
 )
 from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.decision_network import DecisionNetwork
@@ -182,7 +182,7 @@ def tables_of(network: DecisionNetwork, findings: Any) -> Tables:
         str(part.name): (tuple(map(variables.axis, part.parents.names)), 1 + 1j * part.values)
         for part in network.utilities
     }
-    return Tables(variables, chance, worth, evidence_tables(findings, variables))
+    return Tables(variables, chance, worth, tuple(PAIRS.likelihoods(findings, variables)))
 
 
 def check_evidence_possible(tables: Tables, decisions: Mapping[str, tuple[str, ...]], findings: Any) -> None:

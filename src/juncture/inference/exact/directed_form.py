@@ -14,7 +14,8 @@ import numpy as np
 
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
-from juncture.inference.exact.elimination import Bucket, LogFactor, good_order, plan_elimination
+from juncture.inference.exact.elimination import Bucket, good_order, plan_elimination
+from juncture.inference.exact.log_tables import LogFactor
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.runtime.memory import check_memory_limit

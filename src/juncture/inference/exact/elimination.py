@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,7 @@ from juncture.inference.exact.clique_search import (
     best_order,
     order_by_scopes,
 )
+from juncture.inference.exact.log_tables import LogFactor, multiply, normalize
 from juncture.kernels.elimination_orders.greedy_orders import moral_graph
 from juncture.networks.marginalization import as_order
 from juncture.numerics import stable
@@ -152,13 +153,6 @@ def nodes_in_order(order: Sequence[str], scope: Scope, keep: frozenset[int]) -> 
     return [nodes[name] for name in (*hidden, *order) if name in nodes]
 
 
-class LogFactor(NamedTuple):
-    """A table of logarithms over nodes, one axis each."""
-
-    nodes: tuple[int, ...]
-    logs: np.ndarray
-
-
 class Bucket(NamedTuple):
     """A node, the other nodes of its bucket, and the bucket's product over these and, last, the node."""
 
@@ -210,19 +204,19 @@ class Elimination:
         self, factors: Iterable[LogFactor], remembered: Collection[int] = ()
     ) -> tuple[list[LogFactor], list[Bucket]]:
         """The factors that are left, not multiplied, and the buckets of the `remembered` nodes, last first."""
-        indices = {step.node: index for index, step in enumerate(self.steps)}
-        waiting = [[LogFactor((step.node,), np.zeros(step.shape[-1]))] for step in self.steps] + [[]]
-        for factor in factors:
-            waiting[first_step(factor.nodes, indices)].append(factor)
         buckets: list[Bucket] = []
-        for index, step in enumerate(self.steps):
-            (*rest, _), logs = multiply(waiting[index], last=step.node)
-            waiting[index] = []
-            out = logs.max(axis=-1) if step.node in self.maximized else stable.log_sum_exp(logs, axis=-1)
-            waiting[first_step(rest, indices)].append(LogFactor(tuple(rest), out))
+
+        def eliminate(index: int, bucket: Sequence[LogFactor]) -> list[LogFactor]:
+            step = self.steps[index]
+            (*rest, _), logs = multiply(bucket, last=step.node)
             if step.node in remembered:
                 buckets.append(Bucket(step.node, tuple(rest), logs))
-        return waiting[-1], buckets[::-1]
+            out = logs.max(axis=-1) if step.node in self.maximized else stable.log_sum_exp(logs, axis=-1)
+            return [LogFactor(tuple(rest), out)]
+
+        ones = [LogFactor((step.node,), np.zeros(step.shape[-1])) for step in self.steps]
+        left = eliminate_in_order([step.node for step in self.steps], [*ones, *factors], eliminate)
+        return left, buckets[::-1]
 
     def split(self) -> tuple[Elimination, Elimination]:
         """The steps that sum, and the steps that maximise what these leave."""
@@ -358,10 +352,9 @@ class EliminationAnswers(Answers):
         logs = self._log_joint(row, names)
         if logs.max() == -np.inf:
             return np.full(shape, np.nan)
-        weights = np.exp(logs - logs.max())
         table = np.zeros(shape)
         index: tuple[Any, ...] = tuple(row.codes.get(row.nodes[name], slice(None)) for name in names)
-        table[index] = weights / weights.sum()
+        table[index] = normalize(logs)
         return table
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -443,33 +436,41 @@ def plan_steps(
     scopes: Sequence[Sequence[int]], num_states: Sequence[int] | np.ndarray, order: Sequence[int]
 ) -> tuple[list[EliminationStep], set[int]]:
     """The steps of an order, and the nodes of what is left: the run without its numbers."""
-    indices = {node: index for index, node in enumerate(order)}
-    met: list[set[int]] = [set() for _ in range(len(order) + 1)]
-    for scope in scopes:
-        met[first_step(scope, indices)].update(scope)
-    steps = []
-    for index, node in enumerate(order):
-        around = tuple(sorted(met[index] - {node}))
-        met[first_step(around, indices)].update(around)
+    steps: list[EliminationStep] = []
+
+    def eliminate(index: int, bucket: Sequence[tuple[Sequence[int]]]) -> list[tuple[Sequence[int]]]:
+        node = order[index]
+        around = tuple(sorted({other for (scope,) in bucket for other in scope} - {node}))
         steps.append(EliminationStep(node, around, tuple(int(num_states[other]) for other in (*around, node))))
-    return steps, met[-1]
+        return [(around,)]
+
+    left = eliminate_in_order(order, [(scope,) for scope in scopes], eliminate)
+    return steps, {node for (scope,) in left for node in scope}
 
 
-def first_step(nodes: Iterable[int], indices: Mapping[int, int]) -> int:
-    """The first step that eliminates one of the nodes; -1, the factors that are left, if none does."""
-    return min((indices[node] for node in nodes if node in indices), default=-1)
+Waiting = TypeVar("Waiting", bound=tuple[Any, ...])  # nodes, and what belongs to them
 
 
-def multiply(factors: Sequence[LogFactor], last: int | None = None) -> LogFactor:
-    """The product over all nodes of the factors, `last` as the last axis."""
-    nodes = list(dict.fromkeys(node for factor in factors for node in factor.nodes if node != last))
-    nodes += [] if last is None else [last]
-    total: np.ndarray = np.zeros(())
-    for factor in factors:
-        sizes = dict(zip(factor.nodes, factor.logs.shape, strict=True))
-        order = [factor.nodes.index(node) for node in nodes if node in sizes]
-        total = total + factor.logs.transpose(order).reshape([sizes.get(node, 1) for node in nodes])
-    return LogFactor(tuple(nodes), total)
+def eliminate_in_order(
+    order: Sequence[int], tables: Iterable[Waiting], eliminate: Callable[[int, Sequence[Waiting]], Iterable[Waiting]]
+) -> list[Waiting]:
+    """Eliminate node after node from some tables, whose nodes come first in each; those left have none of them.
+
+    Each waits in the bucket of the first of its nodes in the order. `eliminate` is called with each step and the tables
+    of its bucket, and returns those that take their place.
+    """
+    steps = {node: step for step, node in enumerate(order)}
+    waiting: list[list[Waiting]] = [[] for _ in range(len(order) + 1)]
+
+    def put(tables: Iterable[Waiting]) -> None:
+        for table in tables:
+            waiting[min((steps[node] for node in table[0] if node in steps), default=-1)].append(table)
+
+    put(tables)
+    for step in range(len(order)):
+        bucket, waiting[step] = waiting[step], []
+        put(eliminate(step, bucket))
+    return waiting[-1]
 
 
 def trace_back(buckets: Sequence[Bucket]) -> dict[int, int]:

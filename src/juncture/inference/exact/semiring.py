@@ -16,11 +16,19 @@ import numpy as np
 
 from juncture.base.checks import shown
 from juncture.base.options import as_variable_names, resolve
+from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.engines.lowering import check_factors
-from juncture.inference.exact.elimination import Elimination, first_step, plan_elimination
+from juncture.inference.exact.elimination import (
+    Elimination,
+    EliminationStep,
+    eliminate_in_order,
+    plan_elimination,
+)
+from juncture.inference.exact.log_tables import Nodes, combine
 from juncture.numerics import stable
+from juncture.variables import Scope
 
 Operation = Callable[[Any, Any], Any]
 Table: TypeAlias = tuple[tuple[int, ...], np.ndarray]
@@ -89,12 +97,23 @@ class Semiring:
 
     def product(self, tables: Sequence[Table], nodes: Sequence[int]) -> np.ndarray:
         """The product of tables over nodes, with an axis for each of `nodes`."""
-        total = np.asarray(self.one)
-        for scope, table in tables:
-            order = [scope.index(node) for node in nodes if node in scope]
-            shape = [table.shape[scope.index(node)] if node in scope else 1 for node in nodes]
-            total = self.multiply(total, table.transpose(order).reshape(shape))
-        return np.asarray(total)
+        return combine(tables, tuple(nodes), self.multiply, self.one)
+
+    def sum_to(self, table: np.ndarray, nodes: Nodes, kept: Nodes = ()) -> np.ndarray:
+        """The table with all nodes summed out, one after the other from the last, but those kept."""
+        for axis in reversed(range(len(nodes))):
+            if nodes[axis] not in kept:
+                table = self.sum_out(table, axis)
+        return table
+
+    def ones(self, sizes: Sequence[int]) -> list[Table]:
+        """A table of ones for each node, by which a product gets them all."""
+        return [((node,), np.full(size, self.one)) for node, size in enumerate(sizes)]
+
+    def likelihoods(self, findings: Findings, variables: Scope) -> list[Table]:
+        """The lifted likelihood of each finding of a single row."""
+        logs = [(variables.axis(name), np.asarray(findings.log_likelihood(name))) for name in findings.names]
+        return [((node,), np.asarray(self.lift(np.exp(log)[0]))) for node, log in logs]
 
     def tables_of(self, model: Any, evidence: Any = None) -> list[Table]:
         """The lifted tables of a model's factors and of one row of evidence, with the numbers of their variables."""
@@ -107,10 +126,7 @@ class Semiring:
             (tuple(names[name] for name in factor.scope.names), np.asarray(self.lift(np.array(factor.values))))
             for factor in model.factors
         ]
-        for name in findings.names:
-            likelihood = np.exp(np.asarray(findings.log_likelihood(name)))[0]
-            tables.append(((names[name],), np.asarray(self.lift(likelihood))))
-        return tables
+        return [*tables, *self.likelihoods(findings, model.variables)]
 
 
 def negative_log(values: np.ndarray) -> np.ndarray:
@@ -189,20 +205,25 @@ def eliminate(
     left = set() if given is None else set(range(len(sizes))) - {*given, *kept}
     if left:
         raise InvalidData(f"the order of elimination leaves out {names[min(left)]!r}, which is not kept")
-    ones = [((node,), np.full(size, ring.one)) for node, size in enumerate(sizes)]
-    tables = [*ring.tables_of(model, evidence), *ones]
+    tables = [*ring.tables_of(model, evidence), *ring.ones(sizes)]
     plan = plan_elimination([scope for scope, _ in tables], sizes, keep=frozenset(kept), memory_limit=None, order=given)
     return ring.product(eliminate_steps(ring, plan, tables), kept)
 
 
-def eliminate_steps(semiring: Semiring, plan: Elimination, tables: Sequence[Table]) -> list[Table]:
-    """The tables that are left after all steps of an elimination."""
-    indices = {step.node: index for index, step in enumerate(plan.steps)}
-    waiting: list[list[Table]] = [[] for _ in range(len(plan.steps) + 1)]
-    for scope, table in tables:
-        waiting[first_step(scope, indices)].append((scope, table))
-    for index, step in enumerate(plan.steps):
-        summed = semiring.sum_out(semiring.product(waiting[index], [*step.nodes, step.node]))
-        waiting[index] = []
-        waiting[first_step(step.nodes, indices)].append((step.nodes, summed))
-    return waiting[-1]
+def eliminate_steps(
+    semiring: Semiring,
+    plan: Elimination,
+    tables: Sequence[Table],
+    eliminate: Callable[[EliminationStep, np.ndarray], np.ndarray] | None = None,
+) -> list[Table]:
+    """The tables that are left after all steps of an elimination.
+
+    `eliminate` takes a step's node, the last axis, out of the product of its bucket; by default it is summed out.
+    """
+
+    def replace(index: int, bucket: Sequence[Table]) -> list[Table]:
+        step = plan.steps[index]
+        product = semiring.product(bucket, (*step.nodes, step.node))
+        return [(step.nodes, semiring.sum_out(product) if eliminate is None else eliminate(step, product))]
+
+    return eliminate_in_order([step.node for step in plan.steps], tables, replace)

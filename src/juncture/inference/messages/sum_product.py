@@ -16,6 +16,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import Query
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.log_tables import largest
 from juncture.inference.exact.semiring import Semiring, as_semiring
 from juncture.inference.messages.tree_messages import (
     Edge,
@@ -23,10 +24,9 @@ from juncture.inference.messages.tree_messages import (
     Schedule,
     TreeMessages,
     check_forest,
-    children,
-    collect_order,
     find_parents,
     pass_messages,
+    tree_order,
 )
 from juncture.networks.factor_product import FactorGraph
 from juncture.numerics import stable
@@ -157,10 +157,6 @@ def max_product(
     return run
 
 
-def largest(table: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    return np.asarray(table.max(axis=axes))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SemiringMessages:
     """A finished run: all messages, in the order in which they were sent.
@@ -189,10 +185,8 @@ class SemiringMessages:
         result = np.asarray(self.semiring.one)
         for node, parent in self.parents.items():
             if parent is None:
-                table = self.belief(node)
-                while table.ndim:
-                    table = self.semiring.sum_out(table)
-                result = np.asarray(self.semiring.multiply(result, table))
+                total = self.semiring.sum_to(self.belief(node), self.own[node][0])
+                result = np.asarray(self.semiring.multiply(result, total))
         return result
 
     def _multiply(self, node: str, senders: Any) -> np.ndarray:
@@ -205,12 +199,9 @@ class SemiringMessages:
 
     def _send(self, sender: str, receiver: str) -> None:
         senders = [other for other in self.graph.graph.neighbors(sender) if other != receiver]
-        table, (names, _) = self._multiply(sender, senders), self.own[sender]
+        names, _ = self.own[sender]
         kept = receiver if receiver in names else sender
-        for axis in range(len(names) - 1, -1, -1):
-            if names[axis] != kept:
-                table = self.semiring.sum_out(table, axis)
-        self.messages[sender, receiver] = table
+        self.messages[sender, receiver] = self.semiring.sum_to(self._multiply(sender, senders), names, (kept,))
 
     def __repr__(self) -> str:
         return f"SemiringMessages({len(self.messages)} messages, total {self.total!r})"
@@ -246,11 +237,9 @@ def semiring_messages(graph: Any, semiring: Any, evidence: Any = None, *, root: 
     ring = as_semiring(semiring)
     own = own_tables(graph, ring, evidence)
     run = SemiringMessages(graph, ring, find_parents(graph.graph, root), own, {})
-    for node, parent in collect_order(run.parents):
-        run._send(node, parent)
-    for node, below in children(run.parents).items():
-        for child in below:
-            run._send(node, child)
+    for node, receivers in tree_order(run.parents):
+        for receiver in receivers:
+            run._send(node, receiver)
     return run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.factors.scope_tables import broadcast_to_scope
 from juncture.graphs.undirected import UndirectedGraph
+from juncture.inference.exact.log_tables import Eliminate, sums_without_each
 from juncture.networks.factor_product import FactorGraph
 from juncture.variables import Scope, Variable
 
@@ -63,22 +64,22 @@ def path_to_root(node: str, parents: Parents) -> list[str]:
     return path
 
 
-def collect_order(parents: Parents) -> list[Edge]:
-    """Each node to its parent, the deepest first: a node sends after it has received all messages from its children."""
+def tree_order(parents: Parents) -> Iterator[tuple[str, list[str]]]:
+    """(sender, receivers): each node to its parent, the deepest first, then from the roots each to its children.
+
+    A node sends after it has received all messages that it depends on.
+    """
     depths: dict[str, int] = {}
-    for node, parent in parents.items():
-        depths[node] = 0 if parent is None else depths[parent] + 1
-    edges = [(node, parent) for node, parent in parents.items() if parent is not None]
-    return sorted(edges, key=lambda edge: -depths[edge[0]])
-
-
-def children(parents: Parents) -> dict[str, list[str]]:
-    """Node → its children, in the order of the nodes."""
     below: dict[str, list[str]] = {node: [] for node in parents}
     for node, parent in parents.items():
+        depths[node] = 0 if parent is None else depths[parent] + 1
         if parent is not None:
             below[parent].append(node)
-    return below
+    for node in sorted(parents, key=lambda node: -depths[node]):
+        parent = parents[node]
+        if parent is not None:
+            yield node, [parent]
+    yield from ((node, receivers) for node, receivers in below.items() if receivers)
 
 
 Schedule: TypeAlias = Literal["tree", "flooding"]
@@ -168,10 +169,8 @@ def log_likelihoods(graph: FactorGraph, findings: Findings) -> dict[str, np.ndar
 def collect_and_distribute(rules: MessageRules, parents: Parents) -> Sent:
     """From the leaves to the roots, then back: every message once, after the messages that it depends on."""
     logs: Logs = {}
-    for node, parent in collect_order(parents):
-        logs |= rules.send(node, [parent], logs)
-    for node, below in children(parents).items():
-        logs |= rules.send(node, below, logs)
+    for node, receivers in tree_order(parents):
+        logs |= rules.send(node, receivers, logs)
     return logs, tuple(logs)
 
 
@@ -264,8 +263,6 @@ Logs: TypeAlias = dict[Edge, np.ndarray]
 """(sender, receiver) → logarithms of the message, (state,); a message not yet sent is 1 everywhere."""
 Sent: TypeAlias = tuple[Logs, tuple[Edge, ...]]
 """All messages, and (sender, receiver) in the order in which they were sent."""
-Eliminate: TypeAlias = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
-"""Removes axes from a table of logarithms: by log-sum-exp or by the maximum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,11 +321,3 @@ class MessageRules:
             return self.log_table(node, self.factors[node].scope.names, logs)
         own = self.log_likelihoods[node]
         return sum((logs[factor, node] for factor in self.graph.graph.neighbors(node)), own)
-
-
-def sums_without_each(rows: np.ndarray) -> np.ndarray:
-    """For each row the sum of all others; by sums from both ends, for -inf cannot be subtracted again."""
-    nothing = np.zeros_like(rows[:1])
-    before = np.cumsum(np.concatenate([nothing, rows[:-1]]), axis=0)
-    after = np.cumsum(np.concatenate([nothing, rows[:0:-1]]), axis=0)[::-1]
-    return before + after

@@ -24,7 +24,7 @@ from juncture.inference.engines.contract import BELIEFS, Cost, Engine, EnginePla
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import node_scope
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.elimination import LogFactor
+from juncture.inference.exact.log_tables import LogFactor
 from juncture.numerics import stable
 from juncture.runtime.memory import check_memory
 

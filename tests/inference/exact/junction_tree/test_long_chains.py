@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.inference.exact.elimination import multiply
-from juncture.inference.exact.junction_tree import sensitivity as message_tree
+from juncture.inference.exact import log_tables
 from juncture.inference.exact.junction_tree.sensitivity import table_sensitivity
+from juncture.inference.exact.log_tables import multiply
 from support.processor_time import time_of
 
 
@@ -33,7 +33,7 @@ def star_of(num_children, seed=0):
 def count_multiplied(monkeypatch, model):
     """How many factors a call of `sensitivity` multiplies."""
     counts = []
-    monkeypatch.setattr(message_tree, "multiply", lambda factors: counts.append(len(factors)) or multiply(factors))
+    monkeypatch.setattr(log_tables, "multiply", lambda factors: counts.append(len(factors)) or multiply(factors))
     table_sensitivity(model, None, None)
     return sum(counts)
 

@@ -14,7 +14,7 @@ from juncture.errors import Unsupported
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Request
 from juncture.inference.engines.posterior_gaussians import as_gaussian, as_joint_gaussian
-from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution
+from juncture.inference.exact.gaussian.plan import Solution, SymbolicElimination
 from juncture.numerics.stable import LOG_TWO_PI
 from juncture.runtime.memory import check_memory
 from juncture.runtime.parallel import blocks_of
@@ -252,7 +252,7 @@ class FamilyPairs:
         return [part.reshape(size, size) for part, size in zip(parts, self.sizes, strict=True)]
 
 
-def spread_places(plan: EliminationPlan, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def spread_places(plan: SymbolicElimination, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """(pair,): where `Solution.spread` has the covariance of two variables of a family; -1 if one is observed.
 
     Variables of a family that are free are next to each other when the earlier one goes.

@@ -18,7 +18,7 @@ from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import signature
 from juncture.factors.gaussian import Constant
 from juncture.inference.engines.lowering import is_linear
-from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution, find_plan
+from juncture.inference.exact.gaussian.plan import Solution, SymbolicElimination, find_plan
 from juncture.kernels.gaussian.elimination import eliminate_rows
 from juncture.kernels.gaussian.minimum_degree import mark_ancestors, place_entries
 from juncture.kernels.gaussian.regressions import enter_evidence, find_scales, sum_means
@@ -155,7 +155,7 @@ class RowNumbers:
 class RowPlan:
     """Where each row of a model is used: at the step of its first free variable; rows without one come last."""
 
-    plan: EliminationPlan
+    plan: SymbolicElimination
     rows: np.ndarray  # in the order of their steps
     row_starts: np.ndarray  # (step + 1,)
     starts: np.ndarray  # (row + 1,): the entries of each row

@@ -1,4 +1,4 @@
-"""`EliminationPlan`: in which order the free variables go, and where the numbers of the model then belong."""
+"""`SymbolicElimination`: in which order the free variables go, and where the numbers of the model then belong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_OPERATIONS, WORTH = 1e6, 2.0  # up to so many, or so many times the cheapest
 
 
 @dataclass(frozen=True, eq=False)
-class EliminationPlan:
+class SymbolicElimination:
     """The free variables in the order of their elimination, and what each is next to when it goes.
 
     The separator of a step is the list of the later steps that its variable then depends on, its parent the first of
@@ -50,7 +50,7 @@ class EliminationPlan:
 
 def find_plan(
     starts: np.ndarray, nodes: np.ndarray, kept: np.ndarray, observed: np.ndarray, preferred: np.ndarray | None = None
-) -> EliminationPlan:
+) -> SymbolicElimination:
     """A plan for scopes over these nodes; `kept` nodes that are not `observed` (both as marks) are eliminated.
 
     A `preferred` order of the nodes is taken unless another one is much cheaper.
@@ -71,7 +71,7 @@ def find_plan(
     positions[free[order]] = np.arange(len(free))
     positions[seen] = -1 - np.arange(len(seen))
     places = find_places(separator_starts, separators, parents)
-    return EliminationPlan(free[order], seen, positions, separator_starts, separators, parents, places)
+    return SymbolicElimination(free[order], seen, positions, separator_starts, separators, parents, places)
 
 
 def sort_steps(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -114,7 +114,7 @@ def find_order(num_nodes: int, starts: np.ndarray, nodes: np.ndarray) -> np.ndar
 class Solution:
     """Each free variable as a regression on its separator, in the units inside, for some cases of evidence."""
 
-    plan: EliminationPlan
+    plan: SymbolicElimination
     gains: np.ndarray  # of the separators
     shifts: np.ndarray  # (step, case)
     deviations: np.ndarray  # (step,): of the noise

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidModel
-from juncture.inference.exact.gaussian.plan import EliminationPlan, Solution, find_plan
+from juncture.inference.exact.gaussian.plan import Solution, SymbolicElimination, find_plan
 from juncture.kernels.gaussian.minimum_degree import place_entries
 from juncture.kernels.gaussian.precision import eliminate_precision
 
@@ -80,7 +80,7 @@ class PrecisionSystem:
 class PrecisionPlan:
     """Where each entry of the precision matrix is used, for one set of observed variables."""
 
-    plan: EliminationPlan
+    plan: SymbolicElimination
     pairs: np.ndarray  # of free variables, in the order of their steps
     pair_starts: np.ndarray  # (step + 1,)
     places: np.ndarray  # (pair,): the place of the later variable in the front of the earlier

@@ -11,8 +11,9 @@ from typing import TypeAlias
 import numpy as np
 
 from juncture.inference.exact.best_states import TIE
+from juncture.inference.exact.clique_messages import CliqueEdge, collect, distribute, shared_nodes
 from juncture.inference.exact.junction_tree.plan import find_structure
-from juncture.numerics import stable
+from juncture.inference.exact.log_tables import ROWS, Eliminate, Nodes, align, largest, normalize, reduce_to, sum_out
 
 Table: TypeAlias = tuple[tuple[str, ...], np.ndarray]  # names, and logs (row or 1, *states)
 
@@ -69,10 +70,24 @@ class TableTree:
         """The smallest clique that has all these variables."""
         return min(self.holding(names), key=lambda at: (self.sizes[at], at))
 
+    @cached_property
+    def axes(self) -> list[Nodes]:
+        """The nodes of the belief of each clique: the rows first."""
+        return [(ROWS, *clique) for clique in self.cliques]
+
+    @cached_property
+    def edges(self) -> list[CliqueEdge]:
+        """Each clique with its parent; the message of a root is a number for each row."""
+        pairs = enumerate(self.parents)
+        return [
+            CliqueEdge(at, up, shared_nodes(self.axes[at], self.axes[up])) if up >= 0 else CliqueEdge(at, None, (ROWS,))
+            for at, up in pairs
+        ]
+
     def sum(self, tables: Iterable[Table], num_rows: int) -> Sums:
         """Multiply all tables and pass messages to the roots and back."""
         beliefs, constant = self._load(tables, num_rows)
-        return Sums(self, beliefs, np.broadcast_to(constant + self._calibrate(beliefs), (num_rows,)))
+        return Sums(self, beliefs, constant + self._calibrate(beliefs, sum_out))
 
     def keep_most(self, counts: Iterable[Table], tables: Iterable[Table], num_rows: int) -> list[Table]:
         """Log-tables that keep the configurations with the largest sum of counts among all that the tables allow.
@@ -82,42 +97,26 @@ class TableTree:
         """
         pairs = zip(self._load(tables, num_rows)[0], self._load(counts, num_rows)[0], strict=True)
         beliefs = [np.where(logs > -np.inf, count, -np.inf) for logs, count in pairs]
-        self._calibrate(beliefs, maximize=True)
+        self._calibrate(beliefs, largest)
         axes = [tuple(range(1, logs.ndim)) for logs in beliefs]
         kept = [logs == logs.max(axis=each, keepdims=True) for logs, each in zip(beliefs, axes, strict=True)]
         masks = zip(self.cliques, kept, strict=True)
         return [(clique, np.where(mask, 0.0, -np.inf)) for clique, mask in masks if not mask.all()]
 
-    def _calibrate(self, beliefs: list[np.ndarray], *, maximize: bool = False) -> np.ndarray | float:
-        """Pass messages of sums (or maxima) to the roots and back, in place; the logarithm of the sum of all."""
-        messages: list[np.ndarray] = [np.empty(0)] * len(self.cliques)
-        constant: np.ndarray | float = 0.0
-        for at in reversed(range(len(self.cliques))):
-            up = self.parents[at]
-            if up >= 0:
-                messages[at] = reduce_to(beliefs[at], self.cliques[at], self._separator(at), maximize=maximize)
-                beliefs[up] = beliefs[up] + align(messages[at], self._separator(at), self.cliques[up])
-            else:
-                constant = constant + reduce_to(beliefs[at], self.cliques[at], (), maximize=maximize)
-        for at, up in enumerate(self.parents):
-            if up >= 0:
-                shared = self._separator(at)
-                total = reduce_to(beliefs[up], self.cliques[up], shared, maximize=maximize)
-                known = messages[at] > -np.inf
-                update = np.subtract(total, messages[at], out=np.full(total.shape, -np.inf), where=known)
-                beliefs[at] = beliefs[at] + align(update, shared, self.cliques[at])
-        return constant
+    def _calibrate(self, beliefs: list[np.ndarray], eliminate: Eliminate) -> np.ndarray | float:
+        """Pass messages to the roots and back, in place; the logarithm of the sum of all, or the largest."""
+        sent = collect(self.edges, self.axes, beliefs, eliminate)
+        distribute(self.edges, self.axes, beliefs, sent, eliminate)
+        return self._total(sent, 0.0)
+
+    def _total(self, sent: Mapping[int, np.ndarray], constant: np.ndarray | float) -> np.ndarray | float:
+        """The messages of all roots, added to a constant."""
+        return sum((sent[edge.clique] for edge in reversed(self.edges) if edge.parent is None), constant)
 
     def maximize(self, tables: Iterable[Table], num_rows: int) -> Best:
         """The states with the largest product in each row: maxima go to the roots, states are read off downwards."""
-        beliefs, top = self._load(tables, num_rows)
-        for at in reversed(range(len(self.cliques))):
-            up = self.parents[at]
-            if up >= 0:
-                message = reduce_to(beliefs[at], self.cliques[at], self._separator(at), maximize=True)
-                beliefs[up] = beliefs[up] + align(message, self._separator(at), self.cliques[up])
-            else:
-                top = top + reduce_to(beliefs[at], self.cliques[at], (), maximize=True)
+        beliefs, constant = self._load(tables, num_rows)
+        top = np.asarray(self._total(collect(self.edges, self.axes, beliefs, largest), constant))
         is_possible = top > -np.inf
         slack = TIE * np.maximum(1.0, np.abs(np.where(is_possible, top, 0.0)))
         codes: dict[str, np.ndarray] = {}
@@ -135,14 +134,10 @@ class TableTree:
         for names, logs in tables:
             if names:
                 at = self.home(names)
-                beliefs[at] += align(logs, names, self.cliques[at])
+                beliefs[at] += align(logs, (ROWS, *names), self.axes[at])
             else:
                 constant += logs
         return beliefs, constant
-
-    def _separator(self, at: int) -> tuple[str, ...]:
-        above = self.cliques[self.parents[at]]
-        return tuple(name for name in self.cliques[at] if name in above)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +154,9 @@ class Sums:
         if not names:
             return np.where(np.isneginf(self.log_total), np.nan, np.ones(num_rows))
         at = self.tree.home(names)
-        logs = reduce_to(self.beliefs[at], self.tree.cliques[at], names)
-        axes = tuple(range(1, logs.ndim))
-        top = logs.max(axis=axes, keepdims=True)
+        logs = reduce_to(self.beliefs[at], self.tree.axes[at], (ROWS, *names), sum_out)
         with np.errstate(invalid="ignore"):
-            values = np.exp(logs - top)
-            values /= values.sum(axis=axes, keepdims=True)
+            values = normalize(logs, tuple(range(1, logs.ndim)))
         values[np.isneginf(self.log_total)] = np.nan
         return values
 
@@ -194,17 +186,6 @@ def choose_free(
     return dict(zip(free, states, strict=True)), is_close.sum(axis=1) > 1
 
 
-def reduce_to(logs: np.ndarray, names: tuple[str, ...], kept: Sequence[str], *, maximize: bool = False) -> np.ndarray:
-    """Log of the sum over all other variables, or of the maximum, with the axes in the order of `kept`."""
-    axes = tuple(1 + at for at, name in enumerate(names) if name not in kept)
-    reduce = np.max if maximize else stable.log_sum_exp
-    summed = reduce(logs, axis=axes) if axes else logs
-    left = [name for name in names if name in kept]
-    return summed.transpose(0, *(1 + left.index(name) for name in kept))
-
-
-def align(logs: np.ndarray, names: tuple[str, ...], onto: tuple[str, ...]) -> np.ndarray:
-    """A table with the axes of more variables, of length 1 where it has none."""
-    order = [1 + names.index(name) for name in onto if name in names]
-    shape = [logs.shape[1 + names.index(name)] if name in names else 1 for name in onto]
-    return logs.transpose(0, *order).reshape(len(logs), *shape)
+def align_rows(numbers: np.ndarray, names: tuple[str, ...], onto: tuple[str, ...]) -> np.ndarray:
+    """Numbers (row, *states) with the axes of more variables, of length 1 where they have none."""
+    return align(numbers, (ROWS, *names), (ROWS, *onto))

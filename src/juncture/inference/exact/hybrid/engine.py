@@ -39,7 +39,7 @@ from juncture.inference.engines.contract import (
 )
 from juncture.inference.engines.lowering import has_real_variables
 from juncture.inference.engines.posterior_mixtures import Components, MixedJoint
-from juncture.inference.exact.hybrid.clique_tables import align
+from juncture.inference.exact.hybrid.clique_tables import align_rows
 from juncture.inference.exact.hybrid.equations import of_case
 from juncture.inference.exact.hybrid.expected import LearningPlans, expected_statistics
 from juncture.inference.exact.hybrid.modes import best_states
@@ -349,7 +349,7 @@ def mean_of(run: Run, name: str, states: tuple[str, ...], shape: tuple[int, ...]
         return np.repeat(run.rows.reals[name][:, None], int(np.prod(shape[1:])), axis=1)
     solved, case = run.solved_of(name)
     means = solved.mean(solved.form(name), run.rows.reals, case)
-    return np.broadcast_to(align(means, solved.group.states, states), shape).reshape(shape[0], -1)
+    return np.broadcast_to(align_rows(means, solved.group.states, states), shape).reshape(shape[0], -1)
 
 
 def covariance_of(
@@ -361,4 +361,4 @@ def covariance_of(
         return 0.0
     solved, case = run.solved_of(one)
     values = of_case(solved.covariance(solved.form(one), solved.form(other)), case)
-    return np.broadcast_to(align(values, solved.group.states, states), shape).reshape(shape[0], -1)
+    return np.broadcast_to(align_rows(values, solved.group.states, states), shape).reshape(shape[0], -1)

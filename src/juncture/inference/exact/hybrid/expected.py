@@ -25,7 +25,7 @@ from juncture.data.findings import Findings, is_hole
 from juncture.data.missingness import group_by_pattern
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
-from juncture.inference.exact.hybrid.clique_tables import Sums, align
+from juncture.inference.exact.hybrid.clique_tables import Sums, align_rows
 from juncture.inference.exact.hybrid.equations import Form, SolvedGroup, of_case
 from juncture.inference.exact.hybrid.plan import Part, check_fits, connected, factors_of, is_linear, part_of, scope_of
 from juncture.inference.exact.hybrid.run import Rows, Run
@@ -153,7 +153,7 @@ def expected_moments(request: AnyConditional, block: Block) -> Moments:
 
     def spread(numbers: np.ndarray) -> np.ndarray:
         """Numbers of (row or 1, *states of the group) for each row and configuration, in one array."""
-        return np.broadcast_to(align(numbers, group.states, states), shape).reshape(-1)
+        return np.broadcast_to(align_rows(numbers, group.states, states), shape).reshape(-1)
 
     columns = [
         spread(values.means[name]) if name in hidden else np.repeat(rows.reals[name], shares[0].size) for name in names

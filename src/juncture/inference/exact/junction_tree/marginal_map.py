@@ -12,15 +12,14 @@ import numpy as np
 
 from juncture.inference.exact.best_states import TIE, best_states, first_of_ties
 from juncture.inference.exact.clique_search import BYTES_PER_CELL
-from juncture.inference.exact.elimination import Bucket, Elimination, LogFactor, marginal_map_solver, plan_elimination
+from juncture.inference.exact.elimination import Bucket, Elimination, marginal_map_solver, plan_elimination
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.cuts import CELLS_AT_ONCE
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import check_cost
+from juncture.inference.exact.log_tables import ROWS, LogFactor
 from juncture.numerics import stable
 from juncture.runtime.parallel import blocks_of
-
-ROW = -1  # stands for the rows among the nodes of a factor
 
 
 def best_targets(
@@ -98,7 +97,7 @@ def row_factors(tree: PackedTree, rows: CodedFindings, codes: Mapping[int, np.nd
     """The factors and the likelihoods of the rows, at the codes of what was observed, (row,) by node."""
     logs = stable.log(rows.likelihoods) if rows.log_likelihoods is None else rows.log_likelihoods
     parts = np.split(logs.T, np.cumsum(tree.plan.num_states[rows.soft])[:-1], axis=1) if len(rows.soft) else []
-    soft = [LogFactor((ROW, node), part) for node, part in zip(rows.soft.tolist(), parts, strict=True)]
+    soft = [LogFactor((ROWS, node), part) for node, part in zip(rows.soft.tolist(), parts, strict=True)]
     return [look_up(factor, codes) for factor in (*log_factors(tree), *soft)]
 
 
@@ -107,20 +106,20 @@ def look_up(factor: LogFactor, codes: Mapping[int, np.ndarray]) -> LogFactor:
     known = [axis for axis, node in enumerate(factor.nodes) if node in codes]
     if not known:
         return factor
-    rest = [axis for axis, node in enumerate(factor.nodes) if node not in codes and node != ROW]
-    rows = [axis for axis, node in enumerate(factor.nodes) if node == ROW]
+    rest = [axis for axis, node in enumerate(factor.nodes) if node not in codes and node != ROWS]
+    rows = [axis for axis, node in enumerate(factor.nodes) if node == ROWS]
     index = [codes[factor.nodes[axis]] for axis in known]
     index += [np.arange(len(index[0])) for _ in rows]
     return LogFactor(
-        (ROW, *(factor.nodes[axis] for axis in rest)), factor.logs.transpose([*known, *rows, *rest])[tuple(index)]
+        (ROWS, *(factor.nodes[axis] for axis in rest)), factor.logs.transpose([*known, *rows, *rest])[tuple(index)]
     )
 
 
 def of_first_row(factor: LogFactor) -> LogFactor:
     """The factor without the axis of the rows, if it has one."""
-    if ROW not in factor.nodes:
+    if ROWS not in factor.nodes:
         return factor
-    return LogFactor(tuple(n for n in factor.nodes if n != ROW), factor.logs.take(0, axis=factor.nodes.index(ROW)))
+    return LogFactor(tuple(n for n in factor.nodes if n != ROWS), factor.logs.take(0, axis=factor.nodes.index(ROWS)))
 
 
 def best_of_rows(
@@ -132,7 +131,7 @@ def best_of_rows(
     """
     summing, maximizing = elimination.split()
     left, _ = summing.reduce(factors)
-    every_row = LogFactor((ROW,), np.zeros(num_rows))
+    every_row = LogFactor((ROWS,), np.zeros(num_rows))
     codes, values = maximize_rows(maximizing, [*left, every_row])
     least = values - TIE * np.maximum(1.0, np.abs(np.where(np.isneginf(values), 0.0, values)))
     fixed: list[LogFactor] = []
@@ -141,25 +140,25 @@ def best_of_rows(
         states = np.arange(sizes[node])
         is_better = codes[node] > 0
         while is_better.any():
-            below = LogFactor((ROW, node), np.where(states < codes[node][:, np.newaxis], 0.0, -np.inf))
+            below = LogFactor((ROWS, node), np.where(states < codes[node][:, np.newaxis], 0.0, -np.inf))
             others, other_values = maximize_rows(maximizing, [*left, every_row, *fixed, below])
             is_better = (other_values >= least) & (values > -np.inf)
             codes = {other: np.where(is_better, others[other], codes[other]) for other in codes}
             is_better &= codes[node] > 0
-        fixed.append(LogFactor((ROW, node), np.where(states == codes[node][:, np.newaxis], 0.0, -np.inf)))
+        fixed.append(LogFactor((ROWS, node), np.where(states == codes[node][:, np.newaxis], 0.0, -np.inf)))
     return codes, values
 
 
 def maximize_rows(maximizing: Elimination, factors: Sequence[LogFactor]) -> tuple[dict[int, np.ndarray], np.ndarray]:
     """The best codes (row,) by node, and the logs of their products (row,)."""
     (_, values), buckets = maximizing.run(factors)
-    codes: dict[int, np.ndarray] = {ROW: np.arange(len(values))}
+    codes: dict[int, np.ndarray] = {ROWS: np.arange(len(values))}
     for bucket in buckets:
         codes[bucket.node] = best_given(bucket, codes)
-    return {node: column for node, column in codes.items() if node != ROW}, values
+    return {node: column for node, column in codes.items() if node != ROWS}, values
 
 
 def best_given(bucket: Bucket, codes: Mapping[int, np.ndarray]) -> np.ndarray:
     """The best state of a bucket's node in each row, given the nodes that were eliminated after it."""
     found = bucket.logs[tuple(codes[node] for node in bucket.nodes)].argmax(axis=-1)
-    return np.broadcast_to(found, codes[ROW].shape)
+    return np.broadcast_to(found, codes[ROWS].shape)

@@ -1,7 +1,7 @@
-"""`CliqueTree`: cliques with their beliefs, as a forest; built from factors, calibrated, and thinned.
+"""`CalibratedForest`: cliques with their beliefs, as a forest; built from factors, calibrated, and thinned.
 
-Tables hold logarithms, and their axes are the nodes of a clique in increasing order, so that a table over some nodes is
-widened to more nodes by axes of length 1. Beliefs are normalised; the log of what they summed to is kept apart.
+Tables hold logarithms, and their axes are the nodes of a clique in increasing order. Beliefs are normalised; the log of
+what they summed to is kept apart.
 
 `thin` makes the cliques of a calibrated tree smaller. Nodes that nothing later needs are summed out where the clique
 that this makes is not much too large: exact. Then, in every clique that is too large, one of two removals is made until
@@ -18,27 +18,25 @@ Kullback–Leibler divergence, that has the new cliques.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from juncture.inference.engines.factor_arrays import offsets
-from juncture.inference.exact.clique_search import CliqueTree as Cliques
-from juncture.inference.exact.clique_search import best_tree
-from juncture.inference.exact.elimination import LogFactor
-from juncture.numerics import stable
+from juncture.inference.exact.clique_messages import CliqueEdge, collect, distribute, shared_nodes
+from juncture.inference.exact.clique_search import CliqueTree, best_tree
+from juncture.inference.exact.log_tables import LogFactor, align, divide, reduce_axes, reduce_to, sum_by_axes
 
 Nodes = tuple[int, ...]
-FEW_COLUMNS = 8
 GROWTH = 4.0  # how much larger than the size a clique may be before it is thinned
 TINY = np.finfo(float).tiny  # in place of zeros, whose part in an entropy is 0
 
 
 @dataclass(eq=False)
-class CliqueTree:
+class CalibratedForest:
     """Cliques by number, each with its nodes, its neighbours and its belief."""
 
     num_states: np.ndarray  # of all nodes of the model
@@ -49,18 +47,22 @@ class CliqueTree:
     last_number: int = -1
 
     def separator(self, one: int, other: int) -> Nodes:
-        theirs = set(self.nodes[other])
-        return tuple(node for node in self.nodes[one] if node in theirs)
+        return shared_nodes(self.nodes[one], self.nodes[other])
 
-    def marginal(self, clique: int, kept: Iterable[int]) -> np.ndarray:
-        return sum_onto(self.beliefs[clique], self.nodes[clique], kept)
+    def marginal(self, clique: int, kept: Nodes) -> np.ndarray:
+        return reduce_to(self.beliefs[clique], self.nodes[clique], kept, sum_by_axes)
+
+    def conditional(self, clique: int, given: Nodes) -> np.ndarray:
+        """The log of the belief of a clique, divided by its marginal over some of its nodes."""
+        marginal, nodes = self.marginal(clique, given), self.nodes[clique]
+        return divide(self.beliefs[clique], align(marginal, given, nodes))
 
     def cells(self, clique: int) -> int:
         return int(self.beliefs[clique].size)
 
-    def copy(self) -> CliqueTree:
+    def copy(self) -> CalibratedForest:
         around = {clique: set(others) for clique, others in self.neighbours.items()}
-        return CliqueTree(
+        return CalibratedForest(
             self.num_states, dict(self.nodes), around, dict(self.beliefs), self.log_total, self.last_number
         )
 
@@ -74,42 +76,40 @@ class CliqueTree:
         inside = (clique for clique, scope in self.nodes.items() if wanted.issubset(scope))
         return min(inside, key=lambda clique: (self.cells(clique), clique), default=None)
 
-    def marginal_of(self, nodes: Sequence[int]) -> np.ndarray:
+    def marginal_of(self, nodes: Nodes) -> np.ndarray:
         """The log of the marginal of nodes that share a clique, in increasing order."""
         clique = self.find(nodes)
         if clique is None:
             raise ValueError(f"no clique has the nodes {nodes}")
         return self.marginal(clique, nodes)
 
-    def schedule(self) -> list[tuple[int, int | None]]:
-        """(clique, its parent), parents first, for each tree of the forest."""
+    def edges(self) -> list[CliqueEdge]:
+        """The edges of each tree of the forest, parents first."""
         seen: set[int] = set()
-        found: list[tuple[int, int | None]] = []
+        found: list[CliqueEdge] = []
         for root in sorted(self.nodes):
-            waiting: list[tuple[int, int | None]] = [] if root in seen else [(root, None)]
+            waiting = [] if root in seen else [CliqueEdge(root, None, ())]
             while waiting:
-                clique, parent = waiting.pop()
+                edge = waiting.pop()
+                clique = edge.clique
                 seen.add(clique)
-                found.append((clique, parent))
-                waiting += [(other, clique) for other in sorted(self.neighbours[clique]) if other != parent]
+                found.append(edge)
+                others = sorted(self.neighbours[clique] - {edge.parent})
+                waiting += [CliqueEdge(other, clique, self.separator(other, clique)) for other in others]
         return found
 
     def to_factors(self) -> list[LogFactor]:
         """The distribution as a product: each clique's belief, divided by that of the separator to its parent."""
-        factors = []
-        for clique, parent in self.schedule():
-            logs = self.beliefs[clique]
-            if parent is not None:
-                shared = self.separator(clique, parent)
-                logs = subtract(logs, widen(self.marginal(clique, shared), shared, self.nodes[clique]))
-            factors.append(LogFactor(self.nodes[clique], logs))
-        return factors
+        return [
+            LogFactor(self.nodes[clique], self.beliefs[clique] if parent is None else self.conditional(clique, shared))
+            for clique, parent, shared in self.edges()
+        ]
 
 
-def calibrate(factors: Sequence[LogFactor], num_states: np.ndarray) -> CliqueTree:
+def calibrate(factors: Sequence[LogFactor], num_states: np.ndarray) -> CalibratedForest:
     """The clique tree of a product of factors, with the exact marginal of every clique."""
     inside, cliques = plan_cliques([factor.nodes for factor in factors], num_states)
-    tree = CliqueTree(num_states)
+    tree = CalibratedForest(num_states)
     parents = cliques.parents.tolist()
     for clique, parent in enumerate(parents):
         nodes = inside[cliques.nodes[cliques.starts[clique] : cliques.starts[clique + 1]]]
@@ -123,101 +123,32 @@ def calibrate(factors: Sequence[LogFactor], num_states: np.ndarray) -> CliqueTre
     position = dict(zip(inside.tolist(), cliques.node_cliques.tolist(), strict=True))
     for factor in factors:
         clique = position[min(factor.nodes, key=steps.__getitem__)]
-        tree.beliefs[clique] += widen(*sort_axes(factor), tree.nodes[clique])
+        tree.beliefs[clique] += align(factor.logs, factor.nodes, tree.nodes[clique])
     tree.last_number = len(parents) - 1
     pass_messages(tree)
     return tree
 
 
-def plan_cliques(scopes: Sequence[Nodes], num_states: np.ndarray) -> tuple[np.ndarray, Cliques]:
+def plan_cliques(scopes: Sequence[Nodes], num_states: np.ndarray) -> tuple[np.ndarray, CliqueTree]:
     """The nodes of some scopes, and cliques over their positions, that hold every scope."""
     nodes = np.unique(np.concatenate([np.array(scope, dtype=np.int64) for scope in scopes]))
     inside = np.searchsorted(nodes, np.concatenate([np.array(scope, dtype=np.int64) for scope in scopes]))
     return nodes, best_tree(num_states[nodes], offsets([len(scope) for scope in scopes]), inside, effort=0.0)
 
 
-def sort_axes(factor: LogFactor) -> tuple[np.ndarray, Nodes]:
-    order = np.argsort(factor.nodes)
-    return factor.logs.transpose(order), tuple(sorted(factor.nodes))
-
-
-def pass_messages(tree: CliqueTree) -> None:
+def pass_messages(forest: CalibratedForest) -> None:
     """Messages to the roots and back: beliefs become marginals, `log_total` the log of the sum of all."""
-    order = tree.schedule()
-    sent: dict[int, np.ndarray] = {}
-    for clique, parent in reversed(order):
-        top = float(tree.beliefs[clique].max())
-        shared = () if parent is None else tree.separator(clique, parent)
-        message = sum_onto(tree.beliefs[clique], tree.nodes[clique], shared)
+    edges = forest.edges()
+    sent = collect(edges, forest.nodes, forest.beliefs, sum_by_axes)
+    for clique, parent, _ in reversed(edges):
         if parent is None:
-            tree.log_total += float(message)
-            tree.beliefs[clique] = tree.beliefs[clique] - (float(message) if top > -np.inf else 0.0)
-        else:
-            sent[clique] = message
-            tree.beliefs[parent] = tree.beliefs[parent] + widen(message, shared, tree.nodes[parent])
-    for clique, parent in order:
-        if parent is not None:
-            shared = tree.separator(clique, parent)
-            back = subtract(tree.marginal(parent, shared), sent[clique])
-            tree.beliefs[clique] = tree.beliefs[clique] + widen(back, shared, tree.nodes[clique])
+            total = float(sent[clique])
+            forest.log_total += total
+            forest.beliefs[clique] = forest.beliefs[clique] - (total if total > -np.inf else 0.0)
+    distribute(edges, forest.nodes, forest.beliefs, sent, sum_by_axes)
 
 
-def widen(table: np.ndarray, nodes: Sequence[int], wide: Sequence[int]) -> np.ndarray:
-    """The table with an axis of length 1 for each node of `wide` that it does not have; both in increasing order."""
-    if len(nodes) == len(wide):
-        return table
-    sizes = dict(zip(nodes, table.shape, strict=True))
-    return table.reshape([sizes.get(node, 1) for node in wide])
-
-
-def sum_onto(table: np.ndarray, nodes: Sequence[int], kept: Iterable[int]) -> np.ndarray:
-    """The logs summed over all nodes that are not kept."""
-    axes = axes_without(nodes, kept)
-    if not axes:
-        return table
-    tops = reduce_axes(np.maximum, table, axes)
-    shifts = np.where(tops > -np.inf, tops, 0.0)
-    shape = [1 if axis in axes else size for axis, size in enumerate(table.shape)]
-    return stable.log(reduce_axes(np.add, np.exp(table - shifts.reshape(shape)), axes)) + shifts
-
-
-def axes_without(nodes: Sequence[int], kept: Iterable[int]) -> list[int]:
-    """The axes of the nodes that are not kept."""
-    inside = set(kept)
-    return [axis for axis, node in enumerate(nodes) if node not in inside]
-
-
-def reduce_axes(operation: np.ufunc, table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-    """`operation` over some axes, in increasing order, one after the other from the last.
-
-    A table of many short axes is seen as one of three, so that loops in NumPy run over what follows the axis.
-    """
-    for axis in reversed(axes):
-        shape = table.shape
-        three = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
-        table = operation.reduce(three, axis=1) if three.shape[2] > 1 else reduce_last(operation, three[..., 0])
-        table = table.reshape(shape[:axis] + shape[axis + 1 :])
-    return table
-
-
-def reduce_last(operation: np.ufunc, table: np.ndarray) -> np.ndarray:
-    """`operation` over the last of two axes, column by column where there are few."""
-    if table.shape[1] > FEW_COLUMNS:
-        return np.asarray(operation.reduce(table, axis=1))
-    total = table[:, 0]
-    for column in range(1, table.shape[1]):
-        total = operation(total, table[:, column])
-    return total
-
-
-def subtract(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """above - below for logs, where both are -inf: 0 of a distribution that is 0 there."""
-    return np.subtract(
-        above, below, out=np.full(np.broadcast_shapes(above.shape, below.shape), -np.inf), where=above > -np.inf
-    )
-
-
-def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
+def thin(tree: CalibratedForest, needed: Iterable[int], size: float) -> list[float]:
     """Reduce the tree, in place, to cliques of at most `size` cells; the nodes that are `needed` stay.
 
     Returns the loss of each removal. Their sum bounds the Kullback–Leibler divergence between the distributions before
@@ -234,7 +165,7 @@ def thin(tree: CliqueTree, needed: Iterable[int], size: float) -> list[float]:
 # --- exact: nodes are summed out -----------------------------------------------------------------------------------
 
 
-def sum_out_all(tree: CliqueTree, kept: set[int], size: float) -> None:
+def sum_out_all(tree: CalibratedForest, kept: set[int], size: float) -> None:
     """Sum out the nodes that are not kept, those of the smallest joint table first, while tables fit."""
     holders: dict[int, set[int]] = {}
     for clique, nodes in tree.nodes.items():
@@ -249,17 +180,16 @@ def sum_out_all(tree: CliqueTree, kept: set[int], size: float) -> None:
             absorb_into_neighbour(tree, clique)
 
 
-def join(tree: CliqueTree, cliques: list[int], union: Nodes) -> int:
+def join(tree: CalibratedForest, cliques: list[int], union: Nodes) -> int:
     """One clique in place of connected ones: their product, divided by the separators between them."""
     first = cliques[0]
-    table = widen(tree.beliefs[first], tree.nodes[first], union)
+    table = align(tree.beliefs[first], tree.nodes[first], union)
     done, waiting = {first}, [first]
     while waiting:
         clique = waiting.pop()
         for other in sorted(tree.neighbours[clique] & (set(cliques) - done)):
             shared = tree.separator(clique, other)
-            ratio = subtract(tree.beliefs[other], widen(tree.marginal(other, shared), shared, tree.nodes[other]))
-            table = table + widen(ratio, tree.nodes[other], union)
+            table = table + align(tree.conditional(other, shared), tree.nodes[other], union)
             done.add(other)
             waiting.append(other)
     outside = {other for clique in cliques for other in tree.neighbours[clique]} - set(cliques)
@@ -268,7 +198,7 @@ def join(tree: CliqueTree, cliques: list[int], union: Nodes) -> int:
     return add_clique(tree, union, table, outside)
 
 
-def drop_node(tree: CliqueTree, clique: int, node: int) -> None:
+def drop_node(tree: CalibratedForest, clique: int, node: int) -> None:
     nodes = tuple(other for other in tree.nodes[clique] if other != node)
     tree.beliefs[clique] = tree.marginal(clique, nodes)
     tree.nodes[clique] = nodes
@@ -278,7 +208,7 @@ def drop_node(tree: CliqueTree, clique: int, node: int) -> None:
             tree.neighbours[other].discard(clique)
 
 
-def absorb_into_neighbour(tree: CliqueTree, clique: int) -> None:
+def absorb_into_neighbour(tree: CalibratedForest, clique: int) -> None:
     """Remove a clique whose nodes all lie in a neighbour, which takes its other neighbours; or that has no node."""
     inside = set(tree.nodes[clique])
     for other in sorted(tree.neighbours[clique]):
@@ -293,13 +223,13 @@ def absorb_into_neighbour(tree: CliqueTree, clique: int) -> None:
         remove_clique(tree, clique)
 
 
-def remove_clique(tree: CliqueTree, clique: int) -> None:
+def remove_clique(tree: CalibratedForest, clique: int) -> None:
     for other in tree.neighbours.pop(clique):
         tree.neighbours.get(other, set()).discard(clique)
     del tree.nodes[clique], tree.beliefs[clique]
 
 
-def add_clique(tree: CliqueTree, nodes: Nodes, belief: np.ndarray, neighbours: Iterable[int]) -> int:
+def add_clique(tree: CalibratedForest, nodes: Nodes, belief: np.ndarray, neighbours: Iterable[int]) -> int:
     clique = tree.next_number()
     tree.nodes[clique], tree.beliefs[clique], tree.neighbours[clique] = nodes, belief, set(neighbours)
     for other in tree.neighbours[clique]:
@@ -310,7 +240,7 @@ def add_clique(tree: CliqueTree, nodes: Nodes, belief: np.ndarray, neighbours: I
 # --- approximate: dependences are removed ----------------------------------------------------------------------------
 
 
-def remove_weakest(tree: CliqueTree, clique: int) -> float:
+def remove_weakest(tree: CalibratedForest, clique: int) -> float:
     """Make the removal of the least loss in a clique, and return the loss."""
     separators = {other: tree.separator(clique, other) for other in sorted(tree.neighbours[clique])}
     pairs = pair_losses(tree, clique, separators.values())
@@ -326,7 +256,7 @@ def remove_weakest(tree: CliqueTree, clique: int) -> float:
     return pairs[pair]
 
 
-def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
+def pair_losses(tree: CalibratedForest, clique: int, separators: Iterable[Nodes]) -> dict[tuple[int, int], float]:
     """For each two nodes that no separator has together, their mutual information given the rest of the clique."""
     nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
     together = {pair for separator in separators for pair in combinations(separator, 2)}
@@ -345,7 +275,7 @@ def pair_losses(tree: CliqueTree, clique: int, separators: Iterable[Nodes]) -> d
 
 
 def weakest_shared(
-    tree: CliqueTree, clique: int, separators: Mapping[int, Nodes], limit: float
+    tree: CalibratedForest, clique: int, separators: Mapping[int, Nodes], limit: float
 ) -> tuple[int, int, float] | None:
     """(neighbour, node, loss): the node whose leaving to a neighbour's side loses least; None where all lose more.
 
@@ -368,7 +298,7 @@ def weakest_shared(
     return None if best is None else (*best, best_loss)
 
 
-def side_of(tree: CliqueTree, clique: int, barrier: int, node: int) -> list[tuple[int, Nodes]]:
+def side_of(tree: CalibratedForest, clique: int, barrier: int, node: int) -> list[tuple[int, Nodes]]:
     """The cliques with a node on the side of a clique, without a neighbour's side, each with its separator to there."""
     found, waiting = [], [(clique, barrier)]
     while waiting:
@@ -379,7 +309,7 @@ def side_of(tree: CliqueTree, clique: int, barrier: int, node: int) -> list[tupl
     return found
 
 
-def leave_node(tree: CliqueTree, clique: int, neighbour: int, node: int) -> None:
+def leave_node(tree: CalibratedForest, clique: int, neighbour: int, node: int) -> None:
     """Sum a node out of all cliques on the side of a clique; the side of the neighbour keeps it."""
     side = [here for here, _ in side_of(tree, clique, neighbour, node)]
     for here in side:
@@ -388,10 +318,10 @@ def leave_node(tree: CliqueTree, clique: int, neighbour: int, node: int) -> None
         absorb_into_neighbour(tree, here)
 
 
-def node_losses(tree: CliqueTree, clique: int, separator: Nodes, left: Sequence[int]) -> dict[int, float]:
+def node_losses(tree: CalibratedForest, clique: int, separator: Nodes, left: Sequence[int]) -> dict[int, float]:
     """The mutual information of nodes of a separator with those that only the clique has, given the other nodes."""
     nodes, belief = tree.nodes[clique], np.exp(tree.beliefs[clique])
-    shared = reduce_axes(np.add, belief, axes_without(nodes, separator))
+    shared = reduce_to(belief, nodes, separator, partial(reduce_axes, np.add))
     gap = entropy(shared) - entropy(belief)
     return {
         node: gap
@@ -405,7 +335,7 @@ def entropy(table: np.ndarray) -> float:
     return -float(np.vdot(table, np.log(np.maximum(table, TINY))))
 
 
-def split(tree: CliqueTree, clique: int, pair: tuple[int, int], separators: dict[int, Nodes]) -> None:
+def split(tree: CalibratedForest, clique: int, pair: tuple[int, int], separators: dict[int, Nodes]) -> None:
     """Two cliques in place of one, each without one node of the pair."""
     one, other = pair
     halves = [tuple(node for node in tree.nodes[clique] if node != gone) for gone in (other, one)]
