@@ -13,7 +13,7 @@ import pytest
 import juncture as jt
 from juncture import supervised
 from juncture.base.dispatch import what_it_does
-from juncture.base.kinds import kinds_with
+from juncture.base.kinds import KINDS
 from juncture.supervised import LinearBasis, PolynomialBasis
 from support.learned import (
     fit_classifier,
@@ -222,8 +222,18 @@ def takes_class(name):
 def test_no_learner_is_left_out():
     """Every public function and kind that learns from a table of numbers is above, or has a reason why not."""
     learners = {name for name in supervised.__all__ if name.startswith(("fit_", "learn_", "minimize_", "descend_"))}
-    learners |= {"ridge_path", "compare_bases", "ConjugateLinearRegression"}
-    learners |= {name for name in kinds_with("verbs") if takes_class(name)}
+    learners |= {"ridge_path", "compare_bases", "laplace_logistic"}
+    folders = {f"juncture.supervised.{name}" for name in ("trees", "generative", "linear_classifiers")}
+    kinds = [getattr(supervised, name) for name, folder in KINDS.items() if folder in folders]
+    learners |= {kind.__name__ for kind in kinds if what_it_does(jt.fit, kind) is not None}
+    learners |= {f"Hyperplane by {method}" for method in ("risk", "perceptron", "zero-one")}
+    assert set(jt.methods(supervised.Hyperplane).names["fit"]) == {
+        "auto",
+        "least-squares",
+        "risk",
+        "perceptron",
+        "zero-one",
+    }
     assert learners <= {*ANY, *COMMON, *SEARCHES, *EXCEPTIONS}
 
 
