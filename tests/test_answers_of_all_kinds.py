@@ -66,7 +66,7 @@ def test_a_question_is_answered_or_the_table_says_why_not(every, verb):
     if why is None:
         assert QUESTIONS[verb](every) is not None
         return
-    with pytest.raises(jt.Unsupported, match=f"^{re.escape(why)}$"):
+    with pytest.raises(jt.errors.Unsupported, match=f"^{re.escape(why)}$"):
         QUESTIONS[verb](every)
 
 
@@ -82,7 +82,7 @@ def test_every_kind_is_a_model(every):
         return
     assert isinstance(every.model, Model)
     assert isinstance(every.model.kind, str)
-    assert isinstance(every.model.variables, jt.Scope)
+    assert isinstance(every.model.variables, jt.results.Scope)
     assert every.variable in every.model.variables.names
     assert type(every.model.num_parameters) is int
 

@@ -147,5 +147,5 @@ def test_statistics_of_other_columns_do_not_add():
 
 def test_a_name_that_is_there_twice_is_refused():
     twice = pd.DataFrame(ROWS["numbers"], columns=["a", "b", "a"])
-    with pytest.raises(jt.InvalidData, match="'a' is there twice"):
+    with pytest.raises(jt.errors.InvalidData, match="'a' is there twice"):
         jt.fit(jt.supervised.LinearRegression, twice, TARGETS)

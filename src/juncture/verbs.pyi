@@ -232,9 +232,7 @@ def fit(
     prior: Any = None,
     method: Any = "auto",
     weights: Any = None,
-    tolerance: float = 1e-6,
-    max_steps: int = 1000,
-    rng: Any = 0,
+    rng: Any = None,
     progress: Any = None,
     **options: Any,
 ) -> Fit[M]: ...

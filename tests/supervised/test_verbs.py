@@ -84,7 +84,7 @@ def test_evidence_of_a_class_is_its_log_probability(kind):
     np.testing.assert_array_equal(jt.log_prob(model, table, rng=0, **kind.facts), scores)
     np.testing.assert_array_equal(density(kind, model, table, "target"), scores)
     if model.target.is_real:
-        with pytest.raises(jt.Unsupported, match="which infer predicts"):
+        with pytest.raises(jt.errors.Unsupported, match="which infer predicts"):
             infer(kind, model, table, slice(None))
     else:
         np.testing.assert_array_equal(infer(kind, model, table, slice(None)).log_evidence, scores)
@@ -137,7 +137,7 @@ def test_columns_go_by_their_names(kind):
     same(predict(kind, model, table.assign(more=1.0), SOME, extra="ignore"), expected)
     with pytest.raises(jt.UnknownVariable, match="lack the column 'b'"):
         infer(kind, model, table[["a", "c"]])
-    with pytest.raises(jt.InvalidData, match="'more'"):
+    with pytest.raises(jt.errors.InvalidData, match="'more'"):
         infer(kind, model, table.assign(more=1.0))
 
 
@@ -198,19 +198,19 @@ def test_a_model_is_learned_again(kind):
 def test_what_does_not_fit_is_refused_in_a_sentence(kind):
     model = kind.named
     cases = [
-        (lambda: kind.fit(X, kind.y, nonsense=1), jt.Unsupported, "has no option 'nonsense'"),
-        (lambda: kind.fit(X, kind.y, method="nonsense"), jt.Unsupported, "no method of learning 'nonsense'"),
-        (lambda: kind.fit(X, kind.y[:-1]), jt.InvalidData, f"{NUM_ROWS}|{NUM_ROWS - 1}"),
-        (lambda: kind.fit(X, [*kind.y.tolist()[:-1], None]), jt.InvalidData, f"row {NUM_ROWS - 1}"),
-        (lambda: kind.fit(X, None), jt.InvalidData, "give the targets as y="),
+        (lambda: kind.fit(X, kind.y, nonsense=1), jt.errors.Unsupported, "has no option 'nonsense'"),
+        (lambda: kind.fit(X, kind.y, method="nonsense"), jt.errors.Unsupported, "no method of learning 'nonsense'"),
+        (lambda: kind.fit(X, kind.y[:-1]), jt.errors.InvalidData, f"{NUM_ROWS}|{NUM_ROWS - 1}"),
+        (lambda: kind.fit(X, [*kind.y.tolist()[:-1], None]), jt.errors.InvalidData, f"row {NUM_ROWS - 1}"),
+        (lambda: kind.fit(X, None), jt.errors.InvalidData, "give the targets as y="),
         (lambda: kind.fit(frame_of(), "tarot"), jt.UnknownVariable, "'tarot'"),
-        (lambda: kind.fit(np.full((NUM_ROWS, 3), np.nan), kind.y), jt.InvalidData, "row 0, column 0"),
-        (lambda: jt.infer(model, X, nonsense=1), jt.Unsupported, "has no option 'nonsense'"),
-        (lambda: jt.infer(model, X, method="nonsense"), jt.Unsupported, "has no method 'nonsense'"),
+        (lambda: kind.fit(np.full((NUM_ROWS, 3), np.nan), kind.y), jt.errors.InvalidData, "row 0, column 0"),
+        (lambda: jt.infer(model, X, nonsense=1), jt.errors.Unsupported, "has no option 'nonsense'"),
+        (lambda: jt.infer(model, X, method="nonsense"), jt.errors.Unsupported, "has no method 'nonsense'"),
         (lambda: infer(kind, model, X, targets=["a"]), jt.UnknownVariable, "what this model predicts"),
-        (lambda: jt.log_prob(model, X, kind.y[:-1], **kind.facts), jt.InvalidData, f"{NUM_ROWS - 1} targets"),
-        (lambda: jt.log_prob(model, X, **kind.facts), jt.InvalidData, "give the targets as y="),
-        (lambda: jt.sample(model, 10), jt.InvalidData, "give a table of inputs"),
+        (lambda: jt.log_prob(model, X, kind.y[:-1], **kind.facts), jt.errors.InvalidData, f"{NUM_ROWS - 1} targets"),
+        (lambda: jt.log_prob(model, X, **kind.facts), jt.errors.InvalidData, "give the targets as y="),
+        (lambda: jt.sample(model, 10), jt.errors.InvalidData, "give a table of inputs"),
         (lambda: infer(kind, model, X, slice(None))["a"], jt.UnknownVariable, "'a'"),
     ]  # fmt: skip
     for ask, error, words in cases:
@@ -242,7 +242,7 @@ def test_the_methods_that_are_listed_run(kind):
     for name in found.names["infer"]:
         try:
             beliefs = infer(kind, model, X, slice(None), method=name)
-        except jt.Unsupported as error:
+        except jt.errors.Unsupported as error:
             assert "take method=" in str(error)  # noqa: PT017
             continue
         assert len(beliefs) == NUM_ROWS
@@ -274,9 +274,9 @@ def test_a_prior_and_its_class():
     same(best.log_likelihood, best.prior.log_evidence(X, y))
     assert best.log_likelihood > prior.log_evidence(X, y)
     assert jt.fit(prior, X, y, method="evidence").model == jt.fit(prior, X, y, max_steps=1000).model == best.model
-    with pytest.raises(jt.InvalidData, match="a prior has its basis"):
+    with pytest.raises(jt.errors.InvalidData, match="a prior has its basis"):
         jt.fit(prior, X, y, basis=jt.supervised.LinearBasis())
-    with pytest.raises(jt.InvalidData, match="give one in place of the class"):
+    with pytest.raises(jt.errors.InvalidData, match="give one in place of the class"):
         jt.fit(type(prior), X, y, method="conjugate")
 
 

@@ -46,7 +46,7 @@ def clusters():
 
 
 def cluster_choices():
-    return [jt.choose_num_clusters(rows, 2, penalty=1.0, restarts=0, rng=0) for rows in (ROWS, OTHERS)]
+    return [jt.clusters.choose_num_clusters(rows, 2, penalty=1.0, restarts=0, rng=0) for rows in (ROWS, OTHERS)]
 
 
 def dendrograms():

@@ -263,7 +263,7 @@ def gaussian_machine() -> Kind:
 def belief_network() -> Kind:
     return replace(
         machine(),
-        model=jt.DeepBeliefNetwork([W, [[0.7, -1.0], [0.2, 0.4]]], [V, [0.2, -0.1], [0.0, 0.5]]),
+        model=jt.neural.DeepBeliefNetwork([W, [[0.7, -1.0], [0.2, 0.4]]], [V, [0.2, -0.1], [0.0, 0.5]]),
         many=ROWS,
         num_many=4,
         variable="h1_0",
@@ -273,18 +273,18 @@ def belief_network() -> Kind:
 
 
 def deep_machine() -> Kind:
-    model = jt.DeepBoltzmannMachine([W, [[0.7, -1.0], [0.2, 0.4]]], [V, [0.2, -0.1], [0.0, 0.5]])
+    model = jt.neural.DeepBoltzmannMachine([W, [[0.7, -1.0], [0.2, 0.4]]], [V, [0.2, -0.1], [0.0, 0.5]])
     return replace(belief_network(), model=model, methods=("mean-field", ""))
 
 
 def helmholtz_machine() -> Kind:
-    model = jt.HelmholtzMachine(W, V, [0.2, -0.1], [[0.9, -0.4], [-0.8, 1.5], [0.4, 0.2]], [0.1, -0.2])
+    model = jt.neural.HelmholtzMachine(W, V, [0.2, -0.1], [[0.9, -0.4], [-0.8, 1.5], [0.4, 0.2]], [0.1, -0.2])
     return replace(belief_network(), model=model, variable="h0", methods=("recognition", ""))
 
 
 def autoencoder() -> Kind:
     return Kind(
-        jt.Autoencoder.random(3, 2, hidden=[4], rng=0),
+        jt.neural.Autoencoder.random(3, 2, hidden=[4], rng=0),
         one=[0.5, 0.0, 1.0],
         many=np.array([[0.5, 3.0, 1.0], [2.0, 8.0, 0.0]]),
         num_many=2,
@@ -298,7 +298,7 @@ def autoencoder() -> Kind:
 
 
 def variational_autoencoder() -> Kind:
-    model = jt.VariationalAutoencoder.random(3, 2, hidden=[4], rng=0)
+    model = jt.neural.VariationalAutoencoder.random(3, 2, hidden=[4], rng=0)
     return replace(autoencoder(), model=model, variable="z", methods=("encoder", ""), asked={"rng": 0})
 
 
@@ -316,8 +316,8 @@ def energy() -> Kind:
 
 
 def energy_of_states() -> Kind:
-    scope = jt.Scope([jt.Variable("a", 2), jt.Variable("b", [-1, 1])])
-    model = jt.EnergyModel(product_energy, product_gradient, [0.3, -0.8], scope)
+    scope = jt.results.Scope([jt.Variable("a", 2), jt.Variable("b", [-1, 1])])
+    model = jt.neural.EnergyModel(product_energy, product_gradient, [0.3, -0.8], scope)
     return replace(energy(), model=model, one=[1, -1], many=[[1, -1], [0, 1]], num_many=2, variable="a")
 
 

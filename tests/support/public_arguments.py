@@ -102,7 +102,7 @@ add(
     jt.clusters.choose_dimension([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]),
     jt.FactorAnalysis.standard(2, 1), jt.ProbabilisticPCA.standard(2, 1),
     jt.LatentDirichletAllocation.standard(2, 2), jt.infer(jt.LatentDirichletAllocation.standard(2, 2), [1, 0]),
-    jt.left_to_right(jt.LatentDirichletAllocation.standard(2, 2), [1, 0], particles=2),
+    jt.sampling.left_to_right(jt.LatentDirichletAllocation.standard(2, 2), [1, 0], particles=2),
     jt.infer(jt.FactorAnalysis.standard(2, 1), [0.5, 1.0]),
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),

@@ -50,7 +50,7 @@ def k_means(
     Examples
     --------
     >>> import juncture as jt
-    >>> found = jt.k_means([[0.0], [1.0], [10.0], [11.0]], 2, rng=0)
+    >>> found = jt.clusters.k_means([[0.0], [1.0], [10.0], [11.0]], 2, rng=0)
     >>> found.sizes.tolist(), found.distortion
     ([2, 2], 1.0)
     """
@@ -195,7 +195,7 @@ def choose_num_clusters(
     >>> import juncture as jt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> rows = np.concatenate([center + 0.1 * rng.normal(size=(30, 2)) for center in (0.0, 2.0, 5.0)])
-    >>> jt.choose_num_clusters(rows, 6, rng=0).best.num_clusters
+    >>> jt.clusters.choose_num_clusters(rows, 6, rng=0).best.num_clusters
     3
     """
     table, heavy, names = as_rows(data, weights)

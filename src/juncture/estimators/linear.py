@@ -202,21 +202,23 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         return deviance_explained(self.model_, table, y, weights=weights, offset=offset, exposure=exposure)
 
 
-@shell_of(LogisticOptions, Newton, without=("basis", "classes", "method"), defaults={"penalty": L2(1.0)})
+@shell_of(
+    LogisticOptions,
+    Newton,
+    without=("basis", "classes", "standardize", "method"),
+    defaults={"penalty": L2(1.0)},
+)
 class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression of two or more classes, by damped Newton steps.
 
-    The penalty is `jt.L2(1.0)` unless another is given, as that of scikit-learn's class: a pipeline meets folds whose
-    classes a hyperplane separates, where the likelihood has no maximum. None is maximum likelihood.
+    The penalty is of the coefficients of standardised columns, so that it is the same in all units; `coef_` is in the
+    units given. Unless another is given it is `jt.L2(1.0)`: the prior of a coefficient has the deviation 1, one unit of
+    log-odds for a standard deviation of its column, and keeps coefficients finite where a hyperplane separates the
+    classes, as happens in folds. None is maximum likelihood.
 
     Parameters
     ----------
-    penalty
-        `jt.L2(strength)` or `jt.L1(strength)`, of the coefficients of standardised columns, so that it is the same in
-        all units; `coef_` is in the units given. "l2", the default, and "l1" have the strength 1: the default prior of
-        a coefficient has the deviation 1, one unit of log-odds for a standard deviation of its column, and keeps
-        coefficients finite where a hyperplane separates the classes. None is maximum likelihood, which refuses such
-        classes.
+    {options}
     class_weight
         By what the weights of rows are multiplied: a mapping from classes, of which those left out have 1, or
         "balanced", which gives all classes the same total.
@@ -269,9 +271,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, labels = validate_table(self, X, y=y, dtype=np.float64)
         check_classification_targets(label_array(class_column(labels, "y").levels.labels))
         weights = weigh_classes(self.class_weight, labels, read_weights(row_weights(sample_weight, X), len(table)))
-        self.fit_ = fit_logistic(
-            table, labels, penalty=kind, weights=weights, standardize=True, tolerance=self.tol, max_steps=self.max_iter
-        )
+        options = options_of(self, LogisticOptions, standardize=True, method=options_of(self, Newton))
+        self.fit_ = fit_logistic(logistic.LogisticRegression, table, labels, weights=weights, options=options)
         self.model_ = self.fit_.model
         self.classes_ = label_array(self.model_.classes)
         self.n_iter_ = self.fit_.trace.num_steps

@@ -106,7 +106,7 @@ def test_the_upward_bound_is_the_enumerated_one():
 @given(seeds)
 def test_the_summed_upward_bound_is_the_mean_of_draws(seed):
     """Over three hidden layers: within five standard errors, layer by layer too."""
-    model = deep(jt.DeepBeliefNetwork, [3, 2, 3, 2], seed)
+    model = deep(jt.neural.DeepBeliefNetwork, [3, 2, 3, 2], seed)
     summed, drawn = jt.infer(model, all_binary(3)), jt.infer(model, all_binary(3), draws=4000, rng=seed)
     assert (np.abs(summed.bounds - drawn.bounds) <= 5 * drawn.errors + 1e-12).all()
     assert (summed.bounds <= jt.log_prob(model, all_binary(3)) + 1e-12).all()
@@ -185,9 +185,9 @@ def test_wrong_input_gets_a_sentence(kind):
         jt.log_prob(model, [1, 2, 0])
     with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(model, np.empty((0, 3)))
-    with pytest.raises(jt.Unsupported, match="give a penalty"):
+    with pytest.raises(jt.errors.Unsupported, match="give a penalty"):
         jt.fit(model, LINES[:, :3], prior=1.0)
-    with pytest.raises(jt.InvalidData, match="sample once for each row"):
+    with pytest.raises(jt.errors.InvalidData, match="sample once for each row"):
         jt.sample(model, 3, given=LINES[:2, :3])
 
 

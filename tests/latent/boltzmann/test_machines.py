@@ -267,17 +267,17 @@ def test_wrong_input_gets_a_sentence():
         machine("gaussian", 0).to_markov_network()
     with pytest.raises(jt.errors.InvalidData, match="no rows"):
         jt.fit(TOY, np.empty((0, 3)))
-    with pytest.raises(jt.Unsupported, match="give a penalty"):
+    with pytest.raises(jt.errors.Unsupported, match="give a penalty"):
         jt.fit(TOY, ALL, prior=1.0)
-    with pytest.raises(jt.InvalidData, match="one number per row"):
+    with pytest.raises(jt.errors.InvalidData, match="one number per row"):
         jt.fit(TOY, ALL, weights=[1.0])
-    with pytest.raises(jt.InvalidData, match="are all 0"):
+    with pytest.raises(jt.errors.InvalidData, match="are all 0"):
         jt.fit(TOY, ALL, weights=np.zeros(8))
-    with pytest.raises(jt.Unsupported, match="there is no step for"):
+    with pytest.raises(jt.errors.Unsupported, match="there is no step for"):
         jt.fit(TOY, ALL, penalty=jt.L1(1.0))
-    with pytest.raises(jt.Unsupported, match="has no option 'rate'"):
+    with pytest.raises(jt.errors.Unsupported, match="has no option 'rate'"):
         jt.fit(TOY, ALL, rate=0.1)
-    with pytest.raises(jt.InvalidData, match="k goes with one row"):
+    with pytest.raises(jt.errors.InvalidData, match="k goes with one row"):
         jt.most_probable(TOY, ALL, k=2)
 
 

@@ -68,7 +68,7 @@ def test_a_linear_autoencoder_reaches_the_error_of_principal_components():
     """S4-181."""
     rows = correlated_rows()
     best = (np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[2:] ** 2).sum()
-    fitted = jt.fit(jt.Autoencoder.random(4, 2, rng=1), rows, learning_rate=0.02, epochs=60, rng=2)
+    fitted = jt.fit(jt.neural.Autoencoder.random(4, 2, rng=1), rows, learning_rate=0.02, epochs=60, rng=2)
     assert best <= fitted.model.reconstruction_error(rows) < 1.1 * best
     assert fitted.trace.num_steps == 60
     assert fitted.trace.values[-1] == pytest.approx(fitted.statistics.mean, rel=1e-5)
@@ -120,7 +120,7 @@ def test_a_linear_variational_autoencoder_learns_probabilistic_pca():
 
 @needs_jax
 def test_a_bernoulli_variational_autoencoder_learns_lines():
-    first = jt.VariationalAutoencoder.random(4, 2, "bernoulli", hidden=[8], rng=0)
+    first = jt.neural.VariationalAutoencoder.random(4, 2, "bernoulli", hidden=[8], rng=0)
     fitted = jt.fit(first, LINES, epochs=60, rng=1)
     assert fitted.statistics.mean > first.bound(LINES[:3], rng=0).mean() + 0.5
     drawn = jt.sample(fitted.model, 5, rng=0)
@@ -178,12 +178,12 @@ def test_the_wake_phase_rests_where_the_model_made_the_rows():
 
 
 def test_wake_and_sleep_raise_the_likelihood():
-    first = jt.HelmholtzMachine.random(4, 3, rng=0)
+    first = jt.neural.HelmholtzMachine.random(4, 3, rng=0)
     fitted = jt.fit(first, LINES, learning_rate=0.3, epochs=60, rng=1)
     assert fitted.statistics.exact
     assert fitted.log_likelihood == pytest.approx(jt.log_prob(fitted.model, LINES).sum())
     assert fitted.log_likelihood > jt.log_prob(first, LINES).sum() + 50
-    large = jt.fit(jt.HelmholtzMachine.random(4, 10, rng=0), LINES, epochs=3, rng=1)
+    large = jt.fit(jt.neural.HelmholtzMachine.random(4, 10, rng=0), LINES, epochs=3, rng=1)
     assert not large.statistics.exact
     assert large.statistics.standard_error > 0
 

@@ -56,14 +56,14 @@ def test_left_to_right_is_unbiased():
     rng = np.random.default_rng(0)
     model, counts = random_model(rng, 3), np.array([2, 2, 1])
     exact = exact_log_prob(model, counts)
-    score = jt.left_to_right(model, counts, particles=20_000, rng=1)
+    score = jt.sampling.left_to_right(model, counts, particles=20_000, rng=1)
     assert 0 < score.standard_error < 0.01
     assert abs(score.log_prob - exact) < 4 * score.standard_error
 
 
 def test_left_to_right_of_many_documents():
     model = jt.LatentDirichletAllocation([[1.0, 0.0], [0.0, 1.0]], 1.0)
-    score = jt.left_to_right(model, [[0, 0], [1, 0], [1, 1]], particles=4000, rng=0)
+    score = jt.sampling.left_to_right(model, [[0, 0], [1, 0], [1, 1]], particles=4000, rng=0)
     assert np.allclose(score.log_prob, [0.0, np.log(1 / 2), np.log(1 / 6)], atol=0.05)
     assert score.standard_error[:2].tolist() == [0.0, 0.0]
 

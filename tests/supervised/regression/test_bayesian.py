@@ -210,7 +210,7 @@ def test_evidence_agrees_with_scikit_learn():
 
 @pytest.mark.parametrize(("targets", "weights"), [(2 * X + 1, [1.0, 2.0]), (np.zeros(10), [0.0, 0.0])])
 def test_targets_without_noise_have_the_noise_of_rounding(targets, weights):
-    with pytest.warns(jt.RegularizedWarning, match="linear in the features without noise"):
+    with pytest.warns(jt.errors.RegularizedWarning, match="linear in the features without noise"):
         fit = jt.fit(BayesianLinearRegression, X, targets)
     np.testing.assert_allclose(fit.model.mean, weights, atol=1e-9)
 

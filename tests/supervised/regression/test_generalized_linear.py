@@ -198,7 +198,7 @@ def test_successes_of_a_binomial_are_from_none_to_all():
     apart = jt.fit(GeneralizedLinearModel, np.repeat(x, trials), single, family=jt.Bernoulli)
     np.testing.assert_allclose(together.model.coefficients, apart.model.coefficients, rtol=1e-8)
     for wrong in (-1, 4, 0.5):
-        with pytest.raises(jt.InvalidData, match="whole numbers from 0 to the trials of their row"):
+        with pytest.raises(jt.errors.InvalidData, match="whole numbers from 0 to the trials of their row"):
             jt.fit(GeneralizedLinearModel, x, [wrong, *counts[1:]], family=jt.Binomial, trials=trials)
 
 
@@ -303,45 +303,45 @@ def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
     [
         (
             lambda: jt.fit(GeneralizedLinearModel, X, T, family=jt.Poisson),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "row 0 of the targets is 0.349486",
         ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, [*T[:9], np.nan], family=jt.Gaussian),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "row 9 of the targets",
         ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, T, family=jt.Laplace),
-            jt.Unsupported,
+            jt.errors.Unsupported,
             "is one of the classes Gaussian",
         ),
-        (lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Binomial), jt.InvalidData, "needs trials="),
+        (lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Binomial), jt.errors.InvalidData, "needs trials="),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.NegativeBinomial),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "needs successes=",
         ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Poisson, trials=3),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "for jt.Binomial only",
         ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Poisson, link="cube"),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "link must be",
         ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Poisson, link="identity", exposure=2.0),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "an exposure multiplies the mean",
         ),
-        (lambda: jt.fit(GeneralizedLinearModel, X, X > 0.5, family=jt.Bernoulli), jt.InvalidData, "grow without end"),
-        (lambda: jt.fit(GeneralizedLinearModel, X, [0] * 10, family=jt.Poisson), jt.InvalidData, "no start was found"),
+        (lambda: jt.fit(GeneralizedLinearModel, X, X > 0.5, family=jt.Bernoulli), jt.errors.InvalidData, "grow without end"),
+        (lambda: jt.fit(GeneralizedLinearModel, X, [0] * 10, family=jt.Poisson), jt.errors.InvalidData, "no start was found"),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, T**2 + 1, family=jt.Exponential, start=[-1.0, 0.0]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "no start was found",
         ),
         (
@@ -409,5 +409,5 @@ def test_many_rows_that_have_no_maximum_are_refused(monkeypatch, is_rare):
     rows, labels = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     rows[:, 1] = np.arange(400) % 8 == 3 if is_rare else 2.0 * labels - 1.0
     labels[np.arange(400) % 8 == 3] = 1
-    with pytest.raises(jt.InvalidData, match="no maximum"):
+    with pytest.raises(jt.errors.InvalidData, match="no maximum"):
         jt.fit(GeneralizedLinearModel, rows, labels, family=jt.Bernoulli)

@@ -159,10 +159,10 @@ def test_the_constant_alone_is_the_logit_of_the_share():
 def test_separable_classes_are_reported_and_finite_under_a_prior():
     """S0-051, S4-106."""
     x, y = [0.0, 1.0, 2.0, 3.0], ["no", "no", "yes", "yes"]
-    with pytest.raises(jt.InvalidData, match="a hyperplane separates the classes exactly"):
+    with pytest.raises(jt.errors.InvalidData, match="a hyperplane separates the classes exactly"):
         jt.fit(LogisticRegression, x, y)
     assert np.isfinite(jt.fit(LogisticRegression, x, y, penalty=jt.L2(0.1)).model.coefficients).all()
-    with pytest.raises(jt.InvalidData, match="or a class has no rows"):
+    with pytest.raises(jt.errors.InvalidData, match="or a class has no rows"):
         jt.fit(LogisticRegression, x, ["no", "yes", "no", "yes"], classes=["no", "yes", "never"])
 
 
@@ -288,37 +288,37 @@ def test_three_classes_are_averaged_by_draws():
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
-        (lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "a"]), jt.InvalidData, "at least 2 classes"),
+        (lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "a"]), jt.errors.InvalidData, "at least 2 classes"),
         (
             lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", None]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "row 1 of the targets has no class",
         ),
         (
             lambda: jt.fit(LogisticRegression, [1.0, np.nan], ["a", "b"]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "row 1, column 0 of the inputs is missing",
         ),
         (
             lambda: jt.fit(LogisticRegression, [1.0], ["a", "b"]),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "targets are one label a row, 1 label here",
         ),
         (
             lambda: jt.fit(LogisticRegression, [1.0, 2.0], ["a", "b"], penalty="l2"),
-            jt.InvalidData,
+            jt.errors.InvalidData,
             r"jt.L1\(strength\)",
         ),
-        (lambda: LogisticRegression(["a"], [[1.0]]), jt.InvalidModel, "at least 2 classes"),
-        (lambda: LogisticRegression(["a", "b"], [[1.0], [2.0]]), jt.InvalidModel, "class but the first"),
+        (lambda: LogisticRegression(["a"], [[1.0]]), jt.errors.InvalidModel, "at least 2 classes"),
+        (lambda: LogisticRegression(["a", "b"], [[1.0], [2.0]]), jt.errors.InvalidModel, "class but the first"),
         (
             lambda: jt.fit(LaplaceLogistic, [1.0, 2.0, 3.0], [0, 1, 0], penalty=jt.L1(0.1)).model,
-            jt.InvalidData,
+            jt.errors.InvalidData,
             "has corners",
         ),
         (
             lambda: three_classes().predict_proba([1.0], "quadrature"),
-            jt.Unsupported,
+            jt.errors.Unsupported,
             "is for two classes",
         ),
     ],

@@ -188,21 +188,9 @@ class LogisticFit(Fit[LogisticRegression]):
         return plot(self, **options)
 
 
-
-def fit_logistic(  # noqa: PLR0913
-    inputs: Any,
-    targets: Any,
-    basis: Basis | None = None,
-    *,
-    classes: Any = None,
-    weights: Any = None,
-    penalty: Penalty | None = None,
-    penalize_constant: bool = False,
-    standardize: bool = False,
-    tolerance: float | None = None,
-    max_steps: int | None = None,
-) -> LogisticFit:
-    """Maximum likelihood of a logistic regression, or its mode under a prior.
+@dataclass(frozen=True)
+class LogisticOptions(Options):
+    """How a logistic regression is learned: maximum likelihood, or its mode under a prior.
 
     Classes that a hyperplane separates have no maximum of the likelihood, and are refused without a penalty.
 
@@ -220,25 +208,15 @@ def fit_logistic(  # noqa: PLR0913
         Whether the coefficient of the constant is in the penalty.
     standardize
         Whether the penalty is that of the coefficients of standardised features, which is the same in all units.
-    tolerance, max_steps
-        When to end: the largest entry of a step, relative to the weights in standard deviations, 1e-8 by default; under
-        an L1 penalty the gradient by row, 1e-9. After `max_steps`, 100 and 20,000 by default, a warning says so.
-
-    Returns
-    -------
-    LogisticFit
-
-    Examples
-    --------
-    >>> fit = fit_logistic([0.0, 1.0, 2.0, 3.0], ["no", "yes", "no", "yes"])
-    >>> fit.model.coefficients.round(4).tolist(), fit.standard_errors.round(4).tolist()
-    ([[-1.3623, 0.9082]], [[1.9749, 1.0852]])
+    method
+        "newton", or a `jt.Newton` with its options.
     """
 
     basis: Basis | None = None
     classes: Any = None
     penalty: Penalty | None = None
     penalize_constant: bool = False
+    standardize: bool = False
     method: Any = "auto"
     methods: ClassVar[Mapping[str, type[Options]]] = {"newton": Newton}
 
@@ -246,6 +224,7 @@ def fit_logistic(  # noqa: PLR0913
         check_basis(self.basis)
         object.__setattr__(self, "penalty", check_penalty(self.penalty))
         check_flag(self.penalize_constant, "penalize_constant")
+        check_flag(self.standardize, "standardize")
 
 
 def fit_logistic(
@@ -268,7 +247,7 @@ def fit_logistic(
     free = not options.penalize_constant
     if not free and chosen.has_constant:
         standard = standard._replace(center=np.zeros(features.shape[1]))
-    unit = np.ones(features.shape[1]) if check_flag(standardize, "standardize") else standard.deviation
+    unit = np.ones(features.shape[1]) if options.standardize else standard.deviation
     scale = np.append(np.full(int(chosen.has_constant), float(not free)), 1 / unit)
     likelihood = SoftmaxLikelihood(
         features,
@@ -280,7 +259,8 @@ def fit_logistic(
         couple(len(labels)),
         chosen.has_constant,
     )
-    found = learn(likelihood, labels, chosen, options.penalty, scale, options.method.limits)
+    is_proper = not options.standardize  # a prior that depends on the rows has no evidence
+    found = learn(likelihood, labels, chosen, options.penalty, scale, options.method.limits, is_proper=is_proper)
     return found.with_model(found.model._with_names(read.names, read.target_name))
 
 
@@ -291,6 +271,8 @@ def learn(
     penalty: Penalty | None,
     scale: np.ndarray,
     limits: dict[str, Any],
+    *,
+    is_proper: bool,
 ) -> LogisticFit:
     """The fit, in the units of the inputs: those of the likelihood are standardised."""
     strength = penalty.squared if penalty is not None else 0.0
@@ -309,7 +291,7 @@ def learn(
     return LogisticFit(
         model, -plain.value, trace, information=back.T @ here.hessian @ back, root=root,
         log_posterior=-plain.value - cost, num_rows=float(likelihood.weights.sum()), penalty=penalty,
-        has_proper_prior=bool(strength > 0 and scale.all()),
+        has_proper_prior=is_proper and bool(strength > 0 and scale.all()),
     )  # fmt: skip
 
 
@@ -386,16 +368,15 @@ def minimize_absolute(
         callback=lambda intermediate_result: course.append(-intermediate_result.fun * total),
     )  # fmt: skip
     left = np.where(found.x > 0, found.jac, np.minimum(found.jac, 0.0))
+    steepest = float(np.abs(left).max(initial=0.0))
     weights = found.x[: len(cost)] - found.x[len(cost) :]
-    if np.abs(left).max(initial=0.0) <= SETTLED:
+    if steepest <= SETTLED:
         weights = polish(likelihood, weights, cost)
-    elif np.abs(left).max(initial=0.0) > tolerance:
-        warn_user(
-            f"the L1 search ended with a gradient, by row, of {np.abs(left).max():.2g}: {found.message}",
-            NotConvergedWarning,
-        )
+    elif steepest > tolerance:
+        warn_user(f"the L1 search ended with a gradient, by row, of {steepest:.2g}: {found.message}", NotConvergedWarning)
     every = weights.reshape(num_states, -1)
-    return np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1)), int(found.nit)
+    flat = np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1))
+    return flat, Trace(tuple(course), steepest <= max(SETTLED, tolerance), str(found.message))
 
 
 def polish(likelihood: SoftmaxLikelihood, weights: np.ndarray, cost: np.ndarray) -> np.ndarray:
