@@ -126,5 +126,7 @@ def test_a_verb_of_learning_names_the_kinds_that_it_takes(verb):
 
 def test_fit_of_a_classifier_says_where_it_is_learned():
     boundary = jt.supervised.Hyperplane([1.0], 0.0)
-    with pytest.raises(jt.errors.Unsupported, match=r"got Hyperplane: classifiers .* jt.supervised, such as fit_perceptron"):
+    with pytest.raises(
+        jt.errors.Unsupported, match=r"got Hyperplane: classifiers .* jt.supervised, such as fit_perceptron"
+    ):
         jt.fit(boundary, [[1.0]])

@@ -83,6 +83,9 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "learning.em.expectation_maximization": "ExpectationMaximization",
             "learning.networks.gradient": "GradientAscent", "learning.newton": "Newton",
             "learning.undirected.fit": "IterativeProportionalFitting MaximumLikelihood MaximumPseudoLikelihood",
+            "learning.learners": "StochasticGradient",
+            "latent.boltzmann.learners": "ContrastiveDivergence ExactGradient",
+            "latent.topics.variational": "VariationalBayes", "latent.topics.fit": "CollapsedGibbs",
             "learning.structure.searches.hill_climbing": "HillClimbing",
             "learning.structure.searches.trees": "ChowLiu TreeAugmented", "learning.structure.searches.pc": "PC",
             "learning.structure.searches.ges": "GES", "learning.structure.searches.exact": "ExactSearch",
@@ -200,10 +203,14 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Models": {
             "latent.neural.autoencoder": "Autoencoder",
             "latent.neural.variational_autoencoder": "VariationalAutoencoder",
-            "latent.neural.helmholtz": "HelmholtzMachine", "latent.boltzmann.deep.belief_network": "DeepBeliefNetwork",
+            "latent.neural.helmholtz": "HelmholtzMachine",
+            "latent.boltzmann.deep.belief_network": "DeepBeliefNetwork",
             "latent.boltzmann.deep.boltzmann_machine": "DeepBoltzmannMachine", "latent.energy": "EnergyModel",
         },
-        "Learning": {"inference.variational.amortized": "amortized_variational"},
+        "Learning": {
+            "latent.neural.feed_forward": "Adam", "latent.neural.helmholtz": "WakeSleep",
+            "inference.variational.amortized": "amortized_variational",
+        },
     },
     "clusters": {
         "Clusters": {
@@ -417,7 +424,7 @@ def face(package: str) -> None:
 
     def get(name: str) -> Any:
         if name not in homes:
-            refuse(package, name, sys._getframe(1))
+            refuse(package, name)
         home = import_home(homes[name], namespace)
         value = home if homes[name] == name else getattr(home, name)
         vars(module)[name] = value
@@ -450,20 +457,12 @@ def import_home(home: str, namespace: str) -> Any:
         raise
 
 
-def refuse(package: str, name: str, caller: Any) -> NoReturn:
-    """Raise the error for a name that a namespace does not have, with the public name that may be meant.
-
-    That is an AttributeError, but an ImportError where the caller runs `from … import name`, in which Python would
-    replace an AttributeError, and its hint, by a text of its own.
-    """
+def refuse(package: str, name: str) -> NoReturn:
+    """Raise the error for a name that a namespace does not have, with the public name that may be meant."""
     if name.startswith("__") or f"{package}.{name}" in sys.modules:  # asked by Python itself, or half imported
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
-    import dis
-
     meant = find_meant(namespace_of(package), name)
     hint = "" if meant is None else f": did you mean {path_of(*meant)}?"
-    if caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]:
-        raise ImportError(f"cannot import name {name!r} from {package!r}{hint}", name=package)
     raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name, obj=None)
 
 

@@ -12,7 +12,6 @@ import juncture as jt
 from juncture import supervised as sv
 from juncture.data.rows import Rows, read_labels
 from juncture.data.sources.entries import as_source
-from support.learned import fit_classifier, learn_tree
 
 COLUMNS = {"a": [1.0, 2.0, None], "b": [0.5, None, 1.5]}
 VALUES = np.array([[1.0, 0.5], [2.0, np.nan], [np.nan, 1.5]])

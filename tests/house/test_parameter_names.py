@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from parameter_names import LISTED, listing, parameter_names  # noqa: E402
+from parameter_names import LISTED, listing, parameter_names
 
 SECOND_WORDS = {  # a second word → the one for its idea
     "num_samples": "draws", "n_samples": "draws", "num_draws": "draws", "n_draws": "draws", "samples": "draws",

@@ -17,10 +17,7 @@ from juncture.base.kinds import KINDS
 from juncture.supervised import LinearBasis, PolynomialBasis
 from support.learned import (
     fit_classifier,
-    fit_least_squares,
     fit_maximum_margin,
-    learn_forest,
-    learn_tree,
     minimize_risk,
     minimize_zero_one,
     of_many,

@@ -9,8 +9,8 @@ from juncture.errors import Unsupported
 
 # class → the modules of `plots/` that register how it is drawn
 PICTURES: dict[str, tuple[str, ...]] = {
-    "Family": ("juncture.plotting.density",),
-    "Density": ("juncture.plotting.density",),
+    "Family": ("juncture.plots.densities",),
+    "Density": ("juncture.plots.densities",),
     "MixtureBeliefs": ("juncture.plotting.latent",),
     "Draws": ("juncture.plotting.draws",),
     "PrincipalComponents": ("juncture.plotting.latent",),

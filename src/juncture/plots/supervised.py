@@ -16,7 +16,7 @@ from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
 from juncture.numerics.descent import Descent
-from juncture.plotting.panels import as_axes
+from juncture.plots.panels import as_axes
 from juncture.supervised.linear_classifiers.decision_function import check_labels, check_points
 from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
 from juncture.supervised.linear_classifiers.kernels import LinearKernel

@@ -1,178 +1,86 @@
-"""Regressions and classifiers: models of a target given inputs, and decisions under a loss; `jt.supervised`."""
-
-from juncture.evaluation.decisions.error_rates import (
-    ErrorBounds,
-    ErrorRate,
-    classification_error,
-    conditional_error,
-    error_bounds,
-    nearest_neighbor_bounds,
-)
-from juncture.evaluation.decisions.loss_matrix import LossMatrix, decide
-from juncture.evaluation.decisions.optimal_decision import OptimalDecision, optimal_decision
-from juncture.evaluation.decisions.regions import DecisionRegions, decision_regions
-from juncture.numerics.descent import (
-    Armijo,
-    ConstantStep,
-    DecreasingStep,
-    Descent,
-    ExactLineSearch,
-    descend,
-    descend_stochastic,
-)
-from juncture.supervised.generative.classifier import GenerativeClassifier, LinearForm
-from juncture.supervised.linear_classifiers.decision_function import DecisionFit
-from juncture.supervised.linear_classifiers.dichotomies import (
-    ZeroOne,
-    count_dichotomies,
-    linear_dichotomies,
-)
-from juncture.supervised.linear_classifiers.hyperplane import Hyperplane, find_separation
-from juncture.supervised.linear_classifiers.kernels import (
-    ConstantKernel,
-    GaussianKernel,
-    KernelProduct,
-    KernelSum,
-    LinearKernel,
-    PolynomialKernel,
-    is_kernel_matrix,
-)
+from juncture.evaluation.decisions.error_rates import ErrorBounds as ErrorBounds
+from juncture.evaluation.decisions.error_rates import ErrorRate as ErrorRate
+from juncture.evaluation.decisions.error_rates import classification_error as classification_error
+from juncture.evaluation.decisions.error_rates import conditional_error as conditional_error
+from juncture.evaluation.decisions.error_rates import error_bounds as error_bounds
+from juncture.evaluation.decisions.error_rates import nearest_neighbor_bounds as nearest_neighbor_bounds
+from juncture.evaluation.decisions.loss_matrix import LossMatrix as LossMatrix
+from juncture.evaluation.decisions.loss_matrix import decide as decide
+from juncture.evaluation.decisions.optimal_decision import OptimalDecision as OptimalDecision
+from juncture.evaluation.decisions.optimal_decision import optimal_decision as optimal_decision
+from juncture.evaluation.decisions.regions import DecisionRegions as DecisionRegions
+from juncture.evaluation.decisions.regions import decision_regions as decision_regions
+from juncture.numerics.descent import Armijo as Armijo
+from juncture.numerics.descent import ConstantStep as ConstantStep
+from juncture.numerics.descent import DecreasingStep as DecreasingStep
+from juncture.numerics.descent import Descent as Descent
+from juncture.numerics.descent import ExactLineSearch as ExactLineSearch
+from juncture.numerics.descent import descend as descend
+from juncture.numerics.descent import descend_stochastic as descend_stochastic
+from juncture.supervised.generative.classifier import GenerativeClassifier as GenerativeClassifier
+from juncture.supervised.generative.classifier import LinearForm as LinearForm
+from juncture.supervised.linear_classifiers.decision_function import DecisionFit as DecisionFit
+from juncture.supervised.linear_classifiers.dichotomies import ZeroOne as ZeroOne
+from juncture.supervised.linear_classifiers.dichotomies import count_dichotomies as count_dichotomies
+from juncture.supervised.linear_classifiers.dichotomies import linear_dichotomies as linear_dichotomies
+from juncture.supervised.linear_classifiers.hyperplane import Hyperplane as Hyperplane
+from juncture.supervised.linear_classifiers.hyperplane import find_separation as find_separation
+from juncture.supervised.linear_classifiers.kernels import ConstantKernel as ConstantKernel
+from juncture.supervised.linear_classifiers.kernels import GaussianKernel as GaussianKernel
+from juncture.supervised.linear_classifiers.kernels import KernelProduct as KernelProduct
+from juncture.supervised.linear_classifiers.kernels import KernelSum as KernelSum
+from juncture.supervised.linear_classifiers.kernels import LinearKernel as LinearKernel
+from juncture.supervised.linear_classifiers.kernels import PolynomialKernel as PolynomialKernel
+from juncture.supervised.linear_classifiers.kernels import is_kernel_matrix as is_kernel_matrix
+from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin as MaximumMargin
+from juncture.supervised.linear_classifiers.maximum_margin import OptimalityResiduals as OptimalityResiduals
 from juncture.supervised.linear_classifiers.maximum_margin import (
-    MaximumMargin,
-    OptimalityResiduals,
-    SequentialMinimalOptimization,
+    SequentialMinimalOptimization as SequentialMinimalOptimization,
 )
-from juncture.supervised.linear_classifiers.multiclass import (
-    AllPairs,
-    OneVersusRest,
-    OrderedClassifier,
-)
-from juncture.supervised.linear_classifiers.perceptron import Perceptron, PerceptronFit, perceptron_bound
-from juncture.supervised.linear_classifiers.risk import (
-    EmpiricalRisk,
-    LeastSquares,
-    RiskFit,
-    margin_loss,
-    margin_loss_derivative,
-)
-from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork, threshold_network
-from juncture.supervised.regression.bases import (
-    FourierBasis,
-    GaussianBasis,
-    LinearBasis,
-    PolynomialBasis,
-    SigmoidBasis,
-    SplineBasis,
-)
-from juncture.supervised.regression.bayesian import (
-    BayesianLinearRegression,
-    ConjugateLinearRegression,
-    PosteriorFit,
-    RegressionStatistics,
-    regression_statistics,
-)
-from juncture.supervised.regression.evidence import BasisChoice, EvidenceFit, compare_bases
-from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel, Link
-from juncture.supervised.regression.laplace import LaplaceLogistic
-from juncture.supervised.regression.linear import LinearFit, LinearRegression, RidgePath, ridge_path
-from juncture.supervised.regression.logistic import LogisticFit, LogisticRegression
-from juncture.supervised.trees.forest import RandomForest, learn_forest
-from juncture.supervised.trees.gains import candidate_thresholds, gain_ratio, information_gain, split_information
-from juncture.supervised.trees.pruning import prune_by_cost, prune_tree
-from juncture.supervised.trees.rules import Rule
-from juncture.supervised.trees.tree import DecisionTree
-
-__all__ = [
-    "AllPairs",
-    "Armijo",
-    "BasisChoice",
-    "BayesianLinearRegression",
-    "ConjugateLinearRegression",
-    "ConstantKernel",
-    "ConstantStep",
-    "DecisionFit",
-    "DecisionRegions",
-    "DecisionTree",
-    "DecreasingStep",
-    "Descent",
-    "EmpiricalRisk",
-    "ErrorBounds",
-    "ErrorRate",
-    "EvidenceFit",
-    "ExactLineSearch",
-    "FourierBasis",
-    "GaussianBasis",
-    "GaussianKernel",
-    "GeneralizedLinearFit",
-    "GeneralizedLinearModel",
-    "GenerativeClassifier",
-    "Hyperplane",
-    "KernelProduct",
-    "KernelSum",
-    "LaplaceLogistic",
-    "LeastSquares",
-    "LinearBasis",
-    "LinearFit",
-    "LinearForm",
-    "LinearKernel",
-    "LinearRegression",
-    "Link",
-    "LogisticFit",
-    "LogisticRegression",
-    "LossMatrix",
-    "MaximumMargin",
-    "OneVersusRest",
-    "OptimalDecision",
-    "OptimalityResiduals",
-    "OrderedClassifier",
-    "Perceptron",
-    "PerceptronFit",
-    "PolynomialBasis",
-    "PolynomialKernel",
-    "PosteriorFit",
-    "RandomForest",
-    "RegressionStatistics",
-    "RidgePath",
-    "RiskFit",
-    "Rule",
-    "SequentialMinimalOptimization",
-    "SigmoidBasis",
-    "SplineBasis",
-    "ThresholdNetwork",
-    "ZeroOne",
-    "candidate_thresholds",
-    "classification_error",
-    "compare_bases",
-    "conditional_error",
-    "count_dichotomies",
-    "decide",
-    "decision_regions",
-    "descend",
-    "descend_stochastic",
-    "error_bounds",
-    "find_separation",
-    "fit_all_pairs",
-    "fit_classifier",
-    "fit_least_squares",
-    "fit_maximum_margin",
-    "fit_one_versus_rest",
-    "fit_ordered",
-    "fit_perceptron",
-    "gain_ratio",
-    "information_gain",
-    "is_kernel_matrix",
-    "learn_forest",
-    "learn_tree",
-    "linear_dichotomies",
-    "margin_loss",
-    "margin_loss_derivative",
-    "nearest_neighbor_bounds",
-    "optimal_decision",
-    "perceptron_bound",
-    "prune_by_cost",
-    "prune_tree",
-    "regression_statistics",
-    "ridge_path",
-    "split_information",
-    "threshold_network",
-]
+from juncture.supervised.linear_classifiers.multiclass import AllPairs as AllPairs
+from juncture.supervised.linear_classifiers.multiclass import OneVersusRest as OneVersusRest
+from juncture.supervised.linear_classifiers.multiclass import OrderedClassifier as OrderedClassifier
+from juncture.supervised.linear_classifiers.perceptron import Perceptron as Perceptron
+from juncture.supervised.linear_classifiers.perceptron import PerceptronFit as PerceptronFit
+from juncture.supervised.linear_classifiers.perceptron import perceptron_bound as perceptron_bound
+from juncture.supervised.linear_classifiers.risk import EmpiricalRisk as EmpiricalRisk
+from juncture.supervised.linear_classifiers.risk import LeastSquares as LeastSquares
+from juncture.supervised.linear_classifiers.risk import RiskFit as RiskFit
+from juncture.supervised.linear_classifiers.risk import margin_loss as margin_loss
+from juncture.supervised.linear_classifiers.risk import margin_loss_derivative as margin_loss_derivative
+from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork as ThresholdNetwork
+from juncture.supervised.linear_classifiers.threshold_network import threshold_network as threshold_network
+from juncture.supervised.regression.bases import FourierBasis as FourierBasis
+from juncture.supervised.regression.bases import GaussianBasis as GaussianBasis
+from juncture.supervised.regression.bases import LinearBasis as LinearBasis
+from juncture.supervised.regression.bases import PolynomialBasis as PolynomialBasis
+from juncture.supervised.regression.bases import SigmoidBasis as SigmoidBasis
+from juncture.supervised.regression.bases import SplineBasis as SplineBasis
+from juncture.supervised.regression.bayesian import BayesianLinearRegression as BayesianLinearRegression
+from juncture.supervised.regression.bayesian import ConjugateLinearRegression as ConjugateLinearRegression
+from juncture.supervised.regression.bayesian import PosteriorFit as PosteriorFit
+from juncture.supervised.regression.bayesian import RegressionStatistics as RegressionStatistics
+from juncture.supervised.regression.bayesian import regression_statistics as regression_statistics
+from juncture.supervised.regression.evidence import BasisChoice as BasisChoice
+from juncture.supervised.regression.evidence import EvidenceFit as EvidenceFit
+from juncture.supervised.regression.evidence import EvidenceMaximization as EvidenceMaximization
+from juncture.supervised.regression.evidence import compare_bases as compare_bases
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit as GeneralizedLinearFit
+from juncture.supervised.regression.generalized_linear import GeneralizedLinearModel as GeneralizedLinearModel
+from juncture.supervised.regression.generalized_linear import Link as Link
+from juncture.supervised.regression.laplace import LaplaceLogistic as LaplaceLogistic
+from juncture.supervised.regression.linear import LinearFit as LinearFit
+from juncture.supervised.regression.linear import LinearRegression as LinearRegression
+from juncture.supervised.regression.linear import RidgePath as RidgePath
+from juncture.supervised.regression.linear import ridge_path as ridge_path
+from juncture.supervised.regression.logistic import LogisticFit as LogisticFit
+from juncture.supervised.regression.logistic import LogisticRegression as LogisticRegression
+from juncture.supervised.trees.forest import RandomForest as RandomForest
+from juncture.supervised.trees.gains import candidate_thresholds as candidate_thresholds
+from juncture.supervised.trees.gains import gain_ratio as gain_ratio
+from juncture.supervised.trees.gains import information_gain as information_gain
+from juncture.supervised.trees.gains import split_information as split_information
+from juncture.supervised.trees.pruning import prune_by_cost as prune_by_cost
+from juncture.supervised.trees.pruning import prune_tree as prune_tree
+from juncture.supervised.trees.rules import Rule as Rule
+from juncture.supervised.trees.tree import DecisionTree as DecisionTree

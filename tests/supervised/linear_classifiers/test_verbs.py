@@ -39,7 +39,9 @@ def test_questions_for_probabilities_are_refused_with_a_way(name):
         "sample": lambda: jt.sample(model, TABLE),
     }
     for verb, ask in asks.items():
-        with pytest.raises(jt.errors.Unsupported, match=rf"{verb} asks for probabilities, and a {name} .* model.predict\(X\)"):
+        with pytest.raises(
+            jt.errors.Unsupported, match=rf"{verb} asks for probabilities, and a {name} .* model.predict\(X\)"
+        ):
             ask()
     if name != "ThresholdNetwork":  # which nothing learns
         assert list(jt.methods(model).options) == ["fit"]

@@ -316,7 +316,11 @@ def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
             jt.errors.Unsupported,
             "is one of the classes Gaussian",
         ),
-        (lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Binomial), jt.errors.InvalidData, "needs trials="),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.Binomial),
+            jt.errors.InvalidData,
+            "needs trials=",
+        ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, [1] * 10, family=jt.NegativeBinomial),
             jt.errors.InvalidData,
@@ -337,8 +341,16 @@ def test_a_stochastic_course_repeats_with_its_seed_and_shrinking_steps_gain():
             jt.errors.InvalidData,
             "an exposure multiplies the mean",
         ),
-        (lambda: jt.fit(GeneralizedLinearModel, X, X > 0.5, family=jt.Bernoulli), jt.errors.InvalidData, "grow without end"),
-        (lambda: jt.fit(GeneralizedLinearModel, X, [0] * 10, family=jt.Poisson), jt.errors.InvalidData, "no start was found"),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, X > 0.5, family=jt.Bernoulli),
+            jt.errors.InvalidData,
+            "grow without end",
+        ),
+        (
+            lambda: jt.fit(GeneralizedLinearModel, X, [0] * 10, family=jt.Poisson),
+            jt.errors.InvalidData,
+            "no start was found",
+        ),
         (
             lambda: jt.fit(GeneralizedLinearModel, X, T**2 + 1, family=jt.Exponential, start=[-1.0, 0.0]),
             jt.errors.InvalidData,

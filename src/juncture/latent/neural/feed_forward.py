@@ -98,7 +98,7 @@ def train(
     gains: Gains,
     first: Any,
     rows: np.ndarray,
-    learner: StochasticGradient,
+    learner: Adam,
     rng: np.random.Generator,
     progress: ProgressCallback | None = None,
 ) -> tuple[Any, HeldOutEstimate, Trace]:
@@ -119,7 +119,7 @@ def train(
 
 
 @dataclass(frozen=True)
-class StochasticGradient(Options):
+class Adam(Options):
     """Stochastic gradient ascent of a neural model by Adam (Kingma and Ba 2015), on JAX.
 
     Parameters
@@ -136,8 +136,8 @@ class StochasticGradient(Options):
     Examples
     --------
     >>> import juncture as jt
-    >>> jt.StochasticGradient(epochs=20)
-    StochasticGradient(learning_rate=0.01, batch_size=50, epochs=20, held_out=0.1)
+    >>> jt.neural.Adam(epochs=20)
+    Adam(learning_rate=0.01, batch_size=50, epochs=20, held_out=0.1)
     """
 
     learning_rate: float = 0.01
@@ -159,11 +159,11 @@ class NeuralOptions(Options):
     Parameters
     ----------
     method
-        "stochastic-gradient", or a `StochasticGradient` with its options.
+        "adam", or a `Adam` with its options.
     """
 
     method: Any = "auto"
-    methods: ClassVar[Mapping[str, type[Options]]] = {"stochastic-gradient": StochasticGradient}
+    methods: ClassVar[Mapping[str, type[Options]]] = {"adam": Adam}
 
 
 class HeldOutEstimate(NamedTuple):
@@ -182,7 +182,7 @@ class AdamEpochs:
     first: Any
     rows: np.ndarray
     held_out: np.ndarray
-    learner: StochasticGradient
+    learner: Adam
     seed: int
 
     @cached_property

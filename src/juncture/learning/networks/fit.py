@@ -27,7 +27,7 @@ from juncture.learning.networks.estimation import (
 from juncture.learning.networks.expectation import FEW_DISTINCT, MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.standard_errors import errors_of_counts, standard_errors
+from juncture.learning.networks.standard_errors import errors_of_counts
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.learning.options import DeclaredVariables

@@ -373,7 +373,9 @@ def minimize_absolute(
     if steepest <= SETTLED:
         weights = polish(likelihood, weights, cost)
     elif steepest > tolerance:
-        warn_user(f"the L1 search ended with a gradient, by row, of {steepest:.2g}: {found.message}", NotConvergedWarning)
+        warn_user(
+            f"the L1 search ended with a gradient, by row, of {steepest:.2g}: {found.message}", NotConvergedWarning
+        )
     every = weights.reshape(num_states, -1)
     flat = np.asarray((every if is_binary else every[1:] - every[0]).reshape(-1))
     return flat, Trace(tuple(course), steepest <= max(SETTLED, tolerance), str(found.message))
