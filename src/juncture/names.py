@@ -414,6 +414,11 @@ def path_of(namespace: str, name: str) -> str:
     return ".".join(part for part in ("jt", namespace, name) if part)
 
 
+def public_path(name: str) -> str:
+    """Where users find what has this name; the name itself where it is not public."""
+    return next((path_of(namespace, name) for namespace in NAMES if name in names_in(namespace)), name)
+
+
 def face(package: str) -> None:
     """Make a module the face of its namespace: `__all__`, and names that are imported when they are first used.
 

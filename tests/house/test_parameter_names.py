@@ -11,10 +11,10 @@ from parameter_names import LISTED, listing, parameter_names
 
 SECOND_WORDS = {  # a second word → the one for its idea
     "num_samples": "draws", "n_samples": "draws", "num_draws": "draws", "n_draws": "draws", "samples": "draws",
-    "num_particles": "particles", "num_chains": "chains", "n_chains": "chains", "decay": "penalty", "pace": "learning_rate",
-    "iterations": "max_steps", "max_epochs": "epochs", "num_epochs": "epochs", "num_steps": "max_steps",
-    "seed": "rng", "random_state": "rng", "table": "data", "dataset": "data", "level": "confidence", "alpha": "prior",
-    "significance": "confidence", "structure": "model", "inputs": "X",
+    "num_particles": "particles", "num_chains": "chains", "n_chains": "chains", "decay": "penalty",
+    "pace": "learning_rate", "iterations": "max_steps", "max_epochs": "epochs", "num_epochs": "epochs",
+    "num_steps": "max_steps", "seed": "rng", "table": "data", "dataset": "data", "significance": "confidence",
+    "structure": "model",
 }  # fmt: skip
 KEPT = {  # (parameter, function) where the word means something else
 }

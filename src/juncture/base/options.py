@@ -13,6 +13,7 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, check_kind, shown
 from juncture.errors import InvalidData, Unsupported, hint
+from juncture.names import public_path
 
 MAX_DRAWS = 2**62  # the largest size of an array
 
@@ -40,7 +41,7 @@ class Options:
     def parameters(cls) -> list[Parameter]:
         """The options as parameters of a function that are given by name, those of the learners after them."""
         found: dict[str, Any] = {}
-        kinds: list[Any] = [*reversed(cls.methods.values()), cls]  # the first learner is that of "auto"
+        kinds: list[Any] = [*reversed([*cls.methods.values()]), cls]  # the first learner is that of "auto"
         for kind in kinds:
             found |= {field.name: field.default for field in (fields(kind) if is_dataclass(kind) else ())}
         own = cls.names()
@@ -81,9 +82,10 @@ def resolve_learner(method: Any, methods: Mapping[str, type[Options]], task: str
     known = {"auto": next(iter(methods.values())), **methods}
     found = resolve(method, known, what=f"method of {task}")
     if not isinstance(found, tuple(methods.values())):
-        names = " or ".join(f"jt.{kind.__name__}" for kind in dict.fromkeys(methods.values()) if kind.names())
+        names = [public_path(kind.__name__) for kind in dict.fromkeys(methods.values()) if kind.names()]
         raise Unsupported(
-            f"a method of {task} is a name, here {', '.join(map(repr, known))}, or {names}; got {shown(method)}"
+            f"a method of {task} is a name, here {', '.join(map(repr, known))}{', or ' * bool(names)}"
+            f"{' or '.join(names)}; got {shown(method)}"
         )
     return found
 
@@ -178,10 +180,11 @@ def as_seed(rng: Any) -> int:
     return int(as_generator(rng).integers(2**63))
 
 
-def seed_if_drawn(seed: int, generator: np.random.Generator) -> int | None:
-    """The seed if the generator that was made from it has drawn since; None where nothing was drawn at random."""
-    is_new = generator.bit_generator.state == np.random.default_rng(seed).bit_generator.state
-    return None if is_new else seed
+def used_seed(seed: int, generator: np.random.Generator) -> int | None:
+    """The seed, if something was drawn from the generator that was made of it; None if nothing was."""
+    fresh = as_generator(seed).bit_generator
+    used: Any = generator.bit_generator
+    return None if used.state == fresh.state and not used.seed_seq.n_children_spawned else seed
 
 
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:

@@ -65,10 +65,10 @@ class Fit(Value, Generic[M]):
     def standard_errors(self) -> Any:
         """The standard errors of what was learned: of a network for each child an array in the shape of its table.
 
-        Those of a network come from the inverse of the observed information, by the delta method. One is infinite where the data say
-        nothing of an entry: for parents' states that were never seen, for entries on the boundary, and for entries that
-        the data do not identify, which a `NotIdentifiedWarning` names. Where rows have holes, the fit keeps the rows
-        for this as long as it lives; pickles and copies do not have them.
+        Those of a network come from the inverse of the observed information, by the delta method. One is infinite where
+        the data say nothing of an entry: for parents' states that were never seen, for entries on the boundary, and for
+        entries that the data do not identify, which a `NotIdentifiedWarning` names. Where rows have holes, the fit
+        keeps the rows for this as long as it lives; pickles and copies do not have them.
 
         >>> import juncture as jt
         >>> fitted = jt.fit(jt.DirectedGraph([], nodes=["a"]), {"a": [0] * 50 + [1] * 50})

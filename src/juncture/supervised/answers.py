@@ -204,10 +204,10 @@ def infer_target(  # noqa: PLR0913 (one verb, many options)
     inputs, options = model.take_facts(inputs, options)
     rows, is_single = model.read_inputs(inputs, extra)
     if budget is not None or memory_limit is not None:
-        check_cost(model, len(rows), budget, memory_limit)
+        check_cost(model, rows.shape[0], budget, memory_limit)
     seed = as_seed(rng) if algorithm in model.random_algorithms else None
-    predicted = predict(model, rows, algorithm, seed, options)
-    log_evidences = np.zeros(len(rows))
+    predicted, log_evidences = predict(model, rows, algorithm, seed, options)
+    cause = "no class can have it" if model.has_inputs else f"{model.target.name!r} cannot be what it is there"
     if given is not None:
         log_evidences = log_evidences + score_targets(model, predicted, given)
         predicted = observe_classes(model, predicted, given)
@@ -217,10 +217,13 @@ def infer_target(  # noqa: PLR0913 (one verb, many options)
     return TargetBeliefs(model, predicted, log_evidences, is_single, algorithm, diagnostics, index, seed)
 
 
-def predict(model: SupervisedModel, rows: Any, algorithm: str, rng: Any, options: Options) -> Any:
-    """What the model predicts of the target of each row; a kind that has options of predictions is given them."""
+def predict(model: SupervisedModel, rows: Any, algorithm: str, rng: Any, options: Options) -> tuple[Any, np.ndarray]:
+    """What the model predicts of the target of each row, and (row,): log p(inputs), 0 where it has none.
+
+    A kind that has options of predictions is given them.
+    """
     given = {"options": options} if options.names() else {}
-    return model.predict_target(rows, method=algorithm, rng=rng, **given)
+    return model.predict_joint(rows, method=algorithm, rng=rng, **given)
 
 
 def check_targets(model: SupervisedModel, targets: Any) -> None:
@@ -299,7 +302,8 @@ def log_prob_target(
 ) -> Any:
     """log p(y | x): a number for one row, an array for many; `y` is one target a row, or a column of the table.
 
-    The target of one row may be the label of a class, where no column has this name.
+    The target of one row may be the label of a class, where no column has this name. Of a joint model, such as a
+    `GenerativeClassifier`, it is log p(x, y), and log p(x) without targets.
     """
     algorithm = model.algorithm_of(method)
     if isinstance(y, str) and not is_label(model, rows, y):
@@ -316,9 +320,10 @@ def log_prob_target(
     table, is_single = model.read_inputs(inputs, extra)
     if is_single and y is not None and np.ndim(y) == 0:
         given = [given]
-    scores = np.zeros(len(table))
-    if given is not None:
-        scores = score_targets(model, predict(model, table, algorithm, rng, options), given)
+    scores = np.zeros(table.shape[0])
+    if given is not None or model.has_inputs:
+        predicted, scores = predict(model, table, algorithm, rng, options)
+        scores = scores if given is None else scores + score_targets(model, predicted, given)
     return float(scores[0]) if is_single else scores
 
 
@@ -326,7 +331,7 @@ def is_label(model: SupervisedModel, rows: Any, y: str) -> bool:
     """Whether a text is the class of one row, and no name of a column."""
     if y not in (model.target.states or ()):
         return False
-    if isinstance(rows, Mapping) and is_row(rows):
+    if is_one_row(rows):
         return y not in rows
     return y not in (find_names(Rows.of(rows).data) or ()) and model.read_inputs(rows, "ignore")[1]
 
@@ -357,7 +362,7 @@ def sample_target(
     if is_single:
         raise InvalidData("one row of inputs is given as given=, with the number of draws")
     generator = as_generator(rng)
-    predicted = predict(model, rows, model.algorithm_of(method), generator, options)
+    predicted, _ = predict(model, rows, model.algorithm_of(method), generator, options)
     drawn = draw_targets(model, predicted, generator)
     return model.dataset_of(rows, drawn)
 

@@ -17,7 +17,7 @@ from juncture.base.methods import resolve_method
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
 from juncture.data.feature_names import NamedFeatures, Names
-from juncture.data.rows import Rows, default_names, find_names, free_name, is_row
+from juncture.data.rows import Rows, default_names, find_names
 from juncture.data.sources.contract import is_source
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
@@ -36,6 +36,7 @@ class SupervisedModel(NamedFeatures):
     kind: ClassVar[str] = "model of a target given inputs"
     algorithms: ClassVar[tuple[str, ...]] = ("exact",)  # how predictions are computed, the usual way first
     random_algorithms: ClassVar[tuple[str, ...]] = ()  # those that draw at random
+    has_inputs: ClassVar[bool] = False  # whether it is a joint distribution, of the inputs too
     target_name: str | None = None
 
     @property
@@ -84,6 +85,11 @@ class SupervisedModel(NamedFeatures):
     def take_facts(self, data: Any, options: Any) -> tuple[Any, Any]:
         """The table without the columns that options of predictions name, and the options with these columns."""
         return data, options
+
+    def predict_joint(self, rows: Any, *, method: str, rng: Any = None, **given: Any) -> tuple[Any, np.ndarray]:
+        """`predict_target`, and (row,): log p(inputs), 0 for a model that has no distribution of them."""
+        predicted = self.predict_target(rows, method=method, rng=rng, **given)
+        return predicted, np.zeros(len(predicted))
 
     def diagnostics_of(self, method: str) -> Diagnostics:
         """How far the predictions of an algorithm can be trusted; they are exact for the model as it is."""
@@ -195,7 +201,7 @@ def split_column(data: Any, name: str, weights: Any = None, *, option: str = "y"
 
 def take_numbers(data: Any, name: str, *, option: str) -> tuple[Any, Any]:
     """A row or a table without one of its columns, which an option names, and the numbers of that column."""
-    if not (isinstance(data, Mapping) and is_row(data)):
+    if not (is_one_row(data)):
         rest, cells = split_column(data, name, option=option)
         return rest, np.asarray(as_column(cells, name).encode(Variable(name)), np.float64)
     if name not in data:
@@ -218,6 +224,13 @@ def target_of_series(y: Any) -> str:
     """What the target is called: as its series is, else "y"."""
     name = None if isinstance(y, Mapping) else getattr(y, "name", None)
     return name if isinstance(name, str) and name else TARGET
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """The name, with underscores after it where an input has it."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def check_as_many(num_targets: int, num_rows: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.base.checks import check_choice, check_kind
-from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.base.values import few
 from juncture.data.rows import Rows, keep_names
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
@@ -141,7 +141,7 @@ def fit_factors(
         learner = ExpectationMaximization(acceleration="squarem") if why_no_closed_form(problem) else ClosedForm()
     found, trace = learner.run(problem, progress)
     report_floor(found.model, read)
-    return Fit(found.model, found.log_likelihood, trace, found.statistics, seed_if_drawn(seed, generator))
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
 
 
 def as_prior(prior: Any) -> InverseGamma | None:

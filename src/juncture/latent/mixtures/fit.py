@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_flag
 from juncture.base.notes import Notes
-from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.components.contract import EmissionStatistics
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
@@ -114,7 +114,7 @@ def fit_mixture(
     parts, seed = as_blocks(model, data, weights), as_seed(rng)
     generator = as_generator(seed)
     found = learn_mixture(model, parts, prior, generator, options, progress)
-    return found._with_seed(seed_if_drawn(seed, generator))
+    return found._with_seed(used_seed(seed, generator))
 
 
 def learn_mixture(

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from juncture.base.checks import check_choice, check_count, check_iterable, check_kind
-from juncture.base.options import as_generator, as_seed, seed_if_drawn
+from juncture.base.options import as_generator, as_seed, used_seed
 from juncture.base.values import few
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
@@ -170,7 +170,7 @@ def choose_components(  # noqa: PLR0913 (one function, many options)
         scores = np.array([penalized(each, criterion, float(counted.sum())) for each in fits])
         errors = np.zeros(len(fits))
     best = name_model(fits[int(np.argmax(scores))], names)
-    return ComponentChoice(tuple(asked), scores, errors, criterion, best, seed_if_drawn(seed, generator))
+    return ComponentChoice(tuple(asked), scores, errors, criterion, best, used_seed(seed, generator))
 
 
 def repeat_component(template: Mixture, number: int) -> Mixture:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.base.values import number_of
 from juncture.data.rows import Rows
 from juncture.data.tables.weights import as_weights, check_total
@@ -135,7 +135,7 @@ def fit_topics(
         )  # fmt: skip
         if not found.trace.converged:
             warn_user(f"variational EM {found.trace.reason}; the model is the best so far", NotConvergedWarning)
-    return found._with_seed(seed_if_drawn(seed, generator))
+    return found._with_seed(used_seed(seed, generator))
 
 
 def learn_topics(  # noqa: PLR0913

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
+
+import numpy as np
 
 from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.data.column_kinds import warn_identifiers
@@ -15,7 +18,7 @@ from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.contract import EstimationOptions, log_likelihood_of
 from juncture.learning.em.expectation_maximization import ExpectationMaximization, has_full_m_step
-from juncture.learning.fit import Fit
+from juncture.learning.fit import ERRORS, Fit
 from juncture.learning.networks.estimation import (
     NetworkEstimate,
     estimate_conditionals,
@@ -27,7 +30,7 @@ from juncture.learning.networks.estimation import (
 from juncture.learning.networks.expectation import FEW_DISTINCT, MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.standard_errors import errors_of_counts
+from juncture.learning.networks.standard_errors import errors_of_counts, standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.learning.options import DeclaredVariables
@@ -88,7 +91,8 @@ def fit_network(
     found, trace = learner.run(problem, progress)
     if has_full_m_step(learner):
         problem.report(found)
-    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
+    fitted = Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))
+    return with_errors(fitted, estimation, partial(standard_errors, found.model, dataset, kept))
 
 
 def check_observed(problem: NetworkProblem, declared: tuple[str, ...]) -> None:

@@ -132,7 +132,7 @@ def search(
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
     seed = as_seed(rng)
     generator = as_generator(seed)
-    run = run_in_passes if isinstance(source, StreamedRows) else run_search
+    run: Any = run_in_passes if isinstance(source, StreamedRows) else run_search
     found = run(search, source, generator, progress)
     return found.with_seed(used_seed(seed, generator))
 

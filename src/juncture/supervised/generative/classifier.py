@@ -139,7 +139,9 @@ class GenerativeClassifier(SupervisedModel):
         """`log_joint` of rows that were checked."""
         return self.densities.log_prob(rows) + stable.log(self.prior)
 
-    def predict_joint(self, rows: Any, *, method: str = "exact", rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_joint(
+        self, rows: Any, *, method: str = "exact", rng: Any = None, **given: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(row, class): log p(class | row), and (row,): log p(row)."""
         log_joint = self._log_joint(rows)
         total = np.asarray(stable.log_sum_exp(log_joint, axis=1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture import verbs
 from juncture.base.dispatch import register
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator
 from juncture.data.dataset import Dataset
 from juncture.inference.engines.verb_options import check_num_rows
 from juncture.supervised.answers import infer_target, register_answers, take_target
@@ -30,7 +30,7 @@ def sample_rows(
     name, generator = model.target.name, as_generator(rng)
     is_of_class = is_one_row(given) and set(given) == {name}
     if given is not None and not is_of_class:
-        return infer_target(model, given, method=method, extra=extra).sample(n, rng=generator)
+        return infer_target(model, given, method=method, extra=extra, options=Options()).sample(n, rng=generator)
     label = take_target(model, given)[1][0] if is_of_class else None
     count = check_num_rows(n, 8 * (model.num_columns + 1))
     rows, codes = model.draw(count, generator, label)

@@ -16,6 +16,7 @@ from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import as_column
 from juncture.errors import InvalidData
 from juncture.supervised.model import Training, split_training
+from juncture.variables import Variable
 
 
 class Pairs(NamedTuple):

@@ -153,7 +153,8 @@ def grow(rows: TrainingRows, options: TreeOptions, rng: np.random.Generator) -> 
     criterion = VARIANCE if rows.output.is_real else CRITERIA[options.chosen_criterion]
     num_drawn = options.num_drawn(len(rows.inputs))
     codes = np.array([criterion, MISSING[options.missing], num_drawn, rows.num_statistics], np.int64)
-    critical, limits = options.critical_values(rows), np.append(options.limits, MANY_VALUES * rows.weights.sum())
+    limits = np.append(options.limits(rows.unit), MANY_VALUES * rows.weights.sum())
+    critical = options.critical_values(rows)
     logs = weighted_logs(int(min(MOST_LOGS, rows.weights.sum() + 1.0)))
     level = Level(np.zeros(1, np.int64), np.array([0, len(rows.target)]), np.arange(len(rows.target)), rows.weights)
     levels: list[Nodes] = []

@@ -205,7 +205,8 @@ def read_training(
     ranked = [rank(each, variable) for each, variable in zip(encode_inputs(inputs, table)[kept].T, inputs, strict=True)]
     codes = np.array([found for found, _ in ranked]).reshape(len(inputs), len(kept))
     values = tuple(found for _, found in ranked)
-    return TrainingRows(tuple(inputs), output, codes, values, target - center, center, heavy[kept])
+    scaled = (target - center) / unit
+    return TrainingRows(tuple(inputs), output, codes, values, scaled, center, unit, heavy[kept])
 
 
 def rank(column: np.ndarray, variable: Variable) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_count
 from juncture.base.methods import register_names, resolve_method
-from juncture.base.options import as_generator, as_seed, seed_if_drawn
+from juncture.base.options import as_generator, as_seed, used_seed
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, InvalidModel, TooLarge, Unsupported
@@ -134,7 +134,7 @@ def infer_belief_network(
     if draws is None and sum(model.sizes[1:-1]) <= SUMMED_UNITS:
         summed, expected = sum_upward(model, rows)
         errors, facts = np.full(len(rows), log_z_error), Diagnostics(exact=False)
-        drawn = seed_if_drawn(seed, generator)
+        drawn = used_seed(seed, generator)
         return DeepBeliefs(model, summed, expected - log_z, errors, is_single, algorithm, facts, rows, drawn)
     count = DRAWS if draws is None else check_count(draws, "draws", least=2)
     layers, bounds, errors = mean_upward(model, rows, count, generator)

@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
 from juncture.base.methods import register_names, resolve_method
-from juncture.base.options import Options, as_generator, as_seed, seed_if_drawn
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
 from juncture.errors import InvalidData, Unsupported
@@ -178,7 +178,7 @@ def infer_deep_machine(
     log_z, error = find_log_partition(model, log_partition, generator)
     diagnostics = Diagnostics(exact=False, converged=trace.converged, steps=trace.num_steps)
     bounds, errors = bounds_of(model, means) - log_z, np.full(len(rows), error)
-    drawn = seed_if_drawn(seed, generator)
+    drawn = used_seed(seed, generator)
     return DeepBeliefs(model, tuple(means[1:]), bounds, errors, is_single, algorithm, diagnostics, rows, drawn)
 
 
