@@ -178,6 +178,7 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     jt.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
     jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
     (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
+    **regression_kinds.OWN,
     **tree_kinds.OWN,
 }
 
