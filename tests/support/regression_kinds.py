@@ -8,6 +8,7 @@ import numpy as np
 
 import juncture as jt
 from juncture import supervised
+from juncture.supervised.regression.bases import FeatureModel
 from support.curve import T, X
 
 CODES, COUNTS = [0, 1, 0, 1, 1, 0, 1, 0, 1, 1], [1, 0, 2, 1, 3, 2, 4, 3, 5, 9]
@@ -171,6 +172,10 @@ CALLS |= {
     "Link": [{"name": "cube", "function": np.cbrt, "inverse": cube, "derivative": cube}],
     "descend": [{"function": square, "gradient": twice, "start": 1.0, "max_steps": 3}],
     "descend_stochastic": [{"gradient": lambda x, row: x - row, "start": 0.0, "num_rows": 3, "num_steps": 3, "rng": 0}],
+}
+
+OWN: dict[Any, dict[str, Any]] = {
+    (FeatureModel, supervised.LaplaceLogistic): {"X": NEW},  # of one input, as the values above
 }
 
 ANSWERS = {
