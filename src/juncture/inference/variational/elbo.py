@@ -78,7 +78,7 @@ def elbo(
     """
     if callable(model) and not hasattr(model, "variables"):
         return estimate_bound(model, q, check_count(num_samples, "num_samples", least=2), rng)
-    found: EvidenceBound | RowBounds = load_implementation(bound_of, model, verb_modules)(model, q, evidence)
+    found: EvidenceBound | RowBounds = load_implementation(bound_of, type(model), verb_modules)(model, q, evidence)
     return found
 
 
