@@ -286,9 +286,9 @@ def infer_codes(
     count, seed = check_count(draws, "draws", least=2), as_seed(rng)
     found = model.log_ratios(rows, count, rng=seed)
     bounds, errors = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(count)
-    first = (float(bounds[0]), float(errors[0])) if is_single else (bounds, errors)
+    bound, error = (float(bounds[0]), float(errors[0])) if is_single else (bounds, errors)
     encoded = model.encode(rows[0] if is_single else rows)
-    return EncodedBeliefs(model, encoded, *first, method=algorithm, seed=seed)
+    return EncodedBeliefs(model, encoded, bound, error, algorithm, NEVER_EXACT, seed)
 
 
 def sample_rows(model: VariationalAutoencoder, n: Any, *, given: Any = None, rng: Any = None) -> Any:
