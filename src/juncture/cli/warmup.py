@@ -289,7 +289,7 @@ def run_markov_chains() -> None:
     sample(ising((2, 2), 0.5), 1, method=Metropolis(1, 1, 1), rng=0)
     sample(ising((2, 2), 0.5), 1, method=ParallelTempering(1, 1, 1, replicas=2), rng=0)
     sample(ising((2, 2), 0.5), 1, method=Gibbs(1, 1, 1, blocks="trees"), rng=0)
-    fit(LatentDirichletAllocation.standard(2, 2), [[1, 1]], method="gibbs", max_steps=1)
+    fit(LatentDirichletAllocation.standard(2, 2), [[1, 1]], method="gibbs")
 
 
 def ask_gaussian_network() -> None:

@@ -124,7 +124,7 @@ class HelmholtzMachine(NamedFeatures):
         """The number of weights and biases, those of the recognition network too."""
         return sum(getattr(self, name).size for name in ARRAYS)
 
-    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    def _draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
         """(draw, unit): draws of the recognition network, whose units are independent with these means (unit,)."""
         return (rng.random((count, len(means))) < means).astype(np.int64)
 

@@ -288,7 +288,7 @@ def infer_codes(
     bounds, errors = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(count)
     bound, error = (float(bounds[0]), float(errors[0])) if is_single else (bounds, errors)
     encoded = model.encode(rows[0] if is_single else rows)
-    return EncodedBeliefs(model, encoded, bound, error, method=algorithm, seed=seed)
+    return EncodedBeliefs(model, encoded, bound, error, algorithm, NEVER_EXACT, seed)
 
 
 def sample_rows(model: VariationalAutoencoder, n: Any, *, given: Any = None, rng: Any = None) -> Any:

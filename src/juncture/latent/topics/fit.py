@@ -22,7 +22,14 @@ from juncture.errors import InvalidData, NotConvergedWarning, warn_user
 from juncture.kernels.topics import sweep_topics
 from juncture.latent.topics.infer import infer_shares
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.variational import Shares, VariationalBayes, VariationalEM, check_possible, log_normalizer
+from juncture.latent.topics.variational import (
+    Shares,
+    VariationalBayes,
+    VariationalEM,
+    check_possible,
+    limits_of,
+    log_normalizer,
+)
 from juncture.latent.topics.word_counts import as_tokens, counts_of
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress, iterate
@@ -131,7 +138,7 @@ def fit_topics(
     else:
         found = learn_topics(
             model, counts, own, pseudo_count=pseudo_count, start=start, rng=generator, progress=progress,
-            **learner.limits(TOLERANCE, MAX_STEPS),
+            **limits_of(learner, TOLERANCE, MAX_STEPS),
         )  # fmt: skip
         if not found.trace.converged:
             warn_user(f"variational EM {found.trace.reason}; the model is the best so far", NotConvergedWarning)

@@ -21,7 +21,7 @@ from juncture.inference.engines.contract import Diagnostics, OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.verb_options import check_evidence, check_num_rows, check_policy, impossible_indices
 from juncture.latent.topics.model import LatentDirichletAllocation
-from juncture.latent.topics.variational import Shares, VariationalBayes
+from juncture.latent.topics.variational import Shares, VariationalBayes, limits_of
 from juncture.latent.topics.word_counts import counts_of, missing_word, name_counts
 from juncture.numerics.iteration import Trace, iterate
 
@@ -78,7 +78,7 @@ def infer_topics(
         Its `shares`, and a lower bound of log p of each document.
     """
     check_policy(on_impossible)
-    limits = options.method.limits(TOLERANCE, MAX_STEPS)
+    limits = limits_of(options.method, TOLERANCE, MAX_STEPS)
     counts, is_single = counts_of(model, evidence)
     never = missing_word(model.topics, counts)
     impossible = np.where(never >= 0, -np.inf, 0.0)

@@ -58,12 +58,13 @@ class VariationalBayes(Options):
         if self.max_steps is not None:
             check_count(self.max_steps, "max_steps", least=1)
 
-    def limits(self, tolerance: float, max_steps: int) -> dict[str, Any]:
-        """Both numbers, with these in place of those that were not given."""
-        return {
-            "tolerance": tolerance if self.tolerance is None else self.tolerance,
-            "max_steps": max_steps if self.max_steps is None else self.max_steps,
-        }
+
+def limits_of(learner: VariationalBayes, tolerance: float, max_steps: int) -> dict[str, Any]:
+    """When the ascent ends: both numbers, with these in place of those that were not given."""
+    return {
+        "tolerance": tolerance if learner.tolerance is None else learner.tolerance,
+        "max_steps": max_steps if learner.max_steps is None else learner.max_steps,
+    }
 
 
 class TopicState(NamedTuple):

@@ -84,7 +84,7 @@ class DeepBeliefNetwork(DeepParameters):
         machine: RestrictedBoltzmannMachine = self.derived["top"]
         return machine
 
-    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    def _draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
         """(draw, unit): draws of the upward pass, layer by layer."""
         drawn = [np.repeat(row, count, axis=0)]
         for layer in range(1, len(self.sizes)):

@@ -19,7 +19,7 @@ class LayeredModel(Protocol):
     @property
     def hidden_layers(self) -> list[list[Variable]]: ...
 
-    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray: ...
+    def _draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +78,6 @@ class DeepBeliefs(UnitBeliefs):
         return np.concatenate(self.layer_means, axis=1)
 
     def _draw(self, count: int, rng: np.random.Generator) -> Dataset:
-        states = self.model.draw_hidden(self.rows, self.unit_means[0], count, rng)
+        states = self.model._draw_hidden(self.rows, self.unit_means[0], count, rng)
         units = self.hidden_units
         return Dataset.from_codes(units, {unit.name: part for unit, part in zip(units, states.T, strict=True)})

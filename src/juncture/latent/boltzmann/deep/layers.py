@@ -110,7 +110,7 @@ class DeepParameters(NamedFeatures):
         """The number of weights and biases."""
         return sum(array.size for array in (*self.weights, *self.biases))
 
-    def draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    def _draw_hidden(self, row: np.ndarray, means: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
         """(draw, unit): draws of the posterior of all hidden units, which is independent with these means (unit,)."""
         return (rng.random((count, len(means))) < means).astype(np.int64)
 
