@@ -145,7 +145,7 @@ class PairwiseNetwork(FactorProduct):
         return NodeScope(self.names, self.states)
 
     @cached_property
-    def num_parameters(self) -> int:  # type: ignore[override]
+    def num_parameters(self) -> int:
         """The number of free parameters: of each node, and of each pair of neighbours."""
         pairs = np.unique(np.sort(self.edges, axis=1), axis=0) if self.num_edges else self.edges
         free, used = self.num_states - 1, self.num_nodes if self.has_unary else len(np.unique(self.edges))
