@@ -41,7 +41,7 @@ class Options:
     def parameters(cls) -> list[Parameter]:
         """The options as parameters of a function that are given by name, those of the learners after them."""
         found: dict[str, Any] = {}
-        kinds: list[Any] = [*reversed([*cls.methods.values()]), cls]  # the first learner is that of "auto"
+        kinds: list[Any] = [*reversed(tuple(cls.methods.values())), cls]  # the first learner is that of "auto"
         for kind in kinds:
             found |= {field.name: field.default for field in (fields(kind) if is_dataclass(kind) else ())}
         own = cls.names()

@@ -132,8 +132,10 @@ def search(
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
     seed = as_seed(rng)
     generator = as_generator(seed)
-    run: Any = run_in_passes if isinstance(source, StreamedRows) else run_search
-    found = run(search, source, generator, progress)
+    if isinstance(source, StreamedRows):
+        found = run_in_passes(search, source, generator, progress)
+    else:
+        found = run_search(search, source, generator, progress)
     return found.with_seed(used_seed(seed, generator))
 
 
