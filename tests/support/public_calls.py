@@ -33,7 +33,8 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "set_partial_fit_request",
     "set_params", "get_params", "initial_states", "next_states", "log_likelihoods", "log_transitions", "draw_initial",
     "draw_next", "learn", "solve", "divide",
-    "predict_target", "predict_joint", "diagnostics_of", "read_inputs", "dataset_of", "read_values", "read_moments", "renamed",
+    "predict_target", "predict_joint", "diagnostics_of", "read_inputs", "dataset_of", "read_values", "read_moments",
+    "renamed",
     "combine", "hidden_input", "visible_input", "log_weight", "length",
 }  # fmt: skip
 OF_EXTRAS = {

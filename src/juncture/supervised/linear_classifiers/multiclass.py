@@ -257,7 +257,7 @@ class MulticlassOptions(Options):
     classes: Any = None
 
     def __post_init__(self) -> None:
-        if self.binary in {Hyperplane, MaximumMargin}:
+        if self.binary is Hyperplane or self.binary is MaximumMargin:
             return
         if isinstance(self.binary, type):
             raise Unsupported(
@@ -265,7 +265,7 @@ class MulticlassOptions(Options):
                 f" class {self.binary.__name__}"
             )
         check_function(self.binary, "binary")
-        if self.method != "auto":
+        if not (isinstance(self.method, str) and self.method == "auto"):
             raise Unsupported("method is that of a class of binary classifiers; a function says itself how it learns")
 
     def learn(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, seed: int | None) -> Any:
