@@ -95,10 +95,12 @@ class BinaryDiscriminants(DecisionFunction):
 class OneVersusRest(BinaryDiscriminants):
     """A discriminant a class; the class is that of the largest activation.
 
+    `jt.fit(jt.supervised.OneVersusRest, X, y)` learns one, with the options of `MulticlassOptions`.
+
     Attributes
     ----------
     classes
-        The labels, sorted.
+        The labels; sorted, unless an order was given.
     discriminants
         One a class: positive for its points.
 
@@ -132,10 +134,13 @@ class OneVersusRest(BinaryDiscriminants):
 class AllPairs(BinaryDiscriminants):
     """A discriminant for each pair of classes; the class is that with the most wins.
 
+    `jt.fit(jt.supervised.AllPairs, X, y)` learns one from the points of each pair alone, with the options of
+    `MulticlassOptions`.
+
     Attributes
     ----------
     classes
-        The labels, sorted.
+        The labels; sorted, unless an order was given.
     discriminants
         One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
 
@@ -186,7 +191,10 @@ class AllPairs(BinaryDiscriminants):
 
 
 class OrderedClassifier(BinaryDiscriminants):
-    """A discriminant between each class and the next.
+    """Classes in an order, such as low, middle and high: a discriminant between each and the next (Frank and Hall).
+
+    `jt.fit(jt.supervised.OrderedClassifier, X, y, classes=["low", "middle", "high"])` learns one, with the options of
+    `MulticlassOptions`.
 
     Attributes
     ----------
