@@ -79,6 +79,12 @@ def test_a_classifier_learns_again_with_its_classes_and_families(model):
     assert jt.fit(GenerativeClassifier, {**ROWS, "side": LABELS}, "side").model.target.name == "side"
 
 
+@pytest.mark.parametrize("families", [np.array(["gaussian", "qda"]), jt.Gaussian(0.0, 1.0), [], ""])
+def test_families_are_names_or_classes(families):
+    with pytest.raises(jt.JunctureError, match="famil"):
+        jt.fit(GenerativeClassifier, ROWS, LABELS, families=families)
+
+
 def test_options_of_em_stand_beside_the_others():
     some = [label if row < 10 else None for row, label in enumerate(LABELS)]
     short = jt.fit(GenerativeClassifier, ROWS, some, tolerance=1e-2)

@@ -133,7 +133,7 @@ def test_many_classes_keep_their_order_and_names(kind):
         kind, TABLE, GROUPS, classes=order, binary=lambda rows, y: jt.fit(sv.Hyperplane, rows, y, method="risk")
     )
     assert own.model.activations(TABLE) == pytest.approx(fitted.model.activations(TABLE))
-    for wrong in ({"binary": sv.DecisionTree}, {"binary": lambda rows, y: None}, {"binary": "line"}):
+    for wrong in ({"binary": sv.DecisionTree}, {"binary": lambda rows, y: None}, {"binary": "line"}, {"binary": []}):
         with pytest.raises(jt.JunctureError, match=r"binary|method activation"):
             jt.fit(kind, TABLE, GROUPS, **wrong)
 

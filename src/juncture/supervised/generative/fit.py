@@ -87,7 +87,9 @@ def fit_classifier(
     classes, codes = as_classes(read.targets, None if isinstance(model, type) else model.classes)
     if isinstance(model, type) or options.families is not None:
         cells = as_cells(read.inputs)
-        densities, restrict = start_densities(options.families or "gaussian", cells, len(classes))
+        densities, restrict = start_densities(
+            "gaussian" if options.families is None else options.families, cells, len(classes)
+        )
     else:
         cells, densities, restrict = model.read_inputs(read.inputs)[0], model.densities, None
     check_as_many(len(codes), cells.shape[0])

@@ -95,10 +95,12 @@ class BinaryDiscriminants(DecisionFunction):
 class OneVersusRest(BinaryDiscriminants):
     """A discriminant a class; the class is that of the largest activation.
 
+    `jt.fit(jt.supervised.OneVersusRest, X, y)` learns one, with the options of `MulticlassOptions`.
+
     Attributes
     ----------
     classes
-        The labels, sorted.
+        The labels; sorted, unless an order was given.
     discriminants
         One a class: positive for its points.
 
@@ -132,10 +134,13 @@ class OneVersusRest(BinaryDiscriminants):
 class AllPairs(BinaryDiscriminants):
     """A discriminant for each pair of classes; the class is that with the most wins.
 
+    `jt.fit(jt.supervised.AllPairs, X, y)` learns one from the points of each pair alone, with the options of
+    `MulticlassOptions`.
+
     Attributes
     ----------
     classes
-        The labels, sorted.
+        The labels; sorted, unless an order was given.
     discriminants
         One a pair, in the order of `itertools.combinations`: positive for the second class of the pair.
 
@@ -186,7 +191,10 @@ class AllPairs(BinaryDiscriminants):
 
 
 class OrderedClassifier(BinaryDiscriminants):
-    """A discriminant between each class and the next.
+    """Classes in an order, such as low, middle and high: a discriminant between each and the next (Frank and Hall).
+
+    `jt.fit(jt.supervised.OrderedClassifier, X, y, classes=["low", "middle", "high"])` learns one, with the options of
+    `MulticlassOptions`.
 
     Attributes
     ----------
@@ -257,7 +265,7 @@ class MulticlassOptions(Options):
     classes: Any = None
 
     def __post_init__(self) -> None:
-        if self.binary in {Hyperplane, MaximumMargin}:
+        if self.binary is Hyperplane or self.binary is MaximumMargin:
             return
         if isinstance(self.binary, type):
             raise Unsupported(
@@ -265,7 +273,7 @@ class MulticlassOptions(Options):
                 f" class {self.binary.__name__}"
             )
         check_function(self.binary, "binary")
-        if self.method != "auto":
+        if not (isinstance(self.method, str) and self.method == "auto"):
             raise Unsupported("method is that of a class of binary classifiers; a function says itself how it learns")
 
     def learn(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, seed: int | None) -> Any:

@@ -90,7 +90,7 @@ class EmpiricalRisk(Options):
             raise InvalidData("a risk has its least value under a penalty: give penalty=jt.L2(1e-3), or jt.L1(…)")
         check_number(self.tolerance, "tolerance", above=0)
         check_count(self.max_steps, "max_steps", least=1)
-        if self.loss != "hinge" and LOSSES[check_loss(self.loss)].curvature is None:
+        if LOSSES[check_loss(self.loss)].curvature is None and self.loss != "hinge":
             raise Unsupported(
                 f'the loss "{self.loss}" has no least penalised risk worth learning: that of the perceptron is 0 at'
                 ' zero weights (use method="perceptron"), and the 0-1 loss has no gradient (use method="zero-one");'
