@@ -199,7 +199,7 @@ PUBLIC_NAMES = [
     "SearchResult",
     "Semiring",
     "Sequence",
-    "StateSpace",
+    "ParticleModel",
     "StateSpaceBeliefs",
     "StateSpaceForecast",
     "Statistics",

@@ -183,9 +183,9 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     jt.results.Scope: {"names": ["a"]},
     jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},
     jt.UndirectedGraph: {"oracle": PATH, "order": ["a", "b", "c"]},
-    jt.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
-    jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
-    (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
+    jt.results.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
+    jt.families.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
+    (jt.information.Density, jt.families.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
     **regression_kinds.OWN,
     **tree_kinds.OWN,
 }
