@@ -77,7 +77,7 @@ def elbo(
     (0.572365, 0.572365)
     """
     if callable(model) and not hasattr(model, "variables"):
-        return estimate_bound(model, q, check_count(num_samples, "num_samples", least=2), rng)
+        return estimate_bound(model, q, check_count(draws, "draws", least=2), rng)
     found: EvidenceBound | RowBounds = load_implementation(bound_of, type(model), verb_modules)(model, q, evidence)
     return found
 
