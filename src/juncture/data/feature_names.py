@@ -6,7 +6,7 @@ Arrays have no names, and neither have frames whose columns are numbered: their 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from juncture.base.checks import check_iterable, shown
 from juncture.base.values import Value, few, number_of
@@ -24,6 +24,7 @@ class NamedFeatures(Value):
     """
 
     feature_names: Names | None = None
+    kept_names: ClassVar[tuple[str, ...]] = ("feature_names",)  # what is kept beside the fields
 
     @property
     def num_columns(self) -> int | None:

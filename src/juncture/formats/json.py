@@ -50,7 +50,6 @@ from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.row_repair import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
-from juncture.supervised.model import SupervisedModel
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
 
 def read_named(kind: Kind, document: Node) -> Any:
     """A value of a kind in the table, with the names of its columns and of its target where the document has them."""
-    head = [NAMES] * issubclass(kind.model, NamedFeatures) + [TARGET] * issubclass(kind.model, SupervisedModel)
+    head = kind.model.kept_names if issubclass(kind.model, NamedFeatures) else ()
     own = {key: value for key, value in document.value.items() if key not in head}
     model = kind.read(Node(own, document.path, document.text), HEAD)
     if NAMES in head and NAMES in document.value:
@@ -112,11 +111,14 @@ def encode_model(model: Any) -> dict[str, Any]:
     if name not in kind_names() or load_kind(name).model is not type(model):
         names = ", ".join([*MODELS, *kinds_with("document")])
         raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
-    own = model.__dict__  # a kind whose fields are variables has the names in these
-    columns = own.get(NAMES) if isinstance(model, NamedFeatures) else None
-    target = own.get(TARGET) if isinstance(model, SupervisedModel) else None
-    heads = ({} if columns is None else {NAMES: list(columns)}) | ({} if target is None else {TARGET: target})
+    heads = kept_names(model) if isinstance(model, NamedFeatures) else {}
     return load_kind(name).encode(model) | heads
+
+
+def kept_names(model: NamedFeatures) -> dict[str, Any]:
+    """The names that a model keeps beside its fields; a kind whose fields are variables has them in these."""
+    known = {key: model.__dict__.get(key) for key in model.kept_names}
+    return {key: list(name) if isinstance(name, tuple) else name for key, name in known.items() if name is not None}
 
 
 def render(value: Any, indent: str) -> str:

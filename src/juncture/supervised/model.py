@@ -38,6 +38,7 @@ class SupervisedModel(NamedFeatures):
     random_algorithms: ClassVar[tuple[str, ...]] = ()  # those that draw at random
     has_inputs: ClassVar[bool] = False  # whether it is a joint distribution, of the inputs too
     target_name: str | None = None
+    kept_names: ClassVar[tuple[str, ...]] = ("feature_names", "target_name")
 
     @property
     def num_parameters(self) -> int:
