@@ -104,7 +104,12 @@ class LaplaceLogistic(SupervisedModel):
 
     def algorithm_of(self, method: Any) -> str:
         """The algorithm that a name stands for; with more than two classes "auto" draws."""
-        return "draws" if method == "auto" and len(self.classes) > 2 else super().algorithm_of(method)
+        return self.usual_algorithm if method == "auto" else super().algorithm_of(method)
+
+    @property
+    def usual_algorithm(self) -> str:
+        """What "auto" stands for: quadrature of two classes, draws of more."""
+        return "quadrature" if len(self.classes) == 2 else "draws"
 
     def diagnostics_of(self, method: str) -> Diagnostics:
         """Quadrature is exact for the Gaussian posterior."""
@@ -151,7 +156,9 @@ class LaplaceLogistic(SupervisedModel):
         draws, rng
             How many, and the source of random numbers.
         """
-        chosen = self.algorithm_of(check_choice(method, ("auto", *self.algorithms), "method"))
+        chosen = check_choice(method, ("auto", *self.algorithms), "method")
+        if chosen == "auto":
+            chosen = self.usual_algorithm
         features = self.mode._features(X)
         if chosen == "draws":
             return self._average_draws(features, check_count(draws, "draws", least=1), rng)
