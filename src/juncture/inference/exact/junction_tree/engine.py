@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -53,8 +53,10 @@ from juncture.inference.exact.junction_tree.plan import (
     has_scopes,
     lay_out_plan,
 )
-from juncture.inference.exact.junction_tree.reduced_answers import ReducedAnswers, RowwiseAnswers
 from juncture.networks.pairwise.model import PairwiseNetwork
+
+if TYPE_CHECKING:
+    from juncture.inference.exact.junction_tree.reduced_answers import ReducedAnswers, RowwiseAnswers
 
 NO_ROWS = np.empty(0, np.int64)
 PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other engines
@@ -165,6 +167,8 @@ class JunctionTree(Engine):
 
     def answer_reduced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> ReducedAnswers:
         """The answers for one row of evidence that reduces the tables before a junction tree is built for them."""
+        from juncture.inference.exact.junction_tree.reduced_answers import ReducedAnswers
+
         codes = codes_of_row(findings)
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
         reduced = lower(model, states).condition(states).scale(findings.likelihoods, codes)
@@ -246,6 +250,8 @@ class JunctionTreePlan(EnginePlan):
     def answer_apart(self, findings: Findings, apart: np.ndarray) -> ReducedAnswers | RowwiseAnswers:
         if findings.is_single:
             return self.engine.answer_reduced(self.part, findings, self.targets)
+        from juncture.inference.exact.junction_tree.reduced_answers import RowwiseAnswers
+
         return RowwiseAnswers.of(self.engine, self.part, findings, self.targets, apart)
 
     def pack(self, model: Any) -> PackedModel:
