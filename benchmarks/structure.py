@@ -79,7 +79,7 @@ def time_climbing(model, options) -> None:
 def time_default(model, options) -> None:
     for num_rows in options.rows:
         rows = jt.sample(model, num_rows, rng=0)
-        ours, found = median(lambda: jt.structure.search(rows))  # noqa: B023
+        ours, found = median(lambda: jt.structure.search(rows, rng=0))  # noqa: B023
         tell(f"the default search, BIC, {num_rows:,} rows, found by {found.method}", ours)
         tell_graph("ours", found.graph, model, rows)
 
@@ -175,8 +175,8 @@ def time_exact(model, options) -> None:
         ours, mine = once(lambda: learn_structure(few, "exact", **settings))  # noqa: B023
         tell(f"exact, {number} variables, 10,000 rows {settings or ''}", ours)
         score = settings.get("score", "bic")
-        climbed = structure.score(learn_structure(few, score=score), few, score)
-        print(f"    {structure.score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
+        climbed = structure_score(learn_structure(few, score=score, rng=0), few, score)
+        print(f"    {structure_score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
 
 
 def time_holes(model, options) -> None:
@@ -184,10 +184,10 @@ def time_holes(model, options) -> None:
     rng = np.random.default_rng(1)
     holes = {name: np.where(rng.random(len(rows)) < 0.1, -1, column) for name, column in rows.columns.items()}
     data = jt.Dataset.from_codes(rows.variables, holes)
-    ours, mine = once(lambda: learn_structure(data))
+    ours, mine = once(lambda: learn_structure(data, rng=0))
     tell("structural EM, 5,000 rows with 10 % holes (pyAgrum and pgmpy refuse them)", ours)
     tell_graph("from the rows with holes, scored on the whole rows", mine, model, rows)
-    tell_graph("from the whole rows", learn_structure(rows), model, rows)
+    tell_graph("from the whole rows", learn_structure(rows, rng=0), model, rows)
 
 
 # --- how it is told --------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def test_functions_that_are_no_verbs_choose_once(chosen):
     asia = jt.example("asia")
     for number, call in enumerate(
         (
-            lambda: jt.learn_structure(rows),
+            lambda: jt.learn_structure(rows, rng=0),
             lambda: jt.structure.score(jt.DirectedGraph.parse("a -> b; b -> c"), rows),
             lambda: jt.structure.strengths(rows, samples=2, rng=0),
             lambda: jt.cost(asia),

@@ -125,7 +125,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
         if not len(data):
             raise InvalidData(f"{rows} has no rows to learn from")
         with show_progress(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
-            fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=progress)
+            fitted = learn(model, data, prior=prior, latent=latent, method=method, rng=seed, progress=progress)
         about_rows = collect_row_facts(fitted, data)
     save(fitted.model, out)
     facts = {"network": network, "data": rows, **about_rows, **collect_facts(fitted), "written_to": out}

@@ -67,9 +67,9 @@ class Training(NamedTuple):
     def fit(self, graph: Any, prior: float | None) -> Fit[Any]:
         """The parameters: rows past memory are counted once more."""
         if self.source is None or isinstance(self.rows, Dataset):
-            return fit(graph, self.rows, prior=prior)
+            return fit(graph, self.rows, prior=prior, rng=0)
         with self._show("learning parameters from") as bar:
-            return fit(graph, watch(self.source, bar), prior=prior)
+            return fit(graph, watch(self.source, bar), prior=prior, rng=0)
 
     def _show(self, what: str) -> AbstractContextManager[PassBar | None]:
         return show_passes(f"{what} {self.name}", "score", self.num_rows)

@@ -161,7 +161,7 @@ def test_learning_takes_the_steps_of_baum_welch():
 def test_fit_is_fit(structure):
     rng = np.random.default_rng(0)
     tables = [rng.normal(place, 1.0, (20, 2)) for place in (0, 4, 0)]
-    model = initial_hidden_markov(tables, 2, structure, start="k-means")
+    model = initial_hidden_markov(tables, 2, structure, start="k-means", rng=0)
     estimator = GaussianHMM(start=model, prior=0.5, fixed=["initial"]).fit(tables)
     fitted = fit(model, tables, prior=0.5, fixed=["initial"])
     assert estimator.model_ == fitted.model

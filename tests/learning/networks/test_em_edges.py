@@ -28,7 +28,7 @@ def test_a_symmetric_start_is_broken(prior):
     rows = jt.sample(truth, 500, rng=0).only([f"f{place}" for place in range(5)])
     flat = [jt.Conditional(truth.variable(f"f{place}"), [truth.variable("h")], [[0.5, 0.5]] * 2) for place in range(5)]
     start = jt.BayesianNetwork([jt.Conditional(truth.variable("h"), [], prior), *flat])
-    fitted = quiet(jt.fit, start, rows, latent=["h"], method=jt.ExpectationMaximization(max_steps=200))
+    fitted = quiet(jt.fit, start, rows, latent=["h"], method=jt.ExpectationMaximization(max_steps=200), rng=0)
     alone = jt.fit(jt.DirectedGraph(nodes=[f"f{place}" for place in range(5)]), rows)
     assert fitted.log_likelihood > alone.log_likelihood + 1
     assert np.abs(np.diff(fitted.model["f0"].values[:, 1]))[0] > 1e-3
@@ -145,8 +145,8 @@ def test_rows_without_weight_say_nothing():
     rng, model, rows = holey(21)
     weights = rng.integers(0, 2, len(rows)).astype(float)
     weighted = jt.Dataset.from_codes(rows.variables, rows.columns, weights)
-    one = quiet(jt.fit, model, weighted, prior=1.0)
-    other = quiet(jt.fit, model, rows.take(weights > 0), prior=1.0)
+    one = quiet(jt.fit, model, weighted, prior=1.0, rng=0)
+    other = quiet(jt.fit, model, rows.take(weights > 0), prior=1.0, rng=0)
     assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-6)
     for part in one.model.conditionals:
         assert other.model[part.child.name].values == pytest.approx(part.values, abs=1e-4)

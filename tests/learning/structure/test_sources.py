@@ -231,7 +231,7 @@ def test_rows_on_a_cluster_are_counted_there():
         assert found == jt.learn_structure(table, name, **own_options(name)), name
     reals = random_reals(np.random.default_rng(0), 600, 3)
     source = as_source(LocalPartitions([reals.take(slice(0, 400)).to_arrow(), reals.take(slice(400, 600)).to_arrow()]))
-    assert are_equivalent(jt.learn_structure(source), jt.learn_structure(reals))
+    assert are_equivalent(jt.learn_structure(source, rng=0), jt.learn_structure(reals, rng=0))
     assert isinstance(structure_data.read_cases(source, None, None), SummedRows)
 
 
@@ -246,10 +246,10 @@ def test_posteriors_of_edges_are_those_in_memory():
 def test_what_needs_rows_in_memory_is_refused():
     _, source = draw_rows(0)
     with pytest.raises(jt.TooLarge, match="drawing bootstrap samples needs rows in memory"):
-        jt.structure.strengths(source, samples=2)
+        jt.structure.strengths(source, samples=2, rng=0)
     _, source = draw_rows(0, holes=0.1)
     with pytest.raises(jt.TooLarge, match=r"structural EM draws the missing cells .* or with score='node-average'"):
-        jt.learn_structure(source)
+        jt.learn_structure(source, rng=0)
     with pytest.raises(jt.errors.InvalidData, match=r"'n\d' has missing values, the first in row \d+: drop these rows"):
         jt.learn_structure(source, "hill-climbing")
     rows = jt.Dataset({"a": [1.0, None, 2.5] * 5, "b": [0.5, 1.5, 2.0] * 5})
@@ -267,7 +267,7 @@ def test_a_search_that_would_count_too_many_tables_is_refused(monkeypatch):
     _, source = draw_reals(0, with_states=True)
     monkeypatch.setattr("juncture.learning.structure.streamed.sums.MAX_NUMBERS", 100)
     with pytest.raises(jt.TooLarge, match=r"have more than 4 combinations, .* moments of 4 columns of numbers"):
-        jt.learn_structure(source)
+        jt.learn_structure(source, rng=0)
 
 
 def test_a_full_disk_is_said(monkeypatch):
@@ -279,7 +279,7 @@ def test_a_full_disk_is_said(monkeypatch):
 
     monkeypatch.setattr("juncture.learning.structure.streamed.coded_copy.SpooledTemporaryFile", lambda **_: Full())
     with pytest.raises(jt.TooLarge, match=r"do not fit into the folder of temporary files, .*set TMPDIR"):
-        jt.learn_structure(draw_rows(0)[1])
+        jt.learn_structure(draw_rows(0)[1], rng=0)
 
 
 def test_a_pass_that_is_full_counts_before_the_search_goes_on(monkeypatch):
@@ -321,18 +321,18 @@ def test_declared_states_and_weights_of_a_source_are_taken():
     found = structure.search(as_source(frame, block_rows=9), "ges", variables=states, weights="w", score="bdeu")
     assert found == wanted
     with pytest.raises(jt.errors.InvalidData, match="the weights of all rows are zero"):
-        jt.learn_structure(as_source(frame | {"w": [0.0] * 80}, block_rows=9), weights="w")
+        jt.learn_structure(as_source(frame | {"w": [0.0] * 80}, block_rows=9), weights="w", rng=0)
     with pytest.raises(jt.UnknownVariable, match="no column 'q', which is declared"):
-        jt.learn_structure(as_source(frame, block_rows=9), variables=[jt.Variable("q", 2)])
+        jt.learn_structure(as_source(frame, block_rows=9), variables=[jt.Variable("q", 2)], rng=0)
     empty = as_source(jt.Dataset.from_codes(states, {"a": np.zeros(0, int)}))
     with pytest.raises(jt.errors.InvalidData, match="the source has no rows"):
-        jt.learn_structure(empty)
+        jt.learn_structure(empty, rng=0)
 
 
 def test_bootstrap_samples_of_a_source_have_as_many_rows_as_it(monkeypatch):
     """Distinct rows with their counts are drawn as the rows themselves."""
     rows, source = draw_rows(5)
     monkeypatch.setattr(structure_data, "MAX_DISTINCT", 1000)
-    assert jt.structure.strengths(source, "chow-liu", samples=2).joined.any()
+    assert jt.structure.strengths(source, "chow-liu", samples=2, rng=0).joined.any()
     distinct = structure_data.read_cases(source, None, None)
     assert resample_rows(distinct, count_rows(distinct), np.random.default_rng(0)).weights.sum() == len(rows)
