@@ -175,8 +175,8 @@ def time_exact(model, options) -> None:
         ours, mine = once(lambda: learn_structure(few, "exact", **settings))  # noqa: B023
         tell(f"exact, {number} variables, 10,000 rows {settings or ''}", ours)
         score = settings.get("score", "bic")
-        climbed = structure_score(learn_structure(few, score=score, rng=0), few, score)
-        print(f"    {structure_score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
+        climbed = jt.structure.score(learn_structure(few, score=score, rng=0), few, score)
+        print(f"    {jt.structure.score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
 
 
 def time_holes(model, options) -> None:

@@ -71,7 +71,7 @@ def test_structural_em_finds_a_network_through_holes():
     model = example("asia")
     data = rows_with_holes(model, 3000, share=0.2)
     found = learn_structure(data, rng=0)
-    comparison = compare_graphs(found, model.graph)
+    comparison = jt.structure.compare(found, model.graph)
     assert comparison.precision >= 0.85
     assert comparison.recall >= 0.7
     start = learn_structure(data, "hill-climbing", score="node-average")
