@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import juncture as jt
 from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+import juncture as jt
 from juncture.errors import DeterministicRelationWarning
 from juncture.formats.bundled import example
 from juncture.learning.structure.learn import learn_structure

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import juncture as jt
 from juncture import structure
 from juncture.errors import InvalidData, InvalidModel
 from juncture.formats.bundled import example

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import juncture as jt
 from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.data.tables.coding import Coding
