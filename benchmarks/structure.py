@@ -79,7 +79,7 @@ def time_climbing(model, options) -> None:
 def time_default(model, options) -> None:
     for num_rows in options.rows:
         rows = jt.sample(model, num_rows, rng=0)
-        ours, found = median(lambda: jt.structure.search(rows, rng=0))  # noqa: B023
+        ours, found = median(lambda: structure.search(rows, rng=0))  # noqa: B023
         tell(f"the default search, BIC, {num_rows:,} rows, found by {found.method}", ours)
         tell_graph("ours", found.graph, model, rows)
 
@@ -175,8 +175,8 @@ def time_exact(model, options) -> None:
         ours, mine = once(lambda: learn_structure(few, "exact", **settings))  # noqa: B023
         tell(f"exact, {number} variables, 10,000 rows {settings or ''}", ours)
         score = settings.get("score", "bic")
-        climbed = jt.structure.score(learn_structure(few, score=score, rng=0), few, score)
-        print(f"    {jt.structure.score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
+        climbed = structure.score(learn_structure(few, score=score, rng=0), few, score)
+        print(f"    {structure.score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
 
 
 def time_holes(model, options) -> None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import juncture as jt
 from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
@@ -133,7 +132,7 @@ def test_the_default_is_the_better_of_both(score):
     winners = set()
     for seed in range(8):
         data = network_rows(np.random.default_rng(seed), 8, 300)
-        found = jt.structure.search(data, score=score, rng=0)
+        found = structure.search(data, score=score, rng=0)
         both = [
             learn_structure(data, "hill-climbing", score=score),
             learn_structure(data, "ges", score=score, directed=True),
@@ -152,7 +151,7 @@ def test_restarts_find_higher_peaks():
     for seed in range(12):
         data = network_rows(np.random.default_rng(seed), 12, 400)
         plain, restarted = (
-            jt.structure.score(learn_structure(data, "hill-climbing", score="aic", restarts=times, rng=0), data, "aic")
+            structure.score(learn_structure(data, "hill-climbing", score="aic", restarts=times, rng=0), data, "aic")
             for times in (0, 5)
         )
         better += restarted > plain + rounding(plain)
@@ -180,22 +179,22 @@ def test_greedy_equivalence_search_is_left_out_where_it_would_take_long():
     """Under the likelihood alone every edge helps: the classes are cliques, with all their subsets."""
     data = random_rows(np.random.default_rng(0), 200, [2] * 14)
     for limit in (None, 3):
-        found = jt.structure.search(data, score="log-likelihood", max_parents=limit, rng=0)
+        found = structure.search(data, score="log-likelihood", max_parents=limit, rng=0)
         assert list(found.scores) == ["hill-climbing", "restarts"]
         assert len(found.graph.edges) > 2 * 14
-    assert "ges" in jt.structure.search(data, max_parents=3, rng=0).scores
+    assert "ges" in structure.search(data, max_parents=3, rng=0).scores
 
 
 def test_what_is_told_of_other_searches():
     rows = sample(example("asia"), 300, rng=0)
-    assert jt.structure.search(rows, "exact", max_parents=2).method == "exact"
-    assert jt.structure.search(rows.to_pandas().mask(np.eye(300, 8) > 0), rng=0).method == "structural-em"
-    found = jt.structure.search(DirectedGraph.parse("a -> b"), "pc")
+    assert structure.search(rows, "exact", max_parents=2).method == "exact"
+    assert structure.search(rows.to_pandas().mask(np.eye(300, 8) > 0), rng=0).method == "structural-em"
+    found = structure.search(DirectedGraph.parse("a -> b"), "pc")
     assert (found.method, found.scores) == ("pc", {})
-    again = jt.structure.search(rows, rng=0)
-    assert pickle.loads(pickle.dumps(again)) == jt.structure.search(rows, rng=0)  # noqa: S301
+    again = structure.search(rows, rng=0)
+    assert pickle.loads(pickle.dumps(again)) == structure.search(rows, rng=0)  # noqa: S301
     assert repr(found) == "SearchResult(PartiallyDirectedGraph('a -- b'), by pc)"
-    assert "; hill-climbing -" in repr(jt.structure.search(rows, rng=0))
+    assert "; hill-climbing -" in repr(structure.search(rows, rng=0))
 
 
 def test_steps_count_on_and_the_score_never_falls():
@@ -214,6 +213,4 @@ def test_options_are_checked_and_strengths_take_the_quick_search():
     with pytest.raises(InvalidData, match="restarts must be a whole number"):
         CombinedSearch(restarts=1.5)
     rows = sample(example("asia"), 200, rng=0)
-    assert jt.structure.strengths(rows, samples=5, rng=0) == jt.structure.strengths(
-        rows, "hill-climbing", samples=5, rng=0
-    )
+    assert structure.strengths(rows, samples=5, rng=0) == structure.strengths(rows, "hill-climbing", samples=5, rng=0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import juncture as jt
 from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
@@ -67,9 +66,7 @@ def test_families_of_all_sets_are_those_scored_one_by_one(score):
 def test_many_variables_with_few_parents():
     data = random_rows(np.random.default_rng(0), 200, [2] * 16)
     found = learn_structure(data, "exact", max_parents=2)
-    assert (
-        jt.structure.score(found, data) >= jt.structure.score(learn_structure(data, max_parents=2, rng=0), data) - 1e-6
-    )
+    assert structure.score(found, data) >= structure.score(learn_structure(data, max_parents=2, rng=0), data) - 1e-6
 
 
 def test_of_equal_graphs_the_one_with_fewer_edges():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import juncture as jt
 from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
@@ -62,7 +61,7 @@ def test_refused_graphs():
 
 def test_sure_edges_are_always_there():
     data = sample(example("asia"), 3000, rng=0)
-    found = jt.structure.strengths(data, samples=20, rng=0)
+    found = structure.strengths(data, samples=20, rng=0)
     shares = {frozenset(edge[:2]): edge[2] for edge in found.strongest()}
     assert shares[frozenset(("either", "xray"))] == 1.0
     assert shares[frozenset(("lung", "either"))] == 1.0
@@ -76,7 +75,7 @@ def test_sure_edges_are_always_there():
 
 def test_rows_that_are_drawn_can_be_shuffled():
     data = random_rows(np.random.default_rng(0), 60, [2, 3, 2])
-    found = jt.structure.strengths(data, "pc", test=PermutationTest(50), samples=5, rng=0)
+    found = structure.strengths(data, "pc", test=PermutationTest(50), samples=5, rng=0)
     assert found.joined.max() > 0
 
 
@@ -84,8 +83,8 @@ def test_rows_are_drawn_by_their_weights():
     """Rows that weigh nothing are never drawn, however the weights are given."""
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2])
     weights = np.repeat([1.0, 0.0], 50)
-    found = jt.structure.strengths(data, samples=10, weights=weights, rng=0)
-    assert found == jt.structure.strengths(Dataset(data, weights=weights), samples=10, rng=0)
+    found = structure.strengths(data, samples=10, weights=weights, rng=0)
+    assert found == structure.strengths(Dataset(data, weights=weights), samples=10, rng=0)
     drawn = resample_rows(Dataset(data, weights=weights), len(weights), np.random.default_rng(0))
     assert not drawn.weights[50:].any()
     assert drawn.weights.sum() == pytest.approx(50.0)
@@ -128,4 +127,4 @@ def test_the_threshold_parts_weak_from_strong():
 
 def test_refused_samples():
     with pytest.raises(InvalidData, match="samples must be a whole number of at least 1"):
-        jt.structure.strengths({"a": [0, 1], "b": [0, 1]}, samples=0, rng=0)
+        structure.strengths({"a": [0, 1], "b": [0, 1]}, samples=0, rng=0)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import juncture as jt
 from juncture import structure
 from juncture.errors import InvalidData, InvalidModel
 from juncture.formats.bundled import example
@@ -75,8 +74,8 @@ def neighbours(graph: DirectedGraph):
 def test_no_single_change_improves_the_end(seed):
     data = random_rows(np.random.default_rng(seed), 200, [2, 3, 2, 2, 3])
     found = learn_structure(data, rng=0)
-    best = jt.structure.score(found, data)
-    assert all(jt.structure.score(other, data) <= best + 1e-5 for other in neighbours(found))
+    best = structure.score(found, data)
+    assert all(structure.score(other, data) <= best + 1e-5 for other in neighbours(found))
 
 
 def test_the_options_are_all_legal_changes():
@@ -89,7 +88,7 @@ def test_the_options_are_all_legal_changes():
 
 def test_walking_on_never_loses_the_best():
     data = sample(example("asia"), 500, rng=3)
-    plain = jt.structure.score(learn_structure(data, reinsert=False, rng=0), data)
+    plain = structure.score(learn_structure(data, reinsert=False, rng=0), data)
     for options in ({"reinsert": True}, {"tabu": 5}, {"tabu": 20}, {"restarts": 3}, {"tabu": 5, "restarts": 2}):
         assert structure.score(learn_structure(data, **options), data) >= plain - 1e-5
 
@@ -102,7 +101,7 @@ def test_a_known_network_is_recovered(networks_folder):
         model = read(networks_folder / "alarm.bif.gz")
     data = sample(model, 20_000, rng=5)
     found = learn_structure(data, rng=0)
-    assert jt.structure.score(found, data) > jt.structure.score(model.graph, data) - 200
+    assert structure.score(found, data) > structure.score(model.graph, data) - 200
     common = set(found.skeleton().edges) | {edge[::-1] for edge in found.skeleton().edges}
     assert sum(edge in common for edge in model.graph.edges) >= 42
 

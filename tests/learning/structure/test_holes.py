@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import juncture as jt
 from juncture import structure
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
@@ -72,7 +71,7 @@ def test_structural_em_finds_a_network_through_holes():
     model = example("asia")
     data = rows_with_holes(model, 3000, share=0.2)
     found = learn_structure(data, rng=0)
-    comparison = jt.structure.compare(found, model.graph)
+    comparison = structure.compare(found, model.graph)
     assert comparison.precision >= 0.85
     assert comparison.recall >= 0.7
     start = learn_structure(data, "hill-climbing", score="node-average")

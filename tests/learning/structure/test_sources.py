@@ -91,8 +91,8 @@ def test_every_score_has_the_same_bits(seed, holes):
     rows, source = draw_rows(seed, holes)
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n2; n0 -> n2; n2 -> n3; n4")
     scores = ["node-average"] if holes else [name for name in SCORES if name != "bge"]
-    for score in [*scores, jt.structure.EdgePrior(scores[0], 2.0)]:
-        assert jt.structure.score(graph, source, score) == jt.structure.score(graph, rows, score), score
+    for score in [*scores, structure.EdgePrior(scores[0], 2.0)]:
+        assert structure.score(graph, source, score) == structure.score(graph, rows, score), score
 
 
 @given(SEEDS)
@@ -113,20 +113,20 @@ def test_every_test_has_the_same_p_value_or_is_refused(seed):
     for test in TESTS:
         if test == "permutation":
             with pytest.raises(jt.errors.Unsupported, match="rows past memory cannot be shuffled"):
-                jt.structure.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
+                structure.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
         elif test != "fisher-z":
-            found = jt.structure.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
-            assert found == jt.structure.independence_test(rows, "n0", "n3", ["n1", "n4"], test=test), test
+            found = structure.independence_test(source, "n0", "n3", ["n1", "n4"], test=test)
+            assert found == structure.independence_test(rows, "n0", "n3", ["n1", "n4"], test=test), test
 
 
 @given(SEEDS)
 def test_whole_weights_have_the_same_bits_and_others_agree_up_to_rounding(seed):
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n3; n0 -> n3; n2; n4")
     rows, source = draw_rows(seed, weights=lambda rng, size: rng.integers(0, 4, size))
-    assert jt.structure.score(graph, source) == jt.structure.score(graph, rows)
+    assert structure.score(graph, source) == structure.score(graph, rows)
     assert jt.learn_structure(source, "hill-climbing") == jt.learn_structure(rows, "hill-climbing")
     rows, source = draw_rows(seed, weights=lambda rng, size: rng.gamma(1.0, size=size))
-    assert jt.structure.score(graph, source) == pytest.approx(jt.structure.score(graph, rows), rel=1e-12)
+    assert structure.score(graph, source) == pytest.approx(structure.score(graph, rows), rel=1e-12)
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.2]), st.booleans())
@@ -159,12 +159,12 @@ def test_scores_and_tests_of_tables_with_many_cells_agree_up_to_rounding(seed):
         patch.setattr(counting, "MAX_BASE_CELLS", 0)
         patch.setattr(counting, "MAX_DENSE", 3)
         for score in ("bic", "bdeu", "bds", "k2"):
-            assert jt.structure.score(graph, source, score) == pytest.approx(
-                jt.structure.score(graph, rows, score), rel=1e-12
+            assert structure.score(graph, source, score) == pytest.approx(
+                structure.score(graph, rows, score), rel=1e-12
             )
-        p_value = jt.structure.independence_test(source, "n0", "n3", ["n1"])
+        p_value = structure.independence_test(source, "n0", "n3", ["n1"])
         tree = jt.learn_structure(source, "chow-liu")
-    assert p_value == pytest.approx(jt.structure.independence_test(rows, "n0", "n3", ["n1"]), rel=1e-9)
+    assert p_value == pytest.approx(structure.independence_test(rows, "n0", "n3", ["n1"]), rel=1e-9)
     assert tree == jt.learn_structure(rows, "chow-liu")
 
 
@@ -190,10 +190,10 @@ def test_real_columns_are_summed_up_in_one_pass(seed):
     assert isinstance(structure_data.read_cases(source, None, None), SummedRows)
     graph = jt.DirectedGraph.parse("n0 -> n1; n1 -> n2; n0 -> n2; n3")
     for score in REAL_SCORES:
-        wanted = jt.structure.score(graph, rows, score)
-        assert jt.structure.score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
-    p_value = jt.structure.independence_test(source, "n0", "n1", ["n3"])
-    assert p_value == pytest.approx(jt.structure.independence_test(rows, "n0", "n1", ["n3"]), rel=1e-6)
+        wanted = structure.score(graph, rows, score)
+        assert structure.score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
+    p_value = structure.independence_test(source, "n0", "n1", ["n3"])
+    assert p_value == pytest.approx(structure.independence_test(rows, "n0", "n1", ["n3"]), rel=1e-6)
 
 
 def test_every_search_finds_an_equivalent_graph_of_real_columns():
@@ -210,8 +210,8 @@ def test_columns_with_states_and_numbers_are_summed_up_for_each_combination_of_s
     rows, source = draw_reals(seed, with_states=True)
     graph = jt.DirectedGraph.parse("group -> n0; flag -> n0; n0 -> n1; group -> n1; n2; n3")
     for score in ("bic", "aic"):
-        wanted = jt.structure.score(graph, rows, score)
-        assert jt.structure.score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
+        wanted = structure.score(graph, rows, score)
+        assert structure.score(graph, source, score) == pytest.approx(wanted, rel=1e-9), score
     assert are_equivalent(jt.learn_structure(source, "chow-liu"), jt.learn_structure(rows, "chow-liu"))
 
 
@@ -239,14 +239,14 @@ def test_posteriors_of_edges_are_those_in_memory():
     rows, source = draw_rows(1)
     options: dict[str, Any] = {"draws": 20, "warmup": 20, "chains": 2, "max_parents": 2, "rng": 0}
     with pytest.warns(jt.errors.NotConvergedWarning):
-        found, wanted = jt.structure.posteriors(source, **options), jt.structure.posteriors(rows, **options)
+        found, wanted = structure.posteriors(source, **options), structure.posteriors(rows, **options)
     assert np.array_equal(found.probabilities, wanted.probabilities)
 
 
 def test_what_needs_rows_in_memory_is_refused():
     _, source = draw_rows(0)
     with pytest.raises(jt.TooLarge, match="drawing bootstrap samples needs rows in memory"):
-        jt.structure.strengths(source, samples=2, rng=0)
+        structure.strengths(source, samples=2, rng=0)
     _, source = draw_rows(0, holes=0.1)
     with pytest.raises(jt.TooLarge, match=r"structural EM draws the missing cells .* or with score='node-average'"):
         jt.learn_structure(source, rng=0)
@@ -333,6 +333,6 @@ def test_bootstrap_samples_of_a_source_have_as_many_rows_as_it(monkeypatch):
     """Distinct rows with their counts are drawn as the rows themselves."""
     rows, source = draw_rows(5)
     monkeypatch.setattr(structure_data, "MAX_DISTINCT", 1000)
-    assert jt.structure.strengths(source, "chow-liu", samples=2, rng=0).joined.any()
+    assert structure.strengths(source, "chow-liu", samples=2, rng=0).joined.any()
     distinct = structure_data.read_cases(source, None, None)
     assert resample_rows(distinct, count_rows(distinct), np.random.default_rng(0)).weights.sum() == len(rows)
