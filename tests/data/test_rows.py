@@ -98,8 +98,12 @@ LEARNERS = {
         jt.fit(sv.GeneralizedLinearModel, rows, TARGETS, family=jt.Gaussian, **weights).model.coefficients
     ),
     "logistic": lambda rows, **weights: jt.fit(sv.LogisticRegression, rows, CLASSES, **weights).model.coefficients,
-    "classifier": lambda rows, **weights: sv.fit_classifier("qda", rows, CLASSES, **weights).model.densities.mean,
-    "tree": lambda rows, **weights: sv.learn_tree(rows, CLASSES, max_depth=2, **weights).predict_proba(rows),
+    "classifier": lambda rows, **weights: (
+        jt.fit(sv.GenerativeClassifier, rows, CLASSES, families="qda", **weights).model.densities.mean
+    ),
+    "tree": lambda rows, **weights: jt.fit(sv.DecisionTree, rows, CLASSES, max_depth=2, **weights).model.predict_proba(
+        rows
+    ),
 }
 
 

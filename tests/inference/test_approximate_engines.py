@@ -41,7 +41,7 @@ def _may_not_converge():
 
 def ask(name, model, row, **options):
     one = ENGINES[name]
-    return jt.infer(model, row, method=one.engine, **({"rng": 0} if one.draws else {}), **options)
+    return jt.infer(model, row, method=one.engine, rng=0, **options)
 
 
 @cache
@@ -169,7 +169,7 @@ def test_the_assignment_has_the_value_that_is_given(pair):
     engine, model = pair
     one, small = ENGINES[engine], MODELS[model]
     for row in small.rows:
-        options = {"rng": 0} if one.draws else {}
+        options = {"rng": 0}
         best = jt.most_probable(small.model, row, method=one.engine, **options)
         known = jt.most_probable(small.model, row)
         full = {**{name: value for name, value in row.items() if not isinstance(value, list)}, **best.assignment}
@@ -194,7 +194,7 @@ def test_the_assignment_has_the_value_that_is_given(pair):
 def test_probabilities_of_assignments_are_given_where_the_evidence_is_known_exactly(pair):
     engine, model = pair
     one, small = ENGINES[engine], MODELS[model]
-    many = jt.most_probable(small.model, list(small.rows), method=one.engine, **({"rng": 0} if one.draws else {}))
+    many = jt.most_probable(small.model, list(small.rows), method=one.engine, rng=0)
     is_known = ~np.isnan(many.log_prob)
     log_evidence = jt.infer(small.model, list(small.rows)).log_evidence
     assert many.log_prob[is_known] == pytest.approx((many.log_joint - log_evidence)[is_known], abs=ROUNDING)
@@ -205,7 +205,7 @@ def test_probabilities_of_assignments_are_given_where_the_evidence_is_known_exac
 def test_a_budget_stops_early_and_the_engine_that_is_named_repeats_the_answer(pair):
     engine, model = pair
     small = MODELS[model]
-    options = {"rng": 0} if ENGINES[engine].draws else {}
+    options = {"rng": 0}
     try:
         short = ask(engine, small.model, list(small.rows), budget=0.0)
     except TooLarge:
@@ -262,7 +262,7 @@ def test_the_law_has_every_engine():
 
 
 def check_exact(one, small, row):
-    options = {"rng": 0} if one.draws else {}
+    options = {"rng": 0}
     if one.answers(Question.MARGINALS):
         beliefs, known = jt.infer(small.model, row, method=one.engine, **options), jt.infer(small.model, row)
         assert beliefs.exact >= (small.is_tree and one.is_exact_on_trees)

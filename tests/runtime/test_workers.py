@@ -59,8 +59,8 @@ def test_restarts_of_em_give_the_same_model(workers):
     graph = jt.DirectedGraph.parse("h -> xray; h -> dysp; h -> bronc")
     steps = jt.ExpectationMaximization(restarts=3, max_steps=60)
     for fit in (
-        lambda: jt.fit(two, numbers, prior="weak", method=steps),
-        lambda: jt.fit(graph, ROWS, prior=1.0, variables=[hidden], latent=["h"], method=steps),
+        lambda: jt.fit(two, numbers, prior="weak", method=steps, rng=0),
+        lambda: jt.fit(graph, ROWS, prior=1.0, variables=[hidden], latent=["h"], method=steps, rng=0),
     ):
         here, before = fit(), workers.num_runs
         with on_workers(workers):

@@ -90,9 +90,9 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     out: Out,
     prior: Prior = None,
     latent: Latent = [],  # noqa: B006
-    max_steps: MaxSteps = 1000,
-    tolerance: Tolerance = 1e-8,
-    restarts: Restarts = 0,
+    max_steps: MaxSteps = ExpectationMaximization.max_steps,
+    tolerance: Tolerance = ExpectationMaximization.tolerance,
+    restarts: Restarts = ExpectationMaximization.restarts,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006

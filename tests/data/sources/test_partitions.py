@@ -204,7 +204,8 @@ def test_mixtures_are_learned_on_the_partitions():
     for order in (None, [3, 2, 1, 0]):
         partitions = LocalPartitions(cut(table, 4), order=order)
         with pytest.warns(jt.errors.NotConvergedWarning):
-            models.append(jt.fit(two, as_source(partitions, block_rows=5000), prior="weak", method=steps).model)
+            source = as_source(partitions, block_rows=5000)
+            models.append(jt.fit(two, source, prior="weak", method=steps, rng=0).model)
         assert min(partitions.bytes_sent[-3:]) < 8000
         assert sum(size > 20_000 for size in partitions.bytes_sent) == 2  # of the prior and of the start
     assert models[0] == models[1]

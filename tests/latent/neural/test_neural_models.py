@@ -172,7 +172,7 @@ def test_the_wake_phase_rests_where_the_model_made_the_rows():
     )
     rng = np.random.default_rng(0)
     rows = np.stack([jt.sample(exact, 40_000, rng=1).columns[f"v{unit}"] for unit in range(3)], axis=1).astype(float)
-    moved = WakeSleepEpochs(exact, rows, jt.WakeSleep(), rng).move(exact, rows, 1.0)
+    moved = WakeSleepEpochs(exact, rows, jt.neural.WakeSleep(), rng).move(exact, rows, 1.0)
     for name in exact._fields:
         assert getattr(moved, name) == pytest.approx(getattr(exact, name), abs=5 * 0.5 / np.sqrt(40_000))
 

@@ -55,7 +55,7 @@ def test_one_name_is_not_read_letter_by_letter(option):
 
 @pytest.mark.parametrize("method", [3, jt.JunctionTree(), "sgd", None])
 def test_a_method_that_does_not_learn_is_refused_with_complete_rows_too(method):
-    with pytest.raises(jt.errors.Unsupported, match="em"):
+    with pytest.raises(jt.errors.Unsupported, match="method of learning"):
         jt.fit(CHAIN, ROWS, method=method)
 
 

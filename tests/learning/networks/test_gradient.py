@@ -118,7 +118,7 @@ def test_standard_errors_of_complete_rows(seed):
     model = random_tables(rng, 3)
     rows = jt.sample(model, 60, rng=rng)
     fitted = quiet(jt.fit, model, rows, rng=0)
-    errors = jt.standard_errors(fitted.model, rows)
+    errors = fitted.standard_errors
     for name, part in fitted.statistics.parts.items():
         table, weight = fitted.model[name].values, part.of_parents[..., None]
         if table.shape[-1] == 1:

@@ -53,7 +53,6 @@ OTHER_NUMBERS = {  # which decide no tree: how rows run together, what is kept o
     "dense_tree": {"MOST_SUMS", "CELLS_OF_SUMS", "LARGEST"},
     "engine": {"PLANNING"},
     "factored_tree": {"CHUNK_CELLS", "LOG_2"},
-    "marginal_map": {"ROW"},
     "plan": {"KEPT_ENTRIES", "MOST_OPERATIONS", "ROOM", "SURELY_FREE", "SLICED_EFFORT", "MAX_EFFORT"},
     "sensitivity": {"MANY_CELLS", "LISTED_PART", "MOST_LISTED"},  # of message trees in NumPy
     "sparse_plan": {"MAX_KEYS", "MAX_STEPS", "STEPS_PER_SECOND", "OPERATIONS_PER_KEPT_CELL", "BYTES_PER_ENTRY"},
