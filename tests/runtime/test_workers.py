@@ -57,7 +57,7 @@ def test_restarts_of_em_give_the_same_model(workers):
     numbers = np.concatenate([np.random.default_rng(0).normal(size=40), np.arange(4.0, 8.0, 0.2)])
     hidden = jt.Variable("h", 3)
     graph = jt.DirectedGraph.parse("h -> xray; h -> dysp; h -> bronc")
-    steps = jt.ExpectationMaximization(restarts=3, max_steps=60)
+    steps = jt.ExpectationMaximization(restarts=3, max_steps=500)
     for fit in (
         lambda: jt.fit(two, numbers, prior="weak", method=steps, rng=0),
         lambda: jt.fit(graph, ROWS, prior=1.0, variables=[hidden], latent=["h"], method=steps, rng=0),

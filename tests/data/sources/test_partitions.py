@@ -203,8 +203,8 @@ def test_mixtures_are_learned_on_the_partitions():
     models = []
     for order in (None, [3, 2, 1, 0]):
         partitions = LocalPartitions(cut(table, 4), order=order)
+        source = as_source(partitions, block_rows=5000)
         with pytest.warns(jt.errors.NotConvergedWarning):
-            source = as_source(partitions, block_rows=5000)
             models.append(jt.fit(two, source, prior="weak", method=steps, rng=0).model)
         assert min(partitions.bytes_sent[-3:]) < 8000
         assert sum(size > 20_000 for size in partitions.bytes_sent) == 2  # of the prior and of the start
