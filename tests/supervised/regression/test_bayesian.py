@@ -288,3 +288,43 @@ def test_a_precision_is_symmetric_up_to_rounding_of_its_largest_entries():
     """An entry off the diagonal may be nothing but rounding errors."""
     precision = np.array([[200.0, 1e-14], [-1e-14, 150.0]])
     assert BayesianLinearRegression([0.0, 0.0], precision, 1.0).precision.tolist() == precision.tolist()
+
+
+@pytest.mark.parametrize("unit", [1e3, 1e-6])
+def test_the_unit_information_prior_has_no_units(unit):
+    """The prior of the class: one row's worth of information; all of its predictions follow the units."""
+    generator = np.random.default_rng(0)
+    points, noise = generator.normal(size=(20, 3)) + [0.0, 5.0, -2.0], generator.normal(size=20)
+    targets = points @ [1.0, -2.0, 0.5] + noise
+    found = jt.fit(ConjugateLinearRegression, points, targets)
+    features = np.column_stack([np.ones(20), points])
+    assert found.prior.precision == pytest.approx(features.T @ features / 20)
+    assert found.prior.mean == pytest.approx([targets.mean(), 0.0, 0.0, 0.0])
+    assert (found.prior.shape, found.prior.scale) == (0.5, pytest.approx(0.5 * targets.var()))
+    other = jt.fit(ConjugateLinearRegression, points * unit, targets * unit)
+    here, there = jt.infer(found.model, points)["y"], jt.infer(other.model, points * unit)["y"]
+    assert there.location == pytest.approx(here.location * unit, rel=1e-9)
+    assert there.scale == pytest.approx(here.scale * unit, rel=1e-9)
+    assert other.log_likelihood == pytest.approx(found.log_likelihood - 20 * np.log(unit), rel=1e-9)
+
+
+def test_rows_without_unit_information_are_refused():
+    with pytest.raises(jt.errors.InvalidData, match="all targets are equal"):
+        jt.fit(ConjugateLinearRegression, [0.0, 1.0, 2.0], [1.0, 1.0, 1.0])
+    with pytest.raises(jt.errors.InvalidData, match="depend linearly on others"):
+        jt.fit(ConjugateLinearRegression, [[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]], [0.0, 1.0, 3.0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [1.0, 1e3, 1e-6])
+def test_bands_cover_what_they_say(unit):
+    """90 % intervals of 200 tables of 20 rows hold 87 to 93 % of new targets, in all units."""
+    hits = []
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        points, weights = generator.normal(size=(40, 3)), generator.normal(size=3)
+        targets = points @ weights + 0.5 + generator.normal(size=40)
+        model = jt.fit(ConjugateLinearRegression, points[:20] * unit, targets[:20] * unit).model
+        low, high = (jt.infer(model, points[20:] * unit)["y"].quantile(share) for share in (0.05, 0.95))
+        hits.append(((low <= targets[20:] * unit) & (targets[20:] * unit <= high)).mean())
+    assert 0.87 <= np.mean(hits) <= 0.93

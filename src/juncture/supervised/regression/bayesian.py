@@ -225,7 +225,8 @@ class ConjugateLinearRegression(GaussianWeights):
     basis
         The features φ; by default a constant and the inputs.
 
-    `jt.fit(prior, X, y)` gives the posterior, and the log-evidence of the prior as its `log_likelihood`.
+    `jt.fit(prior, X, y)` gives the posterior, and the log-evidence of the prior as its `log_likelihood`;
+    `jt.fit(jt.supervised.ConjugateLinearRegression, X, y)` takes the prior that says as much as one row.
 
     Examples
     --------
@@ -378,28 +379,67 @@ class PosteriorFit(Fit[GaussianWeights]):
 class ConjugateOptions(Options):
     """How the posterior of a conjugate prior is found.
 
+    The class in place of a prior takes the unit information prior (Kass and Wasserman 1995), which says as much as one
+    row: its precision is that of the features divided by the number of rows, its mean predicts the mean target, and the
+    variance of the targets counts as one observation of the noise. It is proper, and the same in all units.
+
     Parameters
     ----------
+    basis
+        The features, for the class; by default a constant and the inputs. A prior has its own.
     method
         "conjugate": the posterior has a closed form.
     """
 
+    basis: Basis | None = None
     method: Any = "auto"
     methods: ClassVar[Mapping[str, type[Options]]] = {"conjugate": ClosedForm}
 
 
 def fit_conjugate(
-    model: GaussianWeights, data: Any, y: Any = None, *, weights: Any = None, options: Options
+    model: GaussianWeights | type[ConjugateLinearRegression],
+    data: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    options: Any,
 ) -> PosteriorFit:
     """The posterior of a prior after rows, and the log-evidence of the prior."""
     read = read_training(model, data, y, weights)
-    prior: Any = model._with_names(read.names, read.target_name)
-    rows = pairs_of(read)
-    prior._features(rows.inputs[:1])
-    found = add_up(prior.basis, rows)
+    rows, basis = pairs_of(read), getattr(options, "basis", None)
+    if isinstance(model, type):
+        found = add_up(check_basis(basis), rows)
+        prior: Any = unit_information_prior(found)
+    else:
+        if basis not in {None, model.basis}:
+            raise InvalidData(
+                f"the prior has {model.basis!r}: leave basis= out, or give the class in place of the prior"
+            )
+        prior = model
+        prior._features(rows.inputs[:1])
+        found = add_up(prior.basis, rows)
+    prior = prior._with_names(read.names, read.target_name)
     evidence = prior.log_evidence_of(found)
     after = prior.update_by(found)._with_names(read.names, read.target_name)
     return PosteriorFit(after, evidence, Trace((evidence,), True, "the posterior in closed form"), found, prior=prior)
+
+
+def unit_information_prior(statistics: RegressionStatistics) -> ConjugateLinearRegression:
+    """The prior that says as much as one of these rows."""
+    mean, weight = np.zeros(len(statistics.cross)), statistics.weight
+    mean[: int(statistics.basis.has_constant)] = statistics.cross[0] / weight
+    variance = statistics.squares_about(mean) / weight
+    precision = statistics.products / weight
+    if not variance > 0:
+        raise InvalidData(
+            "all targets are equal, which says nothing about the noise: give a prior in place of the class"
+        )
+    if not is_positive_definite(precision):
+        raise InvalidData(
+            "some features depend linearly on others, so that the rows have no unit information: leave them out, or give"
+            " a prior in place of the class"
+        )
+    return ConjugateLinearRegression(mean, precision, 0.5, 0.5 * variance, statistics.basis)
 
 
 def check_weights_prior(mean: Any, precision: Any) -> dict[str, np.ndarray]:

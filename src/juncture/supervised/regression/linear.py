@@ -82,7 +82,10 @@ class LinearRegression(FeatureModel):
         return np.asarray(self._features(X) @ self.coefficients)
 
     def predict(self, X: Any) -> Gaussian:
-        """The distribution of the target of each row, with the coefficients taken as true (plug-in)."""
+        """The distribution of the target of each row, with the coefficients taken as true (plug-in).
+
+        Of few rows it is too narrow: a `ConjugateLinearRegression` counts the uncertainty of the coefficients too.
+        """
         mean = self.mean(X)
         if not self.noise_variance > 0:
             raise InvalidModel("the noise variance is 0, so the target has no density: ask for mean(X)")

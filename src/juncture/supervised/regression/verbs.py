@@ -20,7 +20,7 @@ from juncture.supervised.regression.logistic import LogisticOptions, LogisticReg
 
 register(verbs.fit, LinearRegression, fit_linear, LinearOptions, takes_class=True)
 register(verbs.fit, BayesianLinearRegression, fit_bayesian, BayesianLinearOptions, takes_class=True)
-register(verbs.fit, ConjugateLinearRegression, fit_conjugate, ConjugateOptions)
+register(verbs.fit, ConjugateLinearRegression, fit_conjugate, ConjugateOptions, takes_class=True)
 register(verbs.fit, LogisticRegression, fit_logistic, LogisticOptions, takes_class=True)
 register(verbs.fit, LaplaceLogistic, fit_laplace, LogisticOptions, takes_class=True)
 register(verbs.fit, GeneralizedLinearModel, fit_generalized_linear, GeneralizedLinearOptions, takes_class=True)
