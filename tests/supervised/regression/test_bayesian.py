@@ -294,8 +294,8 @@ def test_a_precision_is_symmetric_up_to_rounding_of_its_largest_entries():
 def test_the_unit_information_prior_has_no_units(unit):
     """The prior of the class: one row's worth of information; all of its predictions follow the units."""
     generator = np.random.default_rng(0)
-    points, noise = generator.normal(size=(20, 3)) + [0.0, 5.0, -2.0], generator.normal(size=20)
-    targets = points @ [1.0, -2.0, 0.5] + noise
+    points = generator.normal([0.0, 5.0, -2.0], 1.0, size=(20, 3))
+    targets = points @ [1.0, -2.0, 0.5] + generator.normal(size=20)
     found = jt.fit(ConjugateLinearRegression, points, targets)
     features = np.column_stack([np.ones(20), points])
     assert found.prior.precision == pytest.approx(features.T @ features / 20)

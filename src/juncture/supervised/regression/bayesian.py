@@ -424,6 +424,9 @@ def fit_conjugate(
     return PosteriorFit(after, evidence, Trace((evidence,), True, "the posterior in closed form"), found, prior=prior)
 
 
+DEPENDENT = 1e-15  # the least eigenvalue, by the feature, of the products of features of length 1 that are independent
+
+
 def unit_information_prior(statistics: RegressionStatistics) -> ConjugateLinearRegression:
     """The prior that says as much as one of these rows."""
     mean, weight = np.zeros(len(statistics.cross)), statistics.weight
@@ -434,10 +437,12 @@ def unit_information_prior(statistics: RegressionStatistics) -> ConjugateLinearR
         raise InvalidData(
             "all targets are equal, which says nothing about the noise: give a prior in place of the class"
         )
-    if not is_positive_definite(precision):
+    scale = np.sqrt(np.diag(precision))
+    is_known = bool((scale > 0).all())
+    if not is_known or np.linalg.eigvalsh(precision / np.outer(scale, scale))[0] <= DEPENDENT * len(scale):
         raise InvalidData(
-            "some features depend linearly on others, so that the rows have no unit information: leave them out, or give"
-            " a prior in place of the class"
+            "some features depend linearly on others, so that the rows leave some weights open: leave the features out,"
+            " or give a prior in place of the class"
         )
     return ConjugateLinearRegression(mean, precision, 0.5, 0.5 * variance, statistics.basis)
 
