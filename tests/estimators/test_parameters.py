@@ -65,7 +65,7 @@ CASES = {
     "num_components": ({"states": 2, "max_steps": 3}, 1), "penalty": ({}, jt.L1(3.0)), "posterior": ({}, True),
     "precision": ({}, 9.0), "prior": ({"n_components": 2}, "weak"), "priors": ({}, [0.8, 0.1, 0.1]),
     "prune_fraction": ({}, 0.3), "random_state": (RANDOM, 5), "restarts": (CHAIN, 8), "shuffle": ({}, True),
-    "significance": ({}, 1e-6), "start": ({"states": 3, "max_steps": 3}, "k-means"), "states": ({"states": 2}, 3),
+    "confidence": ({}, 1 - 1e-6), "start": ({"states": 3, "max_steps": 3}, "k-means"), "states": ({"states": 2}, 3),
     "structure": ({}, "tan"), "symbols": ({"states": 2, "prior": 1.0}, [0, 1, 2, 3]),
     "successes": ({"family": jt.NegativeBinomial, "successes": 2.0}, 3.0, (NUMBERS, COUNTS[:, 0])),
     "target": ({"target": "y"}, "z", (FRAME, None)), "tied": ({}, True),

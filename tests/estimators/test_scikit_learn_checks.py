@@ -68,7 +68,7 @@ OTHERS = {  # estimator → settings other than the defaults, some with the chec
     "BernoulliMixture": [{"n_components": 3, "alpha": 0.0, "init_params": "random", "max_iter": 8}],
     "CategoricalHMM": [{"prior": 1.0, "decoder": "posterior", "restarts": 1, "max_steps": 5}],
     "DecisionTree": [
-        {"criterion": "gain_ratio", "missing": "class_mode", "significance": 0.05},
+        {"criterion": "gain_ratio", "missing": "class_mode", "confidence": 0.95},
         {"criterion": "gini", "min_samples_leaf": 3, "ccp_alpha": 0.01},
         ({"prune_fraction": 0.3}, {WEIGHTED: PRUNING}),
     ],

@@ -122,7 +122,7 @@ KINDS = [
     EstimatorKind("GeneralizedLinearModel", "link", (None, "identity")),
     EstimatorKind("LatentDirichletAllocation", "n_components", (2, 3), COUNTS, {**STEPS, "n_components": 2}),
     EstimatorKind("LinearDiscriminantAnalysis", "covariance", ("full", "diagonal")),
-    EstimatorKind("LogisticRegression", "penalty", ("l1", "l2")),
+    EstimatorKind("LogisticRegression", "penalty", (0.1, 1.0)),
     EstimatorKind("MixedMixture", "n_components", (1, 3), settings={"n_components": 3}),
     EstimatorKind("MixtureHMM", "states", (1, 2), settings={**STEPS, "covariance": "tied"}),
     EstimatorKind("NaiveBayes", "alpha", (0.5, 1.0)),

@@ -115,7 +115,7 @@ def bayesian_correlated_t(
 
 
 def bayesian_signed_rank(
-    first: Any, second: Any, *, rope: float = 0.0, strength: float = 0.5, draws: int = 50_000, rng: Any = 0
+    first: Any, second: Any, *, rope: float = 0.0, strength: float = 0.5, draws: int = 50_000, rng: Any = None
 ) -> BayesianComparison:
     """The Bayesian signed-rank test of two learners over data sets.
 

@@ -86,7 +86,7 @@ def calibration(
     strategy: str = "frequency",
     confidence: float = 0.9,
     draws: int = 200,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> Calibration:
     """Compare predicted probabilities of an event with how often it happened.
 

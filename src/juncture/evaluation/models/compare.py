@@ -67,7 +67,7 @@ def compare_models(
     folds: int = 10,
     draws: int = 4000,
     order: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> ModelComparison:
     """Compare models of any kind on the same rows by any of the criteria of model choice.
 

@@ -56,7 +56,7 @@ def bootstrap_error(
     *,
     draws: int = 50,
     kind: str = ".632+",
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
 ) -> BootstrapError:
     """The error of a learner on new rows, by the bootstrap.

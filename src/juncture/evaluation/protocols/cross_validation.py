@@ -86,7 +86,7 @@ def cross_validate(  # noqa: PLR0913 (one function, many options)
     groups: Any = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     inner_folds: int = 5,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
 ) -> CrossValidation:
     """Score a learner on parts of the rows that it did not learn from.
