@@ -62,7 +62,8 @@ CASES = {
     "max_steps": ({"restarts": 1}, 1), "method": ({}, "batch"), "min_gain": ({}, 0.5), "min_samples_leaf": ({}, 10.0),
     "min_samples_split": ({}, 30.0), "missing": ({}, "mode"), "n_components": ({"n_components": 1}, 2),
     "n_estimators": (FOREST, 2), "n_init": (RANDOM, 8), "n_iter": ({}, 2), "noise_precision": ({}, 9.0),
-    "num_components": ({"states": 2, "max_steps": 3}, 1), "penalty": ({}, jt.L1(3.0)), "posterior": ({}, True),
+    "num_components": ({"states": 2, "max_steps": 3}, 1), "penalize_constant": ({}, True),
+    "penalty": ({}, jt.L1(3.0)), "posterior": ({}, True),
     "precision": ({}, 9.0), "prior": ({"n_components": 2}, "weak"), "priors": ({}, [0.8, 0.1, 0.1]),
     "prune_fraction": ({}, 0.3), "random_state": (RANDOM, 5), "restarts": (CHAIN, 8), "shuffle": ({}, True),
     "confidence": ({}, 1 - 1e-6), "start": ({"states": 3, "max_steps": 3}, "k-means"), "states": ({"states": 2}, 3),
@@ -71,7 +72,8 @@ CASES = {
     "target": ({"target": "y"}, "z", (FRAME, None)), "tied": ({}, True),
     "tol": (LARGE, 0.1), "tolerance": ({"states": 3}, 0.1),
     "topic_word_prior": (LARGE, 5.0),
-    "tree_score": ({}, "bdeu"), "variables": ({}, [jt.Variable("y", [0, 1, 2, 3])]), "visible": ({}, "gaussian"),
+    "tree_score": ({}, "log-likelihood"),
+    "variables": ({}, [jt.Variable("y", [0, 1, 2, 3])]), "visible": ({}, "gaussian"),
     "vote": (FOREST, "hard"), "weight_concentration_prior": (LARGE, 50.0),
 }  # fmt: skip
 PARTLY = (NUMBERS, MARKS)

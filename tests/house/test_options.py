@@ -24,7 +24,9 @@ def learned_kinds() -> dict[str, type]:
         for module in verb_modules(name):
             importlib.import_module(module)
     registered = verbs.fit.dispatcher.registry
-    return {kind.__name__: kind for kind in registered if kind.__module__.startswith("juncture.") and kind is not Family}
+    return {
+        kind.__name__: kind for kind in registered if kind.__module__.startswith("juncture.") and kind is not Family
+    }
 
 
 KINDS_LEARNED = learned_kinds()

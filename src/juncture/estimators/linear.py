@@ -116,7 +116,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
 @shell_of(
     GeneralizedLinearOptions,
     Newton,
-    without=("offset", "exposure", "basis", "start", "method"),
+    without=("offset", "exposure", "trials", "basis", "start", "method"),
     first=("family",),
 )
 class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -59,7 +59,8 @@ def shell_of(
         annotations |= get_annotations(cls)
         placed = {} if first is None else {**{name: annotations[name] for name in first}, "_": KW_ONLY}
         cls.__annotations__ = {**placed, **annotations}
-        cls._reads = tuple((kind, without, dict(defaults or {})) for kind in options)
+        reads = tuple((kind, without, dict(defaults or {})) for kind in options)
+        setattr(cls, "_reads", reads)  # noqa: B010 (which type checkers do not find in the class)
         lines = [f"{name}\n        {text}" for name, text in texts.items()]
         cls.__doc__ = (cls.__doc__ or "").replace(MARK, "\n    ".join(lines))
         made: Shell = dataclass(eq=False, repr=False)(cls)  # type: ignore[assignment]
