@@ -65,7 +65,7 @@ OTHERS = {  # estimator → settings other than the defaults, some with the chec
     "BayesianGaussianMixture": [{"n_components": 3, "max_iter": 8}],
     "BayesianLinearRegression": [{"precision": 0.5, "noise_precision": 3.0}],
     "BayesianNetworkClassifier": [{"discretize": None}],
-    "BernoulliMixture": [{"n_components": 3, "alpha": 0.0, "init_params": "random", "max_iter": 8}],
+    "BernoulliMixture": [{"n_components": 3, "prior": 0.0, "init_params": "random", "max_iter": 8}],
     "CategoricalHMM": [{"prior": 1.0, "decoder": "posterior", "restarts": 1, "max_steps": 5}],
     "DecisionTree": [
         {"criterion": "gain_ratio", "missing": "class_mode", "confidence": 0.95},
@@ -87,11 +87,11 @@ OTHERS = {  # estimator → settings other than the defaults, some with the chec
     "LatentDirichletAllocation": [{"n_components": 2, "doc_topic_prior": 2.0, "max_steps": 3}],
     "LinearDiscriminantAnalysis": [({"covariance": kind}, {}) for kind in ("diagonal", "spherical")],
     "LogisticRegression": [{"penalty": jt.L2(0.1), "posterior": True}, {"penalty": jt.L1(1.0)}],
-    "MixedMixture": [{"n_components": 3, "alpha": 0.0, "max_iter": 8}],
+    "MixedMixture": [{"n_components": 3, "prior": 0.0, "max_iter": 8}],
     "MixtureHMM": [{"covariance": "full", "max_steps": 2}],
     "NaiveBayes": [
         {"families": "gaussian", "estimate": "bayes"},
-        ({"families": "categorical", "alpha": 0.1}, {WEIGHTED: CATEGORIES}),
+        ({"families": "categorical", "prior": 0.1}, {WEIGHTED: CATEGORIES}),
     ],
     "Perceptron": [({"method": "batch", "margin": 0.5, "max_iter": 30}, {})],
     "ProbabilisticPCA": [{"n_components": 2, "max_steps": 10}],

@@ -125,7 +125,7 @@ KINDS = [
     EstimatorKind("LogisticRegression", "penalty", (0.1, 1.0)),
     EstimatorKind("MixedMixture", "n_components", (1, 3), settings={"n_components": 3}),
     EstimatorKind("MixtureHMM", "states", (1, 2), settings={**STEPS, "covariance": "tied"}),
-    EstimatorKind("NaiveBayes", "alpha", (0.5, 1.0)),
+    EstimatorKind("NaiveBayes", "prior", (0.5, 1.0)),
     EstimatorKind("Perceptron", "method", ("stochastic", "batch"), settings={"max_iter": 30}),
     EstimatorKind("ProbabilisticPCA", "n_components", (1, 2), WIDE, {"n_components": 2}),
     EstimatorKind("QuadraticDiscriminantAnalysis", "covariance", ("full", "diagonal")),

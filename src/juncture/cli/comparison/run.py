@@ -39,7 +39,7 @@ def compare_on_table(  # noqa: PLR0913 (one function, many options)
     importance: bool = True,
     missing: Any = None,
     decimal: str = ".",
-    rng: Any = None,
+    rng: Any = 0,
     progress: Progress | None = None,
 ) -> TableComparison:
     """Compare learners that predict one column of a table from the others, on the same folds.

@@ -137,7 +137,7 @@ def compare_learners(
     confidence
         Of the intervals.
     rng
-        The source of random numbers of the signed-rank posterior.
+        The seed of the signed-rank posterior, or a generator; fresh by default.
 
     Returns
     -------

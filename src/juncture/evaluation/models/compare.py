@@ -98,7 +98,7 @@ def compare_models(
     order
         The positions of the rows in the order in which "prequential" predicts them; by default as they are.
     rng
-        The source of random numbers for folds and draws.
+        The seed for folds and draws, or a generator; fresh by default.
 
     Returns
     -------

@@ -28,7 +28,7 @@ def hold_out(
     stratify
         The class of each row, where all parts should have the same shares of the classes.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def make_folds(
         "random", or "time" where rows are in the order of time: each fold is tested on rows after those it learned
         from.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------

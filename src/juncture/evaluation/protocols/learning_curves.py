@@ -93,7 +93,7 @@ def learning_curve(
     scoring
         As in `cross_validate`.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------

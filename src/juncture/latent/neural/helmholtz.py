@@ -247,7 +247,7 @@ class WakeSleep(Options):
     >>> import juncture as jt
     >>> rows = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]]
     >>> start = jt.neural.HelmholtzMachine.random(3, 2, rng=0)
-    >>> fitted = jt.fit(start, rows, method=jt.WakeSleep(learning_rate=0.3, epochs=100), rng=0)
+    >>> fitted = jt.fit(start, rows, method=jt.neural.WakeSleep(learning_rate=0.3, epochs=100), rng=0)
     >>> bool(fitted.log_likelihood > jt.log_prob(start, rows).sum())
     True
     """
