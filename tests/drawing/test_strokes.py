@@ -61,7 +61,7 @@ def test_strengths_that_fit_no_edge_are_refused(model, strengths, words):
 
 
 def test_edge_strengths_draw_weak_edges_dashed():
-    strengths = jt.structure.strengths(jt.sample(jt.example("student"), 300, rng=0), samples=20, rng=0)
+    strengths = jt.structure.strengths(jt.sample(jt.example("student"), 300, rng=0), draws=20, rng=0)
     lines = lines_of(jt.draw(strengths))
     kept = {frozenset(edge) for edge in strengths.average().edges}
     shown = {(tail, head): strength for tail, head, strength, _ in strengths.strongest() if strength >= 0.1}

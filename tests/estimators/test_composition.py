@@ -159,7 +159,7 @@ def test_every_class_is_in_the_registry():
     classes = {
         name for name, each in vars(estimators).items() if isinstance(each, type) and issubclass(each, BaseEstimator)
     }
-    assert [each.name for each in KINDS] == list(estimators.__all__)
+    assert [each.name for each in KINDS] == sorted(estimators.__all__)
     assert classes == set(estimators.__all__)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)

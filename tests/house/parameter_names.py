@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.public_names import public_things
 
@@ -55,7 +58,4 @@ def listing() -> str:
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     LISTED.write_text(listing(), encoding="utf-8")

@@ -40,7 +40,8 @@ ORDERS = {
         "junction_tree", "gaussian", "hybrid", "enumeration", "magnetization",
     ],
     "learning": [
-        "fit", "newton", "learners", "em", "conditionals", "networks", "undirected", "structure", "verbs",
+        "fit", "families", "newton", "learners", "em", "conditionals", "options", "networks", "undirected", "structure",
+        "verbs",
     ],
     "learning.networks": [
         "templates", "document", "statistics", "saved_counts", "estimation", "posterior", "expectation", "problem",

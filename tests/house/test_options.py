@@ -13,17 +13,20 @@ from juncture import verbs
 from juncture.base.dispatch import what_it_does
 from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, verb_modules
 from juncture.base.options import Options
+from juncture.families.family import Family
 
 COMMON = {"prior", "weights", "rng", "progress"}  # what fit has for every kind, beside the model, the data and y
 
 
 def learned_kinds() -> dict[str, type]:
-    """The classes that fit takes."""
+    """The kinds of model that fit takes; a family is estimated in one way and has no options."""
     for name in (*LAID_OUT_BY_LAYER, *KINDS):
         for module in verb_modules(name):
             importlib.import_module(module)
     registered = verbs.fit.dispatcher.registry
-    return {kind.__name__: kind for kind in registered if kind.__module__.startswith("juncture.")}
+    return {
+        kind.__name__: kind for kind in registered if kind.__module__.startswith("juncture.") and kind is not Family
+    }
 
 
 KINDS_LEARNED = learned_kinds()

@@ -114,7 +114,7 @@ def test_stochastic_steps_find_the_mean():
     drawn = np.random.default_rng(1).integers(50, size=1000)
     np.testing.assert_allclose(course.point, rows[drawn].mean(axis=0))
     assert course.values.shape == (0,)
-    whole = descend_stochastic(lambda x, row: x - rows[row], [9.0, 9.0], 50, num_steps=9, function=lambda x: x @ x)
+    whole = descend_stochastic(lambda x, row: x - rows[row], [9.0, 9.0], 50, max_steps=9, function=lambda x: x @ x)
     assert whole.values.shape == (10,)
 
 

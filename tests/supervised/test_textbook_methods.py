@@ -188,7 +188,7 @@ def test_problem_3_1():
     }  # fmt: skip
     assert max(errors.values()) <= 1
     assert ((online.activation(points[held]) > 0) != labels[held]).mean() <= 0.5
-    linear = LinearDiscriminantAnalysis(priors=[0.5, 0.5]).fit(points[~held], labels[~held])
+    linear = LinearDiscriminantAnalysis(class_prior=[0.5, 0.5]).fit(points[~held], labels[~held])
     assert plane.weights / plane.norm == pytest.approx(linear.coef_[0] / np.linalg.norm(linear.coef_[0]))
     search = GridSearchCV(SVC(kernel="linear"), {"C": [0.01, 1.0, 100.0]}, cv=4).fit(points[~held], labels[~held])
     assert search.best_score_ > 0.95

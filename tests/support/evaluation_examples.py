@@ -49,14 +49,14 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "crps": [{"distribution": jt.Gaussian(0.0, 1.0), "observed": [0.5]}],
     "compare_learners": [{"scores": {"a": A, "b": B}, "test_fraction": 0.2}],
     "corrected_t_test": [{"first": A, "second": B, "test_fraction": 0.2}],
-    "estimation_error_bound": [{"num_samples": 100, "num_hypotheses": 10, "delta": 0.05}],
+    "estimation_error_bound": [{"num_rows": 100, "num_hypotheses": 10, "delta": 0.05}],
     "five_by_two_test": [
         {"first": [A[:2], A[1:3], A[2:4], A[3:], A[:2]], "second": [B[:2], B[:2], B[:2], B[:2], B[:2]]}
     ],
     "friedman_test": [{"scores": {"a": A, "b": B, "c": [0.5, 0.9, 0.8, 0.7, 0.6]}}],
     "fit_threshold": [{"points": LINE, "labels": [0, 0, 1, 1]}],
-    "hoeffding_bound": [{"num_samples": 100, "deviation": 0.1}],
-    "hoeffding_deviation": [{"num_samples": 100, "delta": 0.05}],
+    "hoeffding_bound": [{"draws": 100, "deviation": 0.1}],
+    "hoeffding_deviation": [{"draws": 100, "delta": 0.05}],
     "hoeffding_samples": [{"deviation": 0.1, "delta": 0.05}],
     "log_score": [{"distribution": jt.Gaussian(0.0, 1.0), "observed": [0.5]}],
     "pearson_correlation": [{"truth": A, "predicted": [0.5, 0.9, 0.8, 0.7, 0.6]}],
@@ -64,7 +64,7 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "roc_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],
     "root_mean_squared_error": [{"truth": A, "predicted": B}],
     "margin_error_bound": [
-        {"margin_error": 0.1, "num_samples": 100, "delta": 0.1, "radius": 1.0, "norm": 1.0, "margin": 0.5}
+        {"margin_error": 0.1, "num_rows": 100, "delta": 0.1, "radius": 1.0, "norm": 1.0, "margin": 0.5}
     ],
     "margin_vc_bound": [{"radius": 1.0, "margin": 0.5, "dimension": 2}],
     "mcnemar_test": [{"first": [1, 1, 0, 1], "second": [0, 1, 1, 1]}],
@@ -74,9 +74,9 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "sample_complexity": [{"num_hypotheses": 1000, **PAC}],
     "shatters": [{"hypotheses": jt.evaluation.Intervals(), "points": LINE}],
     "sine_frequency": [{"labels": [0, 1, 1]}],
-    "structural_risk": [{"risks": [0.3, 0.1], "sizes": [10, 100], "num_samples": 50, "delta": 0.05}],
+    "structural_risk": [{"risks": [0.3, 0.1], "sizes": [10, 100], "num_rows": 50, "delta": 0.05}],
     "threshold_sample_complexity": [PAC],
-    "uniform_convergence_bound": [{"num_samples": 100, "num_hypotheses": 10, "deviation": 0.2}],
+    "uniform_convergence_bound": [{"num_rows": 100, "num_hypotheses": 10, "deviation": 0.2}],
     "vc_dimension": [{"hypotheses": jt.evaluation.Thresholds(), "points": LINE}],
     "vc_sample_complexity": [{"dimension": 3, **PAC, "constants": (0.5, 64.0)}],
 }

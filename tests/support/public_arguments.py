@@ -61,7 +61,7 @@ BY_NAME: dict[str, Any] = {
     "values": {"a": "y"},
     "assignment": {"a": "y", "b": "n"}, "evidence": {"a": "y"}, "data": ROWS, "path": FOLDER / "net.bif", "p": GAUSSIAN,
     "q": WIDER, "x": 0.5, "family": jt.Gaussian, "matrix": MATRIX, "indices": [0], "variance": 1.0, "distance": 2.0,
-    "error": 0.5, "probability": 0.5, "num_samples": 10, "group_counts": [[1, 2], [3, 1]], "labels": [0, 1],
+    "error": 0.5, "probability": 0.5, "draws": 10, "group_counts": [[1, 2], [3, 1]], "labels": [0, 1],
     "num_states": 2, "rows": [[1, 0], [0, 1]], "variables": [A], "variable": A, "state": 0, "states": [0],
     "low": 0.1, "high": 0.9, "observations": [1.0, 2.0], "function": lambda *values: 1.0, "first": first_is_yes,
     "second": first_is_yes, "num_rows": 10.0, "target": "a", "arrows": (("b", "c"),), "places": 0,

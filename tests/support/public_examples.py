@@ -268,7 +268,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "VariationalAutoencoder.encode": [{"rows": [[1.0, 2.0]]}],
         "VariationalAutoencoder.decode": [{"codes": [[1.0]]}],
         "VariationalAutoencoder.log_ratios": [{"rows": [[1.0, 2.0]], "draws": 3}],
-        "VariationalAutoencoder.bound": [{"rows": [[1.0, 2.0]], "num_samples": 2, "draws": 4}],
+        "VariationalAutoencoder.bound": [{"rows": [[1.0, 2.0]], "particles": 2, "draws": 4}],
         "HelmholtzMachine": [
             {
                 "weights": [[1.0], [0.5]],

@@ -434,9 +434,9 @@ def of_family(name):
 def edge_strengths():
     rows = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 1, 1] * 5}
     return [
-        jt.structure.strengths(rows, samples=4, rng=0),
-        jt.structure.strengths(rows, samples=4, rng=0, required=[("a", "b")]),
-        jt.structure.strengths({**rows, "c": [0] * 20}, samples=4, rng=0),
+        jt.structure.strengths(rows, draws=4, rng=0),
+        jt.structure.strengths(rows, draws=4, rng=0, required=[("a", "b")]),
+        jt.structure.strengths({**rows, "c": [0] * 20}, draws=4, rng=0),
     ]
 
 

@@ -63,7 +63,7 @@ UNANSWERED: dict[tuple[str, str], str] = {
     ("Autoencoder", "most_probable"): NO_DISTRIBUTION,
     ("VariationalAutoencoder", "log_prob"): (
         "p(row) of a variational autoencoder is an integral over z without a closed form: infer bounds log p from"
-        " below, and model.bound(rows, num_samples) more tightly"
+        " below, and model.bound(rows, particles) more tightly"
     ),
     ("VariationalAutoencoder", "most_probable"): (
         "a variational autoencoder has no most probable z in closed form: take the mean of infer(model, rows)"

@@ -212,7 +212,13 @@ class SavingSteps(EMSteps[Any, Any]):
 
 @dataclass(frozen=True)
 class ResumedEM(ExpectationMaximization):
-    """Expectation maximisation from one start, or from the model that was saved."""
+    """Expectation maximisation from one start, or from the model that was saved.
+
+    Parameters
+    ----------
+    saver
+        Writes the model after steps of EM; None writes nothing.
+    """
 
     saver: Saver | None = None
 

@@ -328,7 +328,7 @@ def options_of(method: str) -> set[str]:
 
 def find_strengths(data: Cases, method: str, samples: int, seed: int, options: Mapping[str, Any]) -> EdgeStrengths:
     with show_progress(f"learning from {samples:,} bootstrap samples", "share") as progress:
-        return strengths(data, method, samples=samples, rng=seed, progress=progress, **options)
+        return strengths(data, method, draws=samples, rng=seed, progress=progress, **options)
 
 
 def list_strengths(graph: DirectedGraph, shares: EdgeStrengths) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _: KW_ONLY
-    priors: Any = None
+    class_prior: Any = None
     estimate: str = "point"
     tol: float = 1e-8
     max_iter: int = 1000
@@ -159,7 +159,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._read(X, reset=False)
 
     def _estimation(self) -> Estimation:
-        return Estimation(1.0, self.priors, self.estimate)
+        return Estimation(1.0, self.class_prior, self.estimate)
 
     def _class_column(self, X: Any, y: Any) -> Column:
         if y is None:
@@ -215,7 +215,7 @@ class DiscriminantAnalysis(GenerativeEstimator):
 
     def _estimation(self) -> Estimation:
         restrict = restriction(self.covariance, is_shared=self.is_shared)
-        return Estimation(1.0, self.priors, self.estimate, restrict)
+        return Estimation(1.0, self.class_prior, self.estimate, restrict)
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         rows = np.asarray(validate_table(self, X, dtype=np.float64, reset=reset, ensure_all_finite="allow-nan"))
@@ -253,7 +253,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     n_components
         The number of directions of `transform`, at most the number of classes less 1 and that of columns; by default as
         many as there are.
-    priors
+    class_prior
         The probabilities of the classes: None for their shares of the rows, a number for a pseudo-count of each, a list
         in the order of `classes_`, or a mapping from classes.
     estimate
@@ -346,7 +346,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     covariance
         The covariance of each class: "full", "diagonal" or "spherical".
-    priors, tol, max_iter
+    class_prior, tol, max_iter
         As those of `LinearDiscriminantAnalysis`.
     estimate
         "point", or "bayes": means and covariances are integrated out under a weak normal-inverse-Wishart prior, so that
@@ -398,7 +398,7 @@ class ExponentialFamilyClassifier(GenerativeEstimator):
     tied
         Whether all columns of a class share one member of the family: tied Bernoulli classes depend on the number of
         ones in the row only.
-    alpha, priors, estimate, tol, max_iter
+    prior, class_prior, estimate, tol, max_iter
         As those of `NaiveBayes`.
 
     Attributes
@@ -408,7 +408,7 @@ class ExponentialFamilyClassifier(GenerativeEstimator):
 
     Examples
     --------
-    >>> tied = ExponentialFamilyClassifier("bernoulli", tied=True, alpha=0.0)
+    >>> tied = ExponentialFamilyClassifier("bernoulli", tied=True, prior=0.0)
     >>> rows = [[0, 0, 1, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1]]
     >>> tied.fit(rows, ["few", "few", "many", "many"]).model_.densities.column.family.probability.tolist()
     [0.25, 0.75]
@@ -416,10 +416,10 @@ class ExponentialFamilyClassifier(GenerativeEstimator):
 
     family: Any = "gaussian"
     tied: bool = False
-    alpha: float = 1.0
+    prior: float = 1.0
 
     def _estimation(self) -> Estimation:
-        return Estimation(self.alpha, self.priors, self.estimate)
+        return Estimation(self.prior, self.class_prior, self.estimate)
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         rows = np.asarray(validate_table(self, X, dtype=np.float64, reset=reset, ensure_all_finite="allow-nan"))

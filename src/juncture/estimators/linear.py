@@ -19,14 +19,12 @@ from juncture.estimators.shell import options_of, shell_of
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.softmax import standardization
 from juncture.learning.newton import Newton
-from juncture.learning.undirected.penalties import L2
 from juncture.numerics.stable import log, log_sum_exp
 from juncture.supervised.linear_classifiers.perceptron import Run, apply_rule, warn_not_converged
 from juncture.supervised.regression import bayesian, generalized_linear, logistic
 from juncture.supervised.regression.bases import LinearBasis
 from juncture.supervised.regression.evidence import BayesianLinearOptions, EvidenceMaximization, fit_bayesian
 from juncture.supervised.regression.fisher_scoring import (
-    MOST_STEPS,
     GeneralizedLinearOptions,
     deviance_explained,
     fit_generalized_linear,
@@ -115,20 +113,18 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         return (mean, np.sqrt(predicted.variance)) if check_flag(return_std, "return_std") else mean
 
 
-@dataclass(eq=False, repr=False)
+@shell_of(
+    GeneralizedLinearOptions,
+    Newton,
+    without=("offset", "exposure", "trials", "basis", "start", "method"),
+    first=("family",),
+)
 class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A generalised linear model by maximum likelihood.
+    """A generalised linear model by maximum likelihood; without a family that of `jt.Gaussian`.
 
     Parameters
     ----------
-    family
-        A class such as `jt.Poisson`; None is `jt.Gaussian`.
-    link
-        The name of a link, or a `jt.supervised.Link`; by default the canonical one.
-    successes
-        Of a negative binomial.
-    tol, max_iter
-        Steps end when one gains no more than `tol` of the deviance, or after `max_iter`, with a warning.
+    {options}
 
     Attributes
     ----------
@@ -146,13 +142,6 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
     >>> fitted.predict([[1.0]]).round(3).tolist()
     [2.759]
     """
-
-    family: Any = None
-    _: KW_ONLY
-    link: Any = None
-    successes: float | None = None
-    tol: float = 1e-16
-    max_iter: int = MOST_STEPS
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> Self:
         """Learn the coefficients.
@@ -173,10 +162,9 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
         The estimator itself.
         """
         table, targets = validate_table(self, X, y=y, dtype=np.float64, y_numeric=True)
-        options = GeneralizedLinearOptions(
-            family=Gaussian if self.family is None else self.family, link=self.link, offset=offset, exposure=exposure,
-            successes=self.successes, method=Newton(tolerance=self.tol, max_steps=self.max_iter),
-        )  # fmt: skip
+        family = Gaussian if self.family is None else self.family
+        facts = {"family": family, "offset": offset, "exposure": exposure}
+        options = options_of(self, GeneralizedLinearOptions, **facts, method=options_of(self, Newton))
         self.fit_ = fit_generalized_linear(
             generalized_linear.GeneralizedLinearModel, table, targets, weights=row_weights(sample_weight, X),
             options=options,
@@ -206,15 +194,15 @@ class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[mis
     LogisticOptions,
     Newton,
     without=("basis", "classes", "standardize", "method"),
-    defaults={"penalty": L2(1.0)},
+    defaults={"penalty": 1.0},
 )
 class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression of two or more classes, by damped Newton steps.
 
     The penalty is of the coefficients of standardised columns, so that it is the same in all units; `coef_` is in the
-    units given. Unless another is given it is `jt.L2(1.0)`: the prior of a coefficient has the deviation 1, one unit of
-    log-odds for a standard deviation of its column, and keeps coefficients finite where a hyperplane separates the
-    classes, as happens in folds. None is maximum likelihood.
+    units given. Unless another is given it is 1, that of `jt.L2(1.0)`: the prior of a coefficient has the deviation 1,
+    one unit of log-odds for a standard deviation of its column, and keeps coefficients finite where a hyperplane
+    separates the classes, as happens in folds. None is maximum likelihood.
 
     Parameters
     ----------

@@ -347,7 +347,7 @@ class BernoulliMixture(LikelihoodMixture):
     ----------
     n_components
         The number of components.
-    alpha
+    prior
         A pseudo-count of both values, in each column of each component; 0 for maximum likelihood.
     binarize
         Cells above this number are ones; None if all cells are 0 or 1.
@@ -369,7 +369,7 @@ class BernoulliMixture(LikelihoodMixture):
     (True, True)
     """
 
-    alpha: float = 1.0
+    prior: float = 1.0
     binarize: float | None = 0.0
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
@@ -386,8 +386,8 @@ class BernoulliMixture(LikelihoodMixture):
         return of_batch(Independent([even] * rows.shape[1]))
 
     def _prior(self) -> MixturePrior | None:
-        alpha = check_number(self.alpha, "alpha", least=0.0)
-        return MixturePrior(None, [Beta(1.0 + alpha, 1.0 + alpha)] * self.n_features_in_) if alpha else None
+        prior = check_number(self.prior, "prior", least=0.0)
+        return MixturePrior(None, [Beta(1.0 + prior, 1.0 + prior)] * self.n_features_in_) if prior else None
 
     def _adopt(self, found: Fit[Mixture]) -> None:
         super()._adopt(found)
@@ -426,7 +426,7 @@ class MixedMixture(LikelihoodMixture):
     kinds
         The family of each column, "gaussian", "poisson", "exponential" or "categorical": a list, or a mapping from
         column names or positions. Other columns are categorical if they hold text or booleans, else Gaussian.
-    alpha
+    prior
         A pseudo-count of each category, in each component; 0 for maximum likelihood.
     tol, max_iter, n_init, init_params, hard, random_state
         As those of `GaussianMixture`.
@@ -451,7 +451,7 @@ class MixedMixture(LikelihoodMixture):
     cells: ClassVar[Any] = None
 
     kinds: Any = None
-    alpha: float = 1.0
+    prior: float = 1.0
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         table = super()._read(X, reset=reset)
@@ -499,8 +499,8 @@ class MixedMixture(LikelihoodMixture):
         return IndependentEmissions(parts)
 
     def _prior(self) -> MixturePrior | None:
-        alpha = check_number(self.alpha, "alpha", least=0.0)
-        priors = [None if known is None or not alpha else alpha for known in self.categories_]
+        prior = check_number(self.prior, "prior", least=0.0)
+        priors = [None if known is None or not prior else prior for known in self.categories_]
         return MixturePrior(None, priors)
 
     def _cells(self, rows: np.ndarray) -> Any:

@@ -54,15 +54,15 @@ class NaiveBayes(GenerativeEstimator):
         columns. A `Variable` stands for a categorical column with its states. "auto": text and categories are
         categorical; booleans, and numbers that are all 0 or 1, Bernoulli; other numbers Gaussian; a sparse matrix has
         counts of words.
-    alpha
+    prior
         A pseudo-count for each cell of tables (Laplace); rates of Poisson and exponential columns have as many rows
         more at the mean of all classes. 0 is maximum likelihood.
-    priors
+    class_prior
         The probabilities of the classes: None for their shares of the rows, a number for a pseudo-count of each, a list
         in the order of `classes_`, or a mapping from classes.
     estimate
         "point", or "bayes" for densities with their parameters integrated out under conjugate priors: Student t,
-        Beta-Bernoulli, Gamma-Poisson and so on, `alpha` their parameter.
+        Beta-Bernoulli, Gamma-Poisson and so on, `prior` their parameter.
     target
         The column of `X` that is the class, where `y` is not given.
     tol, max_iter
@@ -93,11 +93,11 @@ class NaiveBayes(GenerativeEstimator):
     """
 
     families: Any = AUTO
-    alpha: float = 1.0
+    prior: float = 1.0
     target: str | None = field(default=None, kw_only=True)
 
     def _estimation(self) -> Estimation:
-        return Estimation(self.alpha, self.priors, self.estimate)
+        return Estimation(self.prior, self.class_prior, self.estimate)
 
     def _class_column(self, X: Any, y: Any) -> Column:
         check_kind(self.target, (str, type(None)), "the target")

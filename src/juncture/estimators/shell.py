@@ -6,7 +6,7 @@ The names, the defaults and the descriptions are those of the options' fields; s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from inspect import get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
@@ -15,14 +15,23 @@ from juncture.base.options import Options
 Shell = TypeVar("Shell", bound=type)
 Chosen = TypeVar("Chosen", bound=Options)
 
-WORDS = {"tolerance": "tol", "max_steps": "max_iter", "rng": "random_state", "restarts": "n_init"}
+WORDS = {
+    "tolerance": "tol",
+    "max_steps": "max_iter",
+    "rng": "random_state",
+    "restarts": "n_init",
+    "num_trees": "n_estimators",
+}
 """The name of an option → scikit-learn's."""
 MARK = "{options}"  # in the docstring of a class, where the parameters of the options go
 
 
 @dataclass_transform(eq_default=False)
 def shell_of(
-    *options: type[Options], without: tuple[str, ...] = (), defaults: Mapping[str, Any] | None = None
+    *options: type[Options],
+    without: tuple[str, ...] = (),
+    defaults: Mapping[str, Any] | None = None,
+    first: tuple[str, ...] | None = None,
 ) -> Callable[[Shell], Shell]:
     """Make a dataclass of a class of scikit-learn whose first fields are those of the options.
 
@@ -34,6 +43,8 @@ def shell_of(
         Options that the class decides by itself.
     defaults
         Defaults that differ on purpose; the docstring of the class says why.
+    first
+        The parameters that are given by position too, where all others are given by name only.
     """
 
     def decorate(cls: Shell) -> Shell:
@@ -45,7 +56,11 @@ def shell_of(
                     annotations[name] = field.type
                     setattr(cls, name, (defaults or {}).get(field.name, field.default))
                     texts[name] = kind.descriptions()[field.name]
-        cls.__annotations__ = {**annotations, **get_annotations(cls)}
+        annotations |= get_annotations(cls)
+        placed = {} if first is None else {**{name: annotations[name] for name in first}, "_": KW_ONLY}
+        cls.__annotations__ = {**placed, **annotations}
+        reads = tuple((kind, without, dict(defaults or {})) for kind in options)
+        setattr(cls, "_reads", reads)  # noqa: B010 (which type checkers do not find in the class)
         lines = [f"{name}\n        {text}" for name, text in texts.items()]
         cls.__doc__ = (cls.__doc__ or "").replace(MARK, "\n    ".join(lines))
         made: Shell = dataclass(eq=False, repr=False)(cls)  # type: ignore[assignment]

@@ -25,7 +25,7 @@ from juncture.estimators.reading import (
     row_weights,
     validate_table,
 )
-from juncture.estimators.shell import options_of
+from juncture.estimators.shell import options_of, shell_of
 from juncture.numerics import stable
 from juncture.supervised.trees.forest import ForestOptions, grow_forest
 from juncture.supervised.trees.forest import RandomForest as Forest
@@ -126,10 +126,7 @@ def held_out(number: int, fraction: Any, seed: int) -> np.ndarray:
 
 def learn_pruned(estimator: Any, table: Table, y: Any, weights: Any, target: str) -> Tree:
     """The tree with the options of an estimator: grown, and pruned where that is asked."""
-    level = estimator.significance
-    if level is not None:
-        level = 1.0 - check_number(level, "significance", above=0.0, below=1.0)
-    options = options_of(estimator, TreeOptions, target=target, confidence=level)
+    options = options_of(estimator, TreeOptions, target=target)
     generator = np.random.default_rng(seed := draw_seed(estimator.random_state))
     is_held = held_out(table.num_rows, estimator.prune_fraction, seed)
     if not is_held.any():
@@ -143,20 +140,13 @@ def learn_pruned(estimator: Any, table: Table, y: Any, weights: Any, target: str
     return prune_by_cost(tree, alpha) if alpha > 0 else tree
 
 
+@shell_of(TreeOptions, without=("target",), first=())
 class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     """A decision tree in Quinlan's form: multiway splits on categories, thresholds on numbers, holes allowed.
 
     Parameters
     ----------
-    criterion
-        "gain" (information gain), "gain_ratio" or "gini".
-    missing
-        Where a row with a missing value goes: "fractions" to all children, "mode" to the heaviest one, "class_mode" in
-        training to the heaviest one of its class.
-    max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories
-        As those of `juncture.supervised.DecisionTree`.
-    significance
-        The level of a χ² test, 1 less the `confidence` of `jt.fit`.
+    {options}
     prune_fraction
         The share of the rows that is held out of the growth, and by which the tree is pruned (reduced error).
     ccp_alpha
@@ -180,34 +170,9 @@ class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     ['no', 'go']
     """
 
-    def __init__(  # noqa: PLR0913 (options of one algorithm)
-        self,
-        *,
-        criterion: str = "gain",
-        missing: str = "fractions",
-        max_depth: int | None = None,
-        min_samples_split: float = 0.0,
-        min_samples_leaf: float = 0.0,
-        min_gain: float = 0.0,
-        significance: float | None = None,
-        max_features: int | None = None,
-        categories: Any = None,
-        prune_fraction: float = 0.0,
-        ccp_alpha: float = 0.0,
-        random_state: Any = 0,
-    ) -> None:
-        self.criterion = criterion
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.significance = significance
-        self.max_features = max_features
-        self.categories = categories
-        self.prune_fraction = prune_fraction
-        self.ccp_alpha = ccp_alpha
-        self.random_state = random_state
+    prune_fraction: float = 0.0
+    ccp_alpha: float = 0.0
+    random_state: Any = 0
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(row, class): the shares of the classes, in the order of `classes_`."""
@@ -225,17 +190,13 @@ class DecisionTree(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         self.classes_ = label_array(self.model_.target.labels)
 
 
+@shell_of(TreeOptions, without=("target", "confidence"), first=())
 class RegressionTree(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     """A regression tree: splits that lower the variance most, and leaves that predict the mean.
 
     Parameters
     ----------
-    criterion
-        "variance".
-    missing
-        "fractions" or "mode", as for `DecisionTree`.
-    max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories
-        As those of `juncture.supervised.DecisionTree`.
+    {options}
     prune_fraction, ccp_alpha, random_state
         As for `DecisionTree`.
 
@@ -252,34 +213,9 @@ class RegressionTree(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     [1.0, 6.0]
     """
 
-    significance = None
-
-    def __init__(  # noqa: PLR0913 (options of one algorithm)
-        self,
-        *,
-        criterion: str = "variance",
-        missing: str = "fractions",
-        max_depth: int | None = None,
-        min_samples_split: float = 0.0,
-        min_samples_leaf: float = 0.0,
-        min_gain: float = 0.0,
-        max_features: int | None = None,
-        categories: Any = None,
-        prune_fraction: float = 0.0,
-        ccp_alpha: float = 0.0,
-        random_state: Any = 0,
-    ) -> None:
-        self.criterion = criterion
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.max_features = max_features
-        self.categories = categories
-        self.prune_fraction = prune_fraction
-        self.ccp_alpha = ccp_alpha
-        self.random_state = random_state
+    prune_fraction: float = 0.0
+    ccp_alpha: float = 0.0
+    random_state: Any = 0
 
     def _read_target(self, y: Any) -> Any:
         return read_numbers(y)
@@ -290,22 +226,18 @@ class RegressionTree(RegressorMixin, TreeEstimator):  # type: ignore[misc]
 
 def learn_options(estimator: Any, table: Table, y: Any, weights: Any, target: str, vote: str) -> Forest:
     """The forest with the options of an estimator."""
-    options = options_of(estimator, ForestOptions, num_trees=estimator.n_estimators, target=target, vote=vote)
+    options = options_of(estimator, ForestOptions, target=target, vote=vote)
     rows = read_training(table, y, weights, options.categories, is_real=options.is_real)
     return grow_forest(rows, options, np.random.default_rng(draw_seed(estimator.random_state)))
 
 
+@shell_of(ForestOptions, without=("target", "confidence"), first=("n_estimators",))
 class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     """A random forest of trees in Quinlan's form.
 
     Parameters
     ----------
-    n_estimators
-        The number of trees.
-    vote
-        "soft" averages the shares of the classes over the trees, "hard" counts the trees that predict each class.
-    criterion, missing, max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories, bootstrap
-        As those of `juncture.supervised.RandomForest`.
+    {options}
     random_state
         The seed; the forest does not depend on the number of threads.
 
@@ -327,34 +259,7 @@ class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     ['low', 'high']
     """
 
-    def __init__(  # noqa: PLR0913 (options of one algorithm)
-        self,
-        n_estimators: int = 100,
-        *,
-        vote: str = "soft",
-        criterion: str = "gain",
-        missing: str = "fractions",
-        max_depth: int | None = None,
-        min_samples_split: float = 0.0,
-        min_samples_leaf: float = 0.0,
-        min_gain: float = 0.0,
-        max_features: Any = "sqrt",
-        categories: Any = None,
-        bootstrap: bool = True,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.vote = vote
-        self.criterion = criterion
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.max_features = max_features
-        self.categories = categories
-        self.bootstrap = bootstrap
-        self.random_state = random_state
+    random_state: Any = 0
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(row, class): the votes of the trees for each class, in the order of `classes_`."""
@@ -374,15 +279,15 @@ class RandomForest(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         self.oob_score_ = None if error is None else 1.0 - error
 
 
+@shell_of(
+    ForestOptions, without=("target", "confidence", "vote"), defaults={"max_features": None}, first=("n_estimators",)
+)
 class RegressionForest(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     """A random forest of regression trees, which predicts the mean of its trees.
 
     Parameters
     ----------
-    n_estimators
-        The number of trees.
-    criterion, missing, max_depth, min_samples_split, min_samples_leaf, min_gain, max_features, categories, bootstrap
-        As those of `juncture.supervised.RandomForest`.
+    {options}
     random_state
         The seed; the forest does not depend on the number of threads.
 
@@ -400,32 +305,7 @@ class RegressionForest(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     [1.0, 3.0]
     """
 
-    def __init__(  # noqa: PLR0913 (options of one algorithm)
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "variance",
-        missing: str = "fractions",
-        max_depth: int | None = None,
-        min_samples_split: float = 0.0,
-        min_samples_leaf: float = 0.0,
-        min_gain: float = 0.0,
-        max_features: Any = None,
-        categories: Any = None,
-        bootstrap: bool = True,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.missing = missing
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.max_features = max_features
-        self.categories = categories
-        self.bootstrap = bootstrap
-        self.random_state = random_state
+    random_state: Any = 0
 
     def _read_target(self, y: Any) -> Any:
         return read_numbers(y)

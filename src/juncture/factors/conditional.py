@@ -20,7 +20,6 @@ from juncture.base.checks import check_iterable, check_kind
 from juncture.base.values import Value, content_key
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
-from juncture.factors.printed_tables import MAX_PARENTS, MAX_SIZE, table_text
 from juncture.factors.scope_tables import (
     check_distinct_labels,
     check_table_size,
@@ -161,6 +160,8 @@ class DiscreteConditional(Value):
         More than 12 parents have no room, and a real-valued parent has no rows: then the signature alone.
         """
         has_states = not any(parent.is_real for parent in self.parents)
+        from juncture.factors.printed_tables import MAX_PARENTS, MAX_SIZE, table_text
+
         has_room = has_states and len(self.parents) <= MAX_PARENTS and self.parents.size <= MAX_SIZE
         return table_text(repr(self), self.scope, self._rows) if has_room else repr(self)
 

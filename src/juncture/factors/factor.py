@@ -16,7 +16,6 @@ from juncture.base.checks import check_function, check_iterable, check_kind, che
 from juncture.base.values import Value, content_key, read_only
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
-from juncture.factors.printed_tables import table_text
 from juncture.factors.scope_tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
@@ -279,6 +278,8 @@ class Factor(Value):
         if not self.scope:
             return f"{self!r}: {float(self._table):g}"
         rows = self._table.reshape(-1, self.scope[-1].num_states)
+        from juncture.factors.printed_tables import table_text
+
         return table_text(repr(self), self.scope, lambda positions: rows[positions])
 
     def _repr_html_(self) -> str:

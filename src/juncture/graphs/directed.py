@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from juncture.errors import InvalidModel
 from juncture.graphs.graph import Edge, Graph, adjacency, as_edges, as_nodes
@@ -20,9 +20,11 @@ from juncture.graphs.independence import Independence, IndependenceGraph, as_ora
 from juncture.graphs.orientation import Marks, find_extension, orient_all
 from juncture.graphs.separation import Moves, directed_moves
 from juncture.graphs.text import Link, path_text, quote_name
-from juncture.graphs.trails import Passage, directed_passage
 from juncture.graphs.traversal import Steps, find_cycle, reachable, topological_order
 from juncture.graphs.undirected import UndirectedGraph
+
+if TYPE_CHECKING:
+    from juncture.graphs.trails import Passage
 
 Triple = tuple[str, str, str]
 
@@ -162,6 +164,8 @@ class AcyclicGraph(IndependenceGraph):
 
     def _judge_passage(self, before: str, node: str, after: str, given: set[str]) -> Passage:
         arrows = (self._arrow_between(before, node), self._arrow_between(node, after))
+        from juncture.graphs.trails import directed_passage
+
         return directed_passage(node, arrows, self._children, given)
 
     def _moral_neighbors(self, names: set[str]) -> Steps:

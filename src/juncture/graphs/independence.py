@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.base.checks import check_count
 from juncture.base.values import Value
@@ -18,8 +18,10 @@ from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.graph import Graph, as_nodes
 from juncture.graphs.separation import Moves, minimal_separator, minimum_separator, path_to, search
 from juncture.graphs.text import quote_name
-from juncture.graphs.trails import Passage, Trail, passages, simple_paths
 from juncture.graphs.traversal import Steps
+
+if TYPE_CHECKING:
+    from juncture.graphs.trails import Passage, Trail
 
 Names = str | Iterable[str]
 Oracle = Callable[..., bool]
@@ -98,6 +100,8 @@ class IndependenceGraph(Graph):
 
     def trails(self, a: str, b: str, given: Names = ()) -> Iterator[Trail]:
         """Every trail between two nodes, open or blocked, one by one; a large graph has very many."""
+        from juncture.graphs.trails import simple_paths
+
         (start,), (target,), observed = self._sides([a], [b], given)
         return (self._trail(path, observed) for path in simple_paths(start, target, self._adjacent))
 
@@ -186,6 +190,8 @@ class IndependenceGraph(Graph):
         raise NotImplementedError
 
     def _trail(self, nodes: list[str], given: set[str]) -> Trail:
+        from juncture.graphs.trails import Trail, passages
+
         arrows = [self._arrow_between(one, other) for one, other in pairwise(nodes)]
         return Trail(
             nodes, arrows, passages(nodes, lambda before, node, after: self._judge_passage(before, node, after, given))

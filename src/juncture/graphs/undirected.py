@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from juncture.base.options import as_generator
 from juncture.errors import InvalidModel, TooLarge
-from juncture.graphs.clique_forest import CliqueForest
 from juncture.graphs.cliques import all_cliques, clique_tree, maximal_cliques, perfect_order
 from juncture.graphs.elimination import best_order, check_search, eliminate, induced_width, log_weights
 from juncture.graphs.graph import Edge, adjacency, as_nodes
 from juncture.graphs.independence import Independence, IndependenceGraph, as_oracle
 from juncture.graphs.separation import Moves, undirected_moves
-from juncture.graphs.trails import Passage, plain_passage
 from juncture.graphs.traversal import Steps, components
 
 if TYPE_CHECKING:
+    from juncture.graphs.clique_forest import CliqueForest
+    from juncture.graphs.trails import Passage
     from juncture.graphs.treewidth import TreewidthBounds
 
 MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
@@ -197,6 +197,8 @@ class UndirectedGraph(IndependenceGraph):
         >>> print(UndirectedGraph.parse("a -- b -- c -- d -- a").junction_tree())
         {a, b, d} -- {b, d} -- {b, c, d}
         """
+        from juncture.graphs.clique_forest import CliqueForest
+
         order = self._indices(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
         cliques, edges = clique_tree(order, eliminate(self._neighbor_positions, order)[0])
         return CliqueForest(map(self._names, cliques), edges)
@@ -229,6 +231,8 @@ class UndirectedGraph(IndependenceGraph):
         return self._arrow
 
     def _judge_passage(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+        from juncture.graphs.trails import plain_passage
+
         return plain_passage(node, "on the way", given)
 
     def _moral_neighbors(self, names: set[str]) -> Steps:

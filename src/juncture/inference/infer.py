@@ -21,7 +21,6 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Query, Question
 from juncture.inference.engines.lowering import has_real_variables, is_gaussian
-from juncture.inference.engines.source_answers import as_source_findings
 from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -145,8 +144,13 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     names, seconds = as_targets(model, targets), as_budget(budget)
     if rng is not None:
         as_generator(rng)  # which refuses what is none
-    in_blocks = engine.reads_sources and budget is None and not has_real_variables(model)
-    findings: Findings | None = as_source_findings(evidence, model.variables, extra) if in_blocks else None
+    in_memory = evidence is None or isinstance(evidence, dict)
+    in_blocks = not in_memory and engine.reads_sources and budget is None and not has_real_variables(model)
+    findings: Findings | None = None
+    if in_blocks:
+        from juncture.inference.engines.source_answers import as_source_findings
+
+        findings = as_source_findings(evidence, model.variables, extra)
     try:
         findings = findings or as_findings(evidence, model.variables, extra=extra)
         beliefs = Beliefs.of(model, engine, Query(findings, names, budget=seconds), rng)

@@ -40,14 +40,14 @@ def chebyshev_bound(variance: Any, distance: Any) -> Real:
         return plain(np.minimum(variance / distance / distance, 1.0))
 
 
-def standard_error(variance: Any, num_samples: int) -> Real:
+def standard_error(variance: Any, draws: int) -> Real:
     """√(variance / n): the standard deviation of the average of n independent values.
 
     Parameters
     ----------
     variance
         The variance of one value.
-    num_samples
+    draws
         The number n of values.
 
     Returns
@@ -61,8 +61,8 @@ def standard_error(variance: Any, num_samples: int) -> Real:
     >>> jt.information.standard_error(4.0, 100)
     0.2
     """
-    check_number(num_samples, "the number of samples", least=1)
-    return plain(np.sqrt(check_array(variance, "the variance") / num_samples))
+    check_number(draws, "draws", least=1)
+    return plain(np.sqrt(check_array(variance, "the variance") / draws))
 
 
 def samples_needed(variance: float, error: float, probability: float) -> int:

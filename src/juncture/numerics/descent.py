@@ -221,7 +221,7 @@ def descend_stochastic(
     num_rows: int,
     *,
     step: StepRule | None = None,
-    num_steps: int = 1000,
+    max_steps: int = 1000,
     function: Callable[[np.ndarray], Any] | None = None,
     rng: Any = None,
 ) -> Descent:
@@ -237,7 +237,7 @@ def descend_stochastic(
         How many rows there are.
     step
         `ConstantStep` or `DecreasingStep`, by default ConstantStep(0.1).
-    num_steps
+    max_steps
         The number of steps.
     function
         The whole sum, if its values along the way are wanted.
@@ -252,12 +252,12 @@ def descend_stochastic(
     --------
     >>> from juncture.supervised import DecreasingStep
     >>> rows = np.array([1.0, 2.0, 6.0])
-    >>> mean = descend_stochastic(lambda x, row: x - rows[row], 0.0, 3, step=DecreasingStep(), num_steps=2000, rng=0)
+    >>> mean = descend_stochastic(lambda x, row: x - rows[row], 0.0, 3, step=DecreasingStep(), max_steps=2000, rng=0)
     >>> bool(abs(mean.point[0] - 3.0) < 0.2)
     True
     """
     check_function(gradient, "gradient")
-    number, steps = check_count(num_rows, "num_rows", least=1), check_count(num_steps, "num_steps", least=1)
+    number, steps = check_count(num_rows, "num_rows", least=1), check_count(max_steps, "max_steps", least=1)
     rule = ConstantStep(0.1) if step is None else step
     if not isinstance(rule, ConstantStep | DecreasingStep):
         raise InvalidData("step must be ConstantStep or DecreasingStep: one row says nothing about a line search")

@@ -50,8 +50,8 @@ def on_workers(workers: Any) -> Iterator[None]:
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> rows = jt.sample(jt.example("student"), 500, rng=0)
     >>> with ThreadPoolExecutor(2) as pool, on_workers(pool):
-    ...     strengths = jt.structure.strengths(rows, samples=4)
-    >>> strengths == jt.structure.strengths(rows, samples=4)
+    ...     strengths = jt.structure.strengths(rows, draws=4, rng=0)
+    >>> strengths == jt.structure.strengths(rows, draws=4, rng=0)
     True
     """
     if not isinstance(workers, Executor) and not is_client(workers):

@@ -96,7 +96,7 @@ LEARNING_VERBS: dict[str, Verb] = {  # which take rows of the columns that are k
     "structure_score": lambda rows: jt.structure.score(GRAPH, rows),
     "independence_test": lambda rows: jt.structure.independence_test(rows, "smoke", "dysp"),
     "edge_strengths": lambda rows: (
-        jt.structure.strengths(rows, samples=1, rng=0).names
+        jt.structure.strengths(rows, draws=1, rng=0).names
     ),  # a source draws from distinct rows
     "edge_posteriors": lambda rows: jt.structure.posteriors(rows, draws=4, chains=2, warmup=0, rng=0).probabilities,
 }

@@ -175,7 +175,7 @@ def test_a_toy_corpus_by_hand():
     """S2-188, S3-018, S0-268, S3-009: word shares per class; unseen words are ignored; word order is irrelevant."""
     words = CountVectorizer().fit(SPAM + HAM)
     cells, y = words.transform(SPAM + HAM), ["spam"] * 4 + ["ham"] * 4
-    mine = NaiveBayes(alpha=1.0).fit(cells, y)
+    mine = NaiveBayes(prior=1.0).fit(cells, y)
     assert set(mine.families_.values()) == {"multinomial"}
     size, money = len(words.vocabulary_), words.vocabulary_["money"]
     assert mine.model_.densities.table[1, money] == pytest.approx((4 + 1) / (13 + size))
@@ -189,7 +189,7 @@ def test_a_toy_corpus_by_hand():
     assert binary.predict_proba(["win"]) == pytest.approx(binary.predict_proba(["win win win"]))
     theirs = make_pipeline(CountVectorizer(binary=True), naive_bayes.BernoulliNB()).fit(SPAM + HAM, y)
     assert binary.predict_proba(SPAM) == pytest.approx(theirs.predict_proba(SPAM))
-    never = NaiveBayes(alpha=0.0).fit(sp.csr_matrix([[1.0, 0.0], [2.0, 0.0]]), [0, 1])
+    never = NaiveBayes(prior=0.0).fit(sp.csr_matrix([[1.0, 0.0], [2.0, 0.0]]), [0, 1])
     with pytest.warns(jt.errors.ImpossibleEvidenceWarning, match="1 of 1 rows"):
         found = never.predict_proba(sp.csr_matrix([[0.0, 1.0]]))
     assert found[0] == pytest.approx([0.5, 0.5])
@@ -228,7 +228,7 @@ def test_a_generative_and_a_conditional_fit_of_one_form():
     y = rng.integers(0, 2, 40_000)
     share = np.array([[0.2, 0.5, 0.7], [0.6, 0.4, 0.3]])
     cells = (rng.random((40_000, 3)) < share[y]).astype(float)
-    mine = NaiveBayes(alpha=0.0).fit(cells, y)
+    mine = NaiveBayes(prior=0.0).fit(cells, y)
     theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(cells, y)
     form = mine.model_.linear_form()
     own = conditional_log_likelihood(form.weights, form.intercepts, cells, y)
@@ -339,7 +339,7 @@ def test_tied_bernoulli_classes():
     y = rng.integers(0, 2, 200)
     cells = (rng.random((200, 10)) < np.where(y[:, None] == 1, 0.6, 0.3)).astype(float)
     for alpha in (0.0, 2.0):
-        mine = ExponentialFamilyClassifier("bernoulli", tied=True, alpha=alpha).fit(cells, y)
+        mine = ExponentialFamilyClassifier("bernoulli", tied=True, prior=alpha).fit(cells, y)
         ones = np.array([cells[y == label].sum() for label in (0, 1)])
         total = 10 * np.bincount(y)
         p = (ones + alpha) / (total + 2 * alpha)
@@ -366,7 +366,7 @@ def test_any_family_makes_classes(family):
     }[kind]
     cells = np.concatenate([each.sample(4000, rng=rng) for each in members]).astype(float)[:, None]
     y = np.repeat([0, 1], 4000)
-    found = ExponentialFamilyClassifier(family, alpha=0.0).fit(cells, y).predict_proba(cells)
+    found = ExponentialFamilyClassifier(family, prior=0.0).fit(cells, y).predict_proba(cells)
     exact = jt.supervised.GenerativeClassifier([0.5, 0.5], members).predict_proba(cells[:, 0])
     assert np.abs(found - exact).mean() < 0.02
 
@@ -376,8 +376,8 @@ def test_any_family_makes_classes(family):
 
 def test_grid_searches_and_pipelines():
     cells, y = draw_rows(7)
-    search = GridSearchCV(NaiveBayes("bernoulli"), {"alpha": [0.5, 2.0]}, cv=3).fit(cells > 0, y)
-    assert search.best_params_["alpha"] in {0.5, 2.0}
+    search = GridSearchCV(NaiveBayes("bernoulli"), {"prior": [0.5, 2.0]}, cv=3).fit(cells > 0, y)
+    assert search.best_params_["prior"] in {0.5, 2.0}
     found = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()).fit(cells, y)
     assert found.predict_proba(cells) == pytest.approx(LinearDiscriminantAnalysis().fit(cells, y).predict_proba(cells))
 
@@ -393,10 +393,10 @@ def test_classes_of_one_value_are_reported():
         (lambda cells, y: NaiveBayes("normal").fit(cells, y), "the family of a column must be"),
         (lambda cells, y: NaiveBayes({"size": "poisson"}).fit(cells, y), "families names the column 'size'"),
         (lambda cells, y: NaiveBayes(["gaussian"]).fit(cells, y), "X has 3, got 1"),
-        (lambda cells, y: NaiveBayes(alpha=-1).fit(cells, y), "the pseudo-count must be"),
+        (lambda cells, y: NaiveBayes(prior=-1).fit(cells, y), "the pseudo-count must be"),
         (lambda cells, y: NaiveBayes(estimate="ml").fit(cells, y), "estimate must be"),
         (
-            lambda cells, y: NaiveBayes(priors=[0.5, 0.5]).fit(cells, y),
+            lambda cells, y: NaiveBayes(class_prior=[0.5, 0.5]).fit(cells, y),
             "the prior of the classes has one probability for each, 3 here",
         ),
         (lambda cells, y: NaiveBayes("bernoulli").fit(cells, y), "zeros and ones"),

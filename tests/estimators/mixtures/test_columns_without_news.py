@@ -20,7 +20,7 @@ MIXTURES = {
     **{kind: lambda kind=kind: GaussianMixture(2, covariance_type=kind, tol=1e-4) for kind in COVARIANCES},
     "bayesian": lambda: BayesianGaussianMixture(2),
     "mixed": lambda: MixedMixture(2),
-    "bernoulli": lambda: BernoulliMixture(2, alpha=0.5, binarize=None),
+    "bernoulli": lambda: BernoulliMixture(2, prior=0.5, binarize=None),
 }
 ADDED = {
     "nothing": lambda rows: rows[:, :0],

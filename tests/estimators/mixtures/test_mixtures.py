@@ -82,5 +82,5 @@ def test_text_numbers_and_counts_in_one_table():
 def test_binary_cells_are_checked():
     with pytest.raises(InvalidData, match="all cells are 0, 1 or missing"):
         BernoulliMixture(2, binarize=None).fit([[0, 1], [2, 0]])
-    found = BernoulliMixture(1, alpha=0.0).fit([[0, 1], [1, 1], [1, np.nan], [0, 1]])
+    found = BernoulliMixture(1, prior=0.0).fit([[0, 1], [1, 1], [1, np.nan], [0, 1]])
     assert found.probabilities_ == pytest.approx(np.array([[0.5, 1.0]]))

@@ -23,14 +23,14 @@ PRECISE = {"tol": 1e-12, "max_iter": 100_000}
 
 
 @pytest.mark.parametrize("number", [2, 3])
-@pytest.mark.parametrize("penalty", [None, "l2", "l1"])
+@pytest.mark.parametrize("penalty", [None, 1.0, jt.L1(1.0)])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}])
 def test_the_words_mean_the_same_as_in_scikit_learn(number, penalty, class_weight):
     """Coefficients, intercepts and decisions: K rows that sum to 0, of two classes one row.
 
     The penalty is that of standardised columns: scikit-learn gets these.
     """
-    options = {None: {"C": np.inf}, "l2": {"C": 1.0}, "l1": {"l1_ratio": 1.0, "solver": "saga", "C": 1.0}}[penalty]
+    options = {None: {"C": np.inf}, 1.0: {"C": 1.0}, jt.L1(1.0): {"l1_ratio": 1.0, "solver": "saga", "C": 1.0}}[penalty]
     weights = RNG.uniform(0.5, 2.0, len(ROWS))
     ours = LogisticRegression(penalty, class_weight=class_weight).fit(ROWS, LABELS[number], weights)
     theirs = linear_model.LogisticRegression(**options, **PRECISE, class_weight=class_weight)
@@ -46,7 +46,7 @@ def test_the_words_mean_the_same_as_in_scikit_learn(number, penalty, class_weigh
     np.testing.assert_allclose(ours.decision_function(ROWS), scores[:, 0] if number == 2 else scores, atol=1e-12)
     if number > 2:
         np.testing.assert_allclose(ours.coef_.sum(axis=0), 0.0, atol=1e-14)
-    if penalty != "l1":  # of which the coefficients of more than two classes are not unique
+    if penalty != jt.L1(1.0):  # of which the coefficients of more than two classes are not unique
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
         np.testing.assert_allclose(
             ours.intercept_ - ours.intercept_.mean() * (number > 2),
@@ -109,7 +109,8 @@ def test_a_score_with_an_exposure_is_against_the_best_constant_rate():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"penalty": "none"}, "penalty, as a word, must be"),
+        ({"penalty": "none"}, "a penalty is jt.L1"),
+        ({"penalty": -1.0}, "the strength of L2 must be"),
         ({"class_weight": "even"}, "class_weight, as a word, must be"),
         ({"class_weight": {"z": 1.0}}, "class_weight has the class 'z'"),
         ({"class_weight": {"a": -1.0}}, "a weight of class_weight"),

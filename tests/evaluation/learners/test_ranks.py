@@ -149,7 +149,7 @@ def test_equal_folds_give_a_point():
 
 def test_signed_ranks_of_one_data_set_in_closed_form():
     """One difference d > 0 and the prior at 0: d wins where 1 - w0² > w0², with w0 from Beta(s, 1)."""
-    ours = evaluation.bayesian_signed_rank([1.0], [0.0], strength=0.5, draws=20_000)
+    ours = evaluation.bayesian_signed_rank([1.0], [0.0], strength=0.5, draws=20_000, rng=0)
     exact = stats.beta.cdf(np.sqrt(0.5), 0.5, 1.0)
     assert ours.first_better == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
     assert ours.second_better == 0.0
@@ -162,7 +162,7 @@ def test_signed_ranks_are_symmetric_and_repeatable():
     assert one.probabilities == pytest.approx(other.probabilities[::-1])
     again = evaluation.bayesian_signed_rank(first, second, rope=0.1, draws=5000, rng=1)
     assert one.probabilities == again.probabilities
-    wide = evaluation.bayesian_signed_rank(first, second, rope=100.0, draws=1000)
+    wide = evaluation.bayesian_signed_rank(first, second, rope=100.0, draws=1000, rng=0)
     assert wide.probabilities == (0.0, 1.0, 0.0)
 
 
@@ -170,7 +170,7 @@ def test_the_signed_rank_posterior_under_the_null():
     """Where there is no difference, its probability is spread evenly: it says "better" by 95 % in few of 100 cases."""
     rng = np.random.default_rng(9)
     sure = [
-        max(evaluation.bayesian_signed_rank(rng.normal(size=12), np.zeros(12), draws=500).probabilities) > 0.975
+        max(evaluation.bayesian_signed_rank(rng.normal(size=12), np.zeros(12), draws=500, rng=0).probabilities) > 0.975
         for _ in range(200)
     ]
     assert np.mean(sure) <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
@@ -213,7 +213,7 @@ def test_agreement_with_statsmodels():
 def test_the_table_has_all_pairs_best_first():
     rng = np.random.default_rng(12)
     scores = {name: 0.7 + 0.05 * place + 0.01 * rng.normal(size=(2, 5)) for place, name in enumerate(LEARNERS)}
-    found = evaluation.compare_learners(scores, test_fraction=1 / 5, rope=0.02)
+    found = evaluation.compare_learners(scores, test_fraction=1 / 5, rope=0.02, rng=0)
     assert [name for name, _ in found.means] == list(LEARNERS[::-1])
     assert len(found.pairs) == 6
     assert all(pair.difference >= 0 for pair in found.pairs)
@@ -227,7 +227,7 @@ def test_the_table_has_all_pairs_best_first():
 
 def test_losses_and_data_sets_in_the_table():
     losses = {"a": [0.1, 0.2, 0.1, 0.3, 0.2, 0.25], "b": [0.2, 0.5, 0.3, 0.35, 0.3, 0.45]}
-    found = evaluation.compare_learners(losses, higher_is_better=False)
+    found = evaluation.compare_learners(losses, higher_is_better=False, rng=0)
     assert found.pairs[0].first == "a"
     assert found.test == "Wilcoxon's signed-rank test"
     assert found.pairs[0].p_value == pytest.approx(2 / 64)
@@ -240,8 +240,8 @@ def test_pictures_show_the_values():
     test = evaluation.friedman_test(dict(zip(LEARNERS, table.T, strict=True)))
     texts = [text.get_text().strip() for text in test.plot(ax=Figure().subplots()).texts]
     assert {*LEARNERS, f"critical difference {test.critical_difference:.2f}"} <= set(texts)
-    pairs = evaluation.compare_learners(dict(zip(LEARNERS, table.T, strict=True)))
+    pairs = evaluation.compare_learners(dict(zip(LEARNERS, table.T, strict=True)), rng=0)
     labels = [label.get_text() for label in pairs.plot(ax=Figure().subplots()).get_yticklabels()]
     assert labels == [f"{pair.first} - {pair.second}" for pair in pairs.pairs]
-    bayes = evaluation.bayesian_signed_rank(table[:, 0], table[:, 1])
+    bayes = evaluation.bayesian_signed_rank(table[:, 0], table[:, 1], rng=0)
     assert [bar.get_height() for bar in bayes.plot(ax=Figure().subplots()).patches] == list(bayes.probabilities)

@@ -24,7 +24,7 @@ PREDICTED = st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.1, 0.4, 0.
 def test_the_score_is_the_sum_of_its_parts(pairs):
     """And no part is negative: isotonic probabilities are at least as good as the predictions and as their mean."""
     truth, predicted = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-    found = evaluation.calibration(truth, predicted, draws=2)
+    found = evaluation.calibration(truth, predicted, draws=2, rng=0)
     assert found.score == pytest.approx(np.mean((truth - predicted) ** 2))
     assert found.score == pytest.approx(found.miscalibration - found.discrimination + found.uncertainty)
     assert min(found.miscalibration, found.discrimination, found.uncertainty) >= -1e-12
@@ -59,11 +59,11 @@ def test_calibrated_predictions_stay_in_the_band_and_have_no_debiased_error():
 def test_wrong_predictions_are_found():
     rng = np.random.default_rng(1)
     predicted = rng.uniform(0.1, 0.9, size=3000)
-    found = evaluation.calibration(rng.random(3000) < predicted**2, predicted)
+    found = evaluation.calibration(rng.random(3000) < predicted**2, predicted, rng=0)
     exact = np.sqrt(quad(lambda p: (p - p * p) ** 2, 0.1, 0.9)[0] / 0.8)
     assert found.debiased_error == pytest.approx(exact, abs=0.03)
     assert found.miscalibration > 0.02
-    by_width = evaluation.calibration(rng.random(3000) < predicted, predicted, strategy="width", bins=5)
+    by_width = evaluation.calibration(rng.random(3000) < predicted, predicted, strategy="width", bins=5, rng=0)
     assert (np.diff(by_width.to_pandas()["predicted"]) > 0).all()
 
 
@@ -80,7 +80,7 @@ def test_wilson_is_that_of_scipy_and_covers():
 
 
 def test_one_prediction_and_outcomes_that_never_happen():
-    found = evaluation.calibration([0, 0, 0], [0.2, 0.2, 0.2], draws=5)
+    found = evaluation.calibration([0, 0, 0], [0.2, 0.2, 0.2], draws=5, rng=0)
     assert len(found.bins) == 1
     assert (found.uncertainty, found.discrimination) == (0.0, 0.0)
     assert found.miscalibration == pytest.approx(0.04)
@@ -160,8 +160,8 @@ def test_scores_are_proper():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: evaluation.calibration([0, 1], [0.5, 1.5]), jt.errors.InvalidData, "lie between 0 and 1"),
-        (lambda: evaluation.calibration([0, 2], [0.5, 0.5]), jt.errors.InvalidData, "an outcome, 0 or 1"),
+        (lambda: evaluation.calibration([0, 1], [0.5, 1.5], rng=0), jt.errors.InvalidData, "lie between 0 and 1"),
+        (lambda: evaluation.calibration([0, 2], [0.5, 0.5], rng=0), jt.errors.InvalidData, "an outcome, 0 or 1"),
         (lambda: evaluation.crps(jt.Gaussian(0.0, 1.0), np.nan), jt.errors.InvalidData, "a finite number"),
         (lambda: evaluation.crps(jt.Dirichlet([1.0, 1.0]), 0.5), jt.errors.Unsupported, "numbers with a finite mean"),
         (lambda: evaluation.crps(np.zeros((3, 2)), [1.0, 2.0]), jt.errors.InvalidData, "do not fit observations"),

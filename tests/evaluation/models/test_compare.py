@@ -62,7 +62,9 @@ def test_prequential_scores_add_up_to_the_evidence_in_any_order(name):
     family, prior, known, rows = FAMILIES[name]
     rows = np.array(rows)
     order = np.random.default_rng(0).permutation(len(rows))
-    found = compare({"m": Candidate(family, prior, **known)}, rows, ("evidence", "prequential", "loo"), order=order)
+    found = compare(
+        {"m": Candidate(family, prior, **known)}, rows, ("evidence", "prequential", "loo"), order=order, rng=0
+    )
     evidence, ahead, loo = (score_of(found, criterion, "m").score for criterion in ("evidence", "prequential", "loo"))
     assert evidence == pytest.approx(prior.log_evidence(family.statistics(rows, **known)), abs=1e-9)
     assert ahead == pytest.approx(evidence, abs=1e-9)
@@ -112,7 +114,12 @@ def test_networks_with_dirichlet_priors(prior):
     graph, rows = jt.DirectedGraph.parse("a -> b; c"), network_rows(0, 12)
     order = np.random.default_rng(1).permutation(12)
     found = compare(
-        {"m": Candidate(graph, prior)}, rows, ("evidence", "prequential", "loo", "cv"), order=order, folds=12
+        {"m": Candidate(graph, prior)},
+        rows,
+        ("evidence", "prequential", "loo", "cv"),
+        order=order,
+        folds=12,
+        rng=0,
     )
     evidence, ahead, loo, cv = (score_of(found, name, "m").score for name in ("evidence", "prequential", "loo", "cv"))
     assert ahead == pytest.approx(evidence, abs=1e-9)
@@ -142,7 +149,9 @@ def test_bayesian_regressions(kind):
     """S4-017, S4-018: the chain of predictions is the evidence; leave-one-out by learning without each row."""
     x, t = regression_rows(15)
     prior, order = kind.standard(2, 0.5), np.random.default_rng(2).permutation(15)
-    found = compare({"m": prior}, (x, t), ("evidence", "prequential", "loo", "cv", "waic"), folds=15, order=order)
+    found = compare(
+        {"m": prior}, (x, t), ("evidence", "prequential", "loo", "cv", "waic"), folds=15, order=order, rng=0
+    )
     values = {name: score_of(found, name, "m").score for name in found.criteria}
     assert values["evidence"] == pytest.approx(prior.log_evidence(x, t), abs=1e-9)
     assert values["prequential"] == pytest.approx(values["evidence"], abs=1e-8)
@@ -154,11 +163,11 @@ def test_draws_agree_with_the_closed_form_of_leave_one_out():
     """The importance weights of posterior draws estimate what the closed form gives."""
     x, t = regression_rows(30)
     prior = ConjugateLinearRegression.standard(2, 0.5)
-    exact = compare({"m": prior}, (x, t), ["loo"]).scores[0]
+    exact = compare({"m": prior}, (x, t), ["loo"], rng=0).scores[0]
     from juncture.evaluation.models.compare import facts_of
 
     draws = facts_of(prior, (x, t)).draws(4000, np.random.default_rng(0))
-    estimate = compare({"m": draws}, criteria=["loo"]).scores[0]
+    estimate = compare({"m": draws}, criteria=["loo"], rng=0).scores[0]
     assert (exact.quality, estimate.quality) == ("exact", "approximate")
     assert estimate.score == pytest.approx(exact.score, abs=0.1)
     assert "Pareto k" in estimate.note
@@ -169,7 +178,7 @@ def test_laplace_for_logistic_regression_with_a_proper_prior():
     labels = t > np.median(t) + 0.3 * np.sin(9 * t)
     prior = {"penalty": jt.L2(0.5), "penalize_constant": True}
     proper, flat = (jt.fit(LogisticRegression, x, labels, **options) for options in (prior, {}))
-    found = compare({"proper": proper, "flat": flat}, (x, labels), ("evidence", "aic", "loo", "cv"))
+    found = compare({"proper": proper, "flat": flat}, (x, labels), ("evidence", "aic", "loo", "cv"), rng=0)
     score = score_of(found, "evidence", "proper")
     assert score.quality == "approximate"
     assert score.score == pytest.approx(jt.fit(LaplaceLogistic, x, labels, **prior).model.log_evidence)
@@ -219,7 +228,7 @@ def test_mixtures_are_singular_and_have_a_bound():
     two = jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0), jt.Gaussian(6.0, 1.0)])
     prior = jt.MixturePrior(1.0, jt.NormalInverseGamma(3.0, 0.1, 2.0, 2.0))
     models = {"one": Candidate(one, prior), "two": Candidate(two, prior), "fit": jt.fit(two, rows)}
-    found = compare(models, rows, ("bic", "evidence", "cv"))
+    found = compare(models, rows, ("bic", "evidence", "cv"), rng=0)
     assert found.best("evidence") == found.best("cv") == "two"
     assert score_of(found, "evidence", "two").quality == "bound"
     assert "singular" in score_of(found, "bic", "fit").note
@@ -233,7 +242,7 @@ def test_sequences_count_steps_and_fold_over_sequences():
     chain = jt.MarkovChain(initial=[0.5, 0.5], transition=[[0.9, 0.1], [0.2, 0.8]])
     sequences = [[0, 0, 1, 1], [1, 1, 0], [0, 0, 0, 0, 1]]
     fitted = jt.fit(chain, sequences)
-    found = compare({"m": fitted}, sequences, ("bic", "cv", "evidence"))
+    found = compare({"m": fitted}, sequences, ("bic", "cv", "evidence"), rng=0)
     total = float(np.sum(jt.log_prob(fitted.model, sequences)))
     assert score_of(found, "bic", "m").score == pytest.approx(total - 0.5 * fitted.model.num_parameters * math.log(12))
     assert score_of(found, "evidence", "m").quality == "undefined"
@@ -267,7 +276,7 @@ def test_the_table_is_a_ranking():
 
 def test_standard_errors_are_those_of_paired_differences():
     rows = np.random.default_rng(0).normal(size=30)
-    found = compare({"a": jt.Gaussian(0.0, 1.0), "b": jt.Gaussian(0.5, 1.0)}, rows, ["loo"])
+    found = compare({"a": jt.Gaussian(0.0, 1.0), "b": jt.Gaussian(0.5, 1.0)}, rows, ["loo"], rng=0)
     differences = jt.Gaussian(0.0, 1.0).log_prob(rows) - jt.Gaussian(0.5, 1.0).log_prob(rows)
     assert found.ranked("loo")[1].standard_error == pytest.approx(math.sqrt(30 * np.var(differences)))
 
@@ -299,7 +308,7 @@ def test_wrong_input_is_refused_in_a_sentence():
         lambda: compare({"m": jt.UndirectedGraph(["a"], [])}, rows),
         lambda: compare({"m": jt.fit(LinearRegression, [0.0, 1.0, 2.0], [1.0, 2.0, 4.0])}, [1.0, 2.0]),
         lambda: compare(models, rows, ["prequential"], order=[0, 0, 1]),
-        lambda: compare({"m": jt.Gaussian(0.0, 1.0), "n": np.zeros((10, 4))}, [0.1, 0.2, 0.3], ["loo"]),
+        lambda: compare({"m": jt.Gaussian(0.0, 1.0), "n": np.zeros((10, 4))}, [0.1, 0.2, 0.3], ["loo"], rng=0),
     ]
     for call in wrong:
         with pytest.raises(jt.errors.JunctureError):
@@ -309,7 +318,7 @@ def test_wrong_input_is_refused_in_a_sentence():
 def test_pictures_show_differences_against_parameters():
     x, t = regression_rows(20)
     models = {f"{m}": jt.fit(LinearRegression, x, t, basis=PolynomialBasis(m)) for m in range(4)}
-    found = compare(models, (x, t), ("bic", "cv", "evidence"))
+    found = compare(models, (x, t), ("bic", "cv", "evidence"), rng=0)
     panels = found.plot()
     assert [axes.get_title() for axes in panels] == ["bic", "cv"]  # no evidence without priors
     ordered = sorted(found.ranked("bic"), key=lambda score: score.num_parameters)
@@ -326,17 +335,17 @@ def test_pictures_show_differences_against_parameters():
 def test_hidden_markov_models_and_factor_models():
     rng = np.random.default_rng(0)
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.3, 0.7]])
-    sequences = [jt.sample(hmm, 20, rng=rng).observations for _ in range(4)]
+    sequences = [jt.sample(hmm, 60, rng=rng).observations for _ in range(4)]
     fitted = jt.fit(hmm, sequences)
-    found = compare({"hmm": fitted}, sequences, ("bic", "cv", "loo"), folds=2)
-    wanted = float(jt.log_prob(fitted.model, sequences).sum()) - 0.5 * fitted.model.num_parameters * math.log(80)
+    found = compare({"hmm": fitted}, sequences, ("bic", "cv", "loo"), folds=2, rng=0)
+    wanted = float(jt.log_prob(fitted.model, sequences).sum()) - 0.5 * fitted.model.num_parameters * math.log(240)
     assert score_of(found, "bic", "hmm").score == pytest.approx(wanted)
     assert "singular" in score_of(found, "bic", "hmm").note
     assert math.isfinite(score_of(found, "cv", "hmm").score)
     assert "take 'cv'" in score_of(found, "loo", "hmm").note
     rows = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 4)) + 0.3 * rng.normal(size=(60, 4))
     models = {f"{k}": jt.fit(jt.ProbabilisticPCA(np.eye(4)[:, :k], np.zeros(4), 0.5), rows) for k in (1, 2)}
-    found = compare(models, rows, ("bic", "cv"))
+    found = compare(models, rows, ("bic", "cv"), rng=0)
     for name, fitted in models.items():
         penalty = 0.5 * fitted.model.num_parameters * math.log(60)
         assert score_of(found, "bic", name).score == pytest.approx(fitted.log_likelihood - penalty)
@@ -363,7 +372,7 @@ def test_training_likelihood_never_falls_and_held_out_peaks():
     fits = {f"{m}": jt.fit(LinearRegression, x, t, basis=PolynomialBasis(m)) for m in range(9)}
     training = [fit.log_likelihood for fit in fits.values()]
     assert all(np.diff(training) >= -1e-9)
-    assert compare(fits, (x, t), ["cv"]).best("cv") == "1"
+    assert compare(fits, (x, t), ["cv"], rng=0).best("cv") == "1"
 
 
 def test_networks_of_real_variables_have_the_evidence_of_their_lines():
@@ -374,7 +383,7 @@ def test_networks_of_real_variables_have_the_evidence_of_their_lines():
     graphs = {
         text: Candidate(jt.DirectedGraph.parse(text), jt.structure.BGe()) for text in ("x -> y", "y -> x", "x; y")
     }
-    found = compare(graphs, rows, ("evidence", "bic", "cv"))
+    found = compare(graphs, rows, ("evidence", "bic", "cv"), rng=0)
     scores = {score.model: score.score for score in found.ranked("evidence")}
     assert scores["x -> y"] == pytest.approx(scores["y -> x"])
     assert scores["x -> y"] == pytest.approx(
@@ -394,7 +403,7 @@ def test_regressions_on_different_columns(named):
     inputs = {name: table[columns] if named else table[columns].to_numpy() for name, columns in chosen.items()}
     fits = {name: jt.fit(LinearRegression, x, y) for name, x in inputs.items()}
     data = (table, y) if named else {name: (x, y) for name, x in inputs.items()}
-    found = compare(fits, data, ("aic", "bic", "cv"))
+    found = compare(fits, data, ("aic", "bic", "cv"), rng=0)
     for score in found.ranked("aic"):
         x = np.column_stack([np.ones(40), table[chosen[score.model]]])
         left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
@@ -403,7 +412,7 @@ def test_regressions_on_different_columns(named):
         wanted = -20 * (np.log(left @ left / 40) + np.log(2 * np.pi) + 1) - number
         assert score.score == pytest.approx(wanted)
     assert found.best("bic") == "a and c"
-    alone = compare({"a": fits["a"]}, (inputs["a"], y), ("cv",)).ranked("cv")[0]
+    alone = compare({"a": fits["a"]}, (inputs["a"], y), ("cv",), rng=0).ranked("cv")[0]
     assert {score.model: score.score for score in found.ranked("cv")}["a"] == pytest.approx(alone.score)
 
 
@@ -418,7 +427,7 @@ def test_kinds_of_regressions_on_different_columns():
         (counts, lambda x: BayesianLinearRegression.standard(1 + x.shape[1]).with_feature_names(list(x))),
     ):
         one, both = learn(table[["a"]]), learn(table)
-        found = compare({"one": one, "both": both}, (table, targets), ("aic", "cv"))
+        found = compare({"one": one, "both": both}, (table, targets), ("aic", "cv"), rng=0)
         alone = compare({"one": one}, (table[["a"]], targets), ("aic",)).ranked("aic")[0]
         assert {score.model: score.score for score in found.ranked("aic")}["one"] == pytest.approx(alone.score)
 

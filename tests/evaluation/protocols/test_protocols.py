@@ -53,14 +53,14 @@ def test_every_row_is_tested_once_in_a_repeat(number, k, repeats, seed):
 
 def test_folds_by_class_by_group_in_time_and_of_one():
     classes, groups = np.array([0, 1] * 10), np.repeat(np.arange(5), 4)
-    for _, test in evaluation.make_folds(20, 5, stratify=classes):
+    for _, test in evaluation.make_folds(20, 5, stratify=classes, rng=0):
         assert classes[test].sum() == 2
-    for train, test in evaluation.make_folds(20, 5, groups=groups):
+    for train, test in evaluation.make_folds(20, 5, groups=groups, rng=0):
         assert not set(groups[train]) & set(groups[test])
-    for train, test in evaluation.make_folds(20, 4, order="time"):
+    for train, test in evaluation.make_folds(20, 4, order="time", rng=0):
         assert train.max() < test.min()
-    assert [test.tolist() for _, test in evaluation.make_folds(4, None)] != []
-    assert sorted(int(test[0]) for _, test in evaluation.make_folds(4, None)) == [0, 1, 2, 3]
+    assert [test.tolist() for _, test in evaluation.make_folds(4, None, rng=0)] != []
+    assert sorted(int(test[0]) for _, test in evaluation.make_folds(4, None, rng=0)) == [0, 1, 2, 3]
 
 
 # --- cross-validation ----------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def test_folds_by_class_by_group_in_time_and_of_one():
 
 def test_scores_are_those_of_scikit_learn_on_the_same_folds():
     folds = evaluation.make_folds(60, 5, stratify=Y, rng=7)
-    found = evaluation.cross_validate(LogisticRegression(), X, Y, folds=folds, scoring="neg_log_loss")
+    found = evaluation.cross_validate(LogisticRegression(), X, Y, folds=folds, scoring="neg_log_loss", rng=0)
     theirs = cross_val_score(LogisticRegression(), X, Y, cv=folds, scoring="neg_log_loss")
     assert found.scores == pytest.approx(theirs)
     assert found.test_fraction == pytest.approx(1 / 5)
@@ -89,12 +89,18 @@ def test_frames_repeats_and_progress():
     seen = []
     frame = pd.DataFrame(X, columns=list("abc"))
     found = evaluation.cross_validate(
-        LogisticRegression(), frame, pd.Series(Y), folds=3, repeats=2, progress=lambda step, score: seen.append(step)
+        LogisticRegression(),
+        frame,
+        pd.Series(Y),
+        folds=3,
+        repeats=2,
+        progress=lambda step, score: seen.append(step),
+        rng=0,
     )
     assert found.scores.shape == (2, 3)
     assert seen == [1, 2, 3, 4, 5, 6]
     assert found.to_pandas()["repeat"].tolist() == [0, 0, 0, 1, 1, 1]
-    again = evaluation.cross_validate(LogisticRegression(), pl.from_pandas(frame), Y, folds=3, repeats=2)
+    again = evaluation.cross_validate(LogisticRegression(), pl.from_pandas(frame), Y, folds=3, repeats=2, rng=0)
     assert again.scores == pytest.approx(found.scores)
 
 
@@ -116,7 +122,7 @@ def test_the_choice_inside_of_folds_does_not_see_the_test_part():
     labels = np.random.default_rng(1).integers(0, 2, size=60)
     grid = {"seed": list(range(30))}
     outer = [Guess(seed).fit(X, labels).score(X, labels) for seed in grid["seed"]]
-    nested = evaluation.cross_validate(Guess(), X, labels, folds=5, grid=grid, inner_folds=3)
+    nested = evaluation.cross_validate(Guess(), X, labels, folds=5, grid=grid, inner_folds=3, rng=0)
     assert max(outer) > 0.6
     assert nested.mean < max(outer)
     assert len(nested.chosen) == 5
@@ -129,18 +135,18 @@ def test_the_choice_inside_of_folds_does_not_see_the_test_part():
 def test_the_632_estimates_by_their_formulas():
     """One nearest neighbour with labels that mean nothing: training error 0, overfitting 1, estimate ½."""
     labels = np.random.default_rng(2).integers(0, 2, size=60)
-    found = evaluation.bootstrap_error(KNeighborsClassifier(1), X, labels, draws=40)
+    found = evaluation.bootstrap_error(KNeighborsClassifier(1), X, labels, draws=40, rng=0)
     assert found.training == 0.0
     assert found.outside == pytest.approx(0.5, abs=0.1)
     assert found.error == pytest.approx(min(found.outside, found.without_knowledge), abs=0.05)
-    plain = evaluation.bootstrap_error(KNeighborsClassifier(1), X, labels, draws=40, kind=".632")
+    plain = evaluation.bootstrap_error(KNeighborsClassifier(1), X, labels, draws=40, kind=".632", rng=0)
     assert plain.error == pytest.approx(SHARE * plain.outside)
     assert found.error > plain.error
 
 
 def test_regressions_have_squared_errors():
     target = X @ [1.0, -2.0, 0.5] + 0.3 * np.random.default_rng(3).normal(size=60)
-    found = evaluation.bootstrap_error(LinearRegression(), X, target, draws=30)
+    found = evaluation.bootstrap_error(LinearRegression(), X, target, draws=30, rng=0)
     assert found.training < found.error < found.outside
     assert found.error == pytest.approx(0.09, rel=0.5)
     pairs = np.mean((target[:, None] - LinearRegression().fit(X, target).predict(X)) ** 2)
@@ -155,7 +161,7 @@ def test_training_and_test_scores_approach_each_other():
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(300, 10))
     target = rows[:, 0] + rng.normal(size=300)
-    found = evaluation.learning_curve(LinearRegression(), rows, target, sizes=[20, 60, 200], folds=5)
+    found = evaluation.learning_curve(LinearRegression(), rows, target, sizes=[20, 60, 200], folds=5, rng=0)
     assert found.values == (20, 60, 200)
     gaps = (found.training - found.test).mean(axis=1)
     assert gaps[0] > gaps[1] > gaps[2] > 0
@@ -169,7 +175,7 @@ def test_training_and_test_scores_approach_each_other():
 
 
 def test_a_hyper_parameter_along_its_values():
-    found = evaluation.validation_curve(KNeighborsClassifier(), X, Y, "n_neighbors", [1, 5, 15], folds=4)
+    found = evaluation.validation_curve(KNeighborsClassifier(), X, Y, "n_neighbors", [1, 5, 15], folds=4, rng=0)
     assert (found.training[0] == 1.0).all()
     assert found.best in (1, 5, 15)
 
@@ -177,9 +183,11 @@ def test_a_hyper_parameter_along_its_values():
 def test_pictures_show_the_scores():
     from matplotlib.figure import Figure
 
-    found = evaluation.cross_validate(LogisticRegression(), X, Y, folds=3)
+    found = evaluation.cross_validate(LogisticRegression(), X, Y, folds=3, rng=0)
     assert found.plot(ax=Figure().subplots()).lines[0].get_ydata() == pytest.approx(found.scores)
-    curve = evaluation.validation_curve(KNeighborsClassifier(), X, Y, "weights", ["uniform", "distance"], folds=3)
+    curve = evaluation.validation_curve(
+        KNeighborsClassifier(), X, Y, "weights", ["uniform", "distance"], folds=3, rng=0
+    )
     ax = curve.plot(ax=Figure().subplots())
     assert [label.get_text() for label in ax.get_xticklabels()] == ["uniform", "distance"]
     assert ax.lines[1].get_ydata() == pytest.approx(curve.test.mean(axis=1))
@@ -188,17 +196,21 @@ def test_pictures_show_the_scores():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: evaluation.hold_out(10, (0.5, 0.6)), jt.errors.InvalidData, "add up to 1"),
-        (lambda: evaluation.make_folds(3, 5), jt.errors.InvalidData, "3 rows for 5 folds"),
-        (lambda: evaluation.make_folds(9, 3, order="time", repeats=2), jt.errors.InvalidData, "order of time"),
-        (lambda: evaluation.make_folds(9, 3, stratify=[1, 2]), jt.errors.InvalidData, "a label for each of the 9 rows"),
+        (lambda: evaluation.hold_out(10, (0.5, 0.6), rng=0), jt.errors.InvalidData, "add up to 1"),
+        (lambda: evaluation.make_folds(3, 5, rng=0), jt.errors.InvalidData, "3 rows for 5 folds"),
+        (lambda: evaluation.make_folds(9, 3, order="time", repeats=2, rng=0), jt.errors.InvalidData, "order of time"),
         (
-            lambda: evaluation.cross_validate(LogisticRegression, X, Y),
+            lambda: evaluation.make_folds(9, 3, stratify=[1, 2], rng=0),
+            jt.errors.InvalidData,
+            "a label for each of the 9 rows",
+        ),
+        (
+            lambda: evaluation.cross_validate(LogisticRegression, X, Y, rng=0),
             jt.errors.Unsupported,
             "a learner is an estimator",
         ),
         (
-            lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "depth", [1]),
+            lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "depth", [1], rng=0),
             jt.errors.InvalidData,
             "no hyper-parameter 'depth'",
         ),
@@ -211,9 +223,9 @@ def test_wrong_protocols_are_refused_in_a_sentence(call, error, words):
 
 def test_a_misspelt_scoring_is_refused_with_the_nearest_name():
     calls = [
-        lambda: evaluation.cross_validate(LogisticRegression(), X, Y, scoring="acuracy"),
-        lambda: evaluation.learning_curve(LogisticRegression(), X, Y, scoring="acuracy"),
-        lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "C", [1.0], scoring="acuracy"),
+        lambda: evaluation.cross_validate(LogisticRegression(), X, Y, scoring="acuracy", rng=0),
+        lambda: evaluation.learning_curve(LogisticRegression(), X, Y, scoring="acuracy", rng=0),
+        lambda: evaluation.validation_curve(LogisticRegression(), X, Y, "C", [1.0], scoring="acuracy", rng=0),
     ]
     for call in calls:
         with pytest.raises(jt.errors.InvalidData, match="no scoring 'acuracy'; did you mean 'accuracy'"):

@@ -301,7 +301,7 @@ def draw_classes(found: TableComparison) -> Iterator[PageFigure]:
         text = f"For the class {name} against the others, by the {len(shown)} best learners, on rows they had not seen."
         yield draw(title, text, partial(draw_curves, learners=shown, event=event, code=code, curve=curve))
     given = np.clip(shares_of(best)[:, code], 0.0, 1.0)
-    reliability = calibration(event, given, draws=100)
+    reliability = calibration(event, given, draws=100, rng=0)
     text = (
         f"Does the class {name} happen as often as {best.name} says? Expected calibration error"
         f" {reliability.error:.3f}; root mean square {reliability.root_error:.3f}, without its bias"

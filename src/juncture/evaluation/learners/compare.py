@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_flag, check_mapping, check_number
+from juncture.base.options import as_seed
 from juncture.drawing.notebook import html_table
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
@@ -119,7 +120,7 @@ def compare_learners(
     rope: float = 0.01,
     higher_is_better: bool = True,
     confidence: float = 0.95,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> LearnerComparison:
     """Compare learners by their scores on the same test parts of one data set, or on the same data sets.
 
@@ -136,7 +137,7 @@ def compare_learners(
     confidence
         Of the intervals.
     rng
-        The source of random numbers of the signed-rank posterior.
+        The seed of the signed-rank posterior, or a generator; fresh by default.
 
     Returns
     -------
@@ -155,9 +156,9 @@ def compare_learners(
     """
     ordered = order_learners(scores, 1.0 if check_flag(higher_is_better, "higher_is_better") else -1.0)
     width = check_number(rope, "the rope", least=0, finite=True)
-    found, names = [], list(ordered)
+    found, names, seed = [], list(ordered), as_seed(rng)
     for first, second in combinations(names, 2):
-        found.append(compare_pair(ordered[first], ordered[second], test_fraction, width, confidence, rng))
+        found.append(compare_pair(ordered[first], ordered[second], test_fraction, width, confidence, seed))
     adjusted = adjust_p_values([test.p_value for test, _ in found])
     pairs = tuple(
         LearnerPair(*both, test.difference, test.low, test.high, p_value, *bayes.probabilities)

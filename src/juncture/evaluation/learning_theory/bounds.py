@@ -15,12 +15,12 @@ from typing import Any
 from juncture.base.checks import check_count, check_flag, check_number, check_tuples
 
 
-def hoeffding_bound(num_samples: Any, deviation: Any, *, low: float = 0.0, high: float = 1.0) -> float:
+def hoeffding_bound(draws: Any, deviation: Any, *, low: float = 0.0, high: float = 1.0) -> float:
     """Hoeffding's inequality: P(|mean of M samples - expectation| ≥ d) ≤ 2 exp(-2 M d² / (high - low)²).
 
     Parameters
     ----------
-    num_samples
+    draws
         M, the number of independent samples.
     deviation
         A positive distance d from the expectation.
@@ -37,17 +37,17 @@ def hoeffding_bound(num_samples: Any, deviation: Any, *, low: float = 0.0, high:
     >>> round(hoeffding_bound(100, 0.1), 6)
     0.270671
     """
-    number = check_count(num_samples, "num_samples", least=1)
+    number = check_count(draws, "draws", least=1)
     distance = check_number(deviation, "the deviation", above=0) / check_width(low, high)
     return min(1.0, 2 * math.exp(-2 * number * distance * distance))
 
 
-def hoeffding_deviation(num_samples: Any, delta: Any, *, low: float = 0.0, high: float = 1.0) -> float:
+def hoeffding_deviation(draws: Any, delta: Any, *, low: float = 0.0, high: float = 1.0) -> float:
     """The half-width of Hoeffding's confidence interval: the deviation at which the bound is δ.
 
     Parameters
     ----------
-    num_samples
+    draws
         M, the number of independent samples.
     delta
         The probability δ that the interval fails.
@@ -64,7 +64,7 @@ def hoeffding_deviation(num_samples: Any, delta: Any, *, low: float = 0.0, high:
     >>> round(hoeffding_deviation(100, 0.05), 6)
     0.13581
     """
-    number = check_count(num_samples, "num_samples", least=1)
+    number = check_count(draws, "draws", least=1)
     return check_width(low, high) * math.sqrt(math.log(2 / check_delta(delta)) / (2 * number))
 
 
@@ -94,12 +94,12 @@ def hoeffding_samples(deviation: Any, delta: Any, *, low: float = 0.0, high: flo
     return math.ceil(Fraction(math.log(2 / check_delta(delta))) / (2 * distance * distance))
 
 
-def uniform_convergence_bound(num_samples: Any, num_hypotheses: Any, deviation: Any) -> float:
+def uniform_convergence_bound(num_rows: Any, num_hypotheses: Any, deviation: Any) -> float:
     """A bound on the probability that some hypothesis has an empirical risk further than a deviation from its risk.
 
     Parameters
     ----------
-    num_samples
+    num_rows
         N, the number of examples.
     num_hypotheses
         The size |H| of the class.
@@ -116,7 +116,7 @@ def uniform_convergence_bound(num_samples: Any, num_hypotheses: Any, deviation: 
     >>> round(uniform_convergence_bound(2120, 1000, 0.05), 4)
     0.0498
     """
-    number = check_count(num_samples, "num_samples", least=1)
+    number = check_count(num_rows, "num_rows", least=1)
     distance = check_number(deviation, "the deviation", above=0)
     exponent = math.log(2) + capacity(num_hypotheses) - 2 * number * distance * distance
     return math.exp(min(0.0, exponent))
@@ -174,12 +174,12 @@ def sample_complexity(num_hypotheses: Any, epsilon: Any, delta: Any, *, realizab
     return math.ceil(2 * Fraction(math.log(2) + size + doubt) / (accuracy * accuracy))
 
 
-def estimation_error_bound(num_samples: Any, num_hypotheses: Any, delta: Any, *, realizable: bool = False) -> float:
+def estimation_error_bound(num_rows: Any, num_hypotheses: Any, delta: Any, *, realizable: bool = False) -> float:
     """How far the risk that is learned from N examples may lie above the smallest of the class: ε of the complexity.
 
     Parameters
     ----------
-    num_samples
+    num_rows
         N, the number of examples.
     num_hypotheses
         The size |H| of the class.
@@ -198,7 +198,7 @@ def estimation_error_bound(num_samples: Any, num_hypotheses: Any, delta: Any, *,
     >>> round(estimation_error_bound(1000, 1000, 0.05), 6)
     0.145579
     """
-    number, size = check_count(num_samples, "num_samples", least=1), capacity(num_hypotheses)
+    number, size = check_count(num_rows, "num_rows", least=1), capacity(num_hypotheses)
     doubt = math.log(1 / check_delta(delta))
     if check_flag(realizable, "realizable"):
         return (size + doubt) / number
@@ -300,7 +300,7 @@ def check_delta(delta: Any) -> float:
 
 
 def margin_error_bound(
-    margin_error: Any, num_samples: Any, delta: Any, *, radius: Any, norm: Any, margin: Any, constant: Any = 1.0
+    margin_error: Any, num_rows: Any, delta: Any, *, radius: Any, norm: Any, margin: Any, constant: Any = 1.0
 ) -> float:
     """A bound on the error of a linear classifier: ν + √((c/m) (R²Λ²/ρ² ln²m + ln 1/δ)), with probability 1 - δ.
 
@@ -309,7 +309,7 @@ def margin_error_bound(
     margin_error
         ν, the share of the points whose functional margin is less than ρ, from 0 to 1 (`Hyperplane.margin_error`, which
         takes ρ/‖w‖).
-    num_samples
+    num_rows
         m, the number of points.
     delta
         δ, between 0 and 1.
@@ -333,7 +333,7 @@ def margin_error_bound(
     0.0477
     """
     share = check_number(margin_error, "margin_error", least=0, most=1)
-    number, chance = check_count(num_samples, "num_samples", least=1), check_delta(delta)
+    number, chance = check_count(num_rows, "num_rows", least=1), check_delta(delta)
     length = check_number(radius, "radius", least=0, finite=True) * check_number(norm, "norm", least=0, finite=True)
     ratio = length / check_number(margin, "margin", above=0, finite=True)
     price = check_number(constant, "constant", above=0, finite=True)

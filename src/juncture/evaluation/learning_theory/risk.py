@@ -233,7 +233,7 @@ class StructuralRisk:
     best: int
 
 
-def structural_risk(risks: Sequence[float], sizes: Sequence[int], num_samples: Any, delta: Any) -> StructuralRisk:
+def structural_risk(risks: Sequence[float], sizes: Sequence[int], num_rows: Any, delta: Any) -> StructuralRisk:
     """Structural risk minimisation: the class whose empirical risk plus penalty is smallest.
 
     Parameters
@@ -242,7 +242,7 @@ def structural_risk(risks: Sequence[float], sizes: Sequence[int], num_samples: A
         The smallest empirical risk of each class.
     sizes
         The number of hypotheses of each class.
-    num_samples
+    num_rows
         N, the number of examples.
     delta
         The probability with which some bound may fail; it is shared equally by the classes.
@@ -257,7 +257,7 @@ def structural_risk(risks: Sequence[float], sizes: Sequence[int], num_samples: A
     >>> structural_risk([0.30, 0.10, 0.09], [10, 1000, 10**12], 1000, 0.05).best
     1
     """
-    number, doubt = check_count(num_samples, "num_samples", least=1), math.log(1 / check_delta(delta))
+    number, doubt = check_count(num_rows, "num_rows", least=1), math.log(1 / check_delta(delta))
     training = check_array(risks, "the risks", ndim=1)
     classes = check_iterable(sizes, "the sizes")
     if not len(training) or len(training) != len(classes) or not ((training >= 0) & (training <= 1)).all():
@@ -274,7 +274,7 @@ def pac_frequency(
     epsilon: Any,
     *,
     num_trials: int = 1000,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> float:
     """How often learning is approximately correct: the share of trials with a risk within ε of the smallest risk.
 
@@ -290,7 +290,7 @@ def pac_frequency(
     num_trials
         The number of trials.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def pac_frequency(
     >>> def learn(rng):  # thresholds; the right one is 0, and x is uniform on [-1, 1]
     ...     x = rng.uniform(-1, 1, size=37)
     ...     return min(abs(fit_threshold(x, x >= 0).threshold), 1.0) / 2
-    >>> pac_frequency(learn, 0.0, 0.1) >= 0.95
+    >>> pac_frequency(learn, 0.0, 0.1, rng=0) >= 0.95
     True
     """
     check_function(learn, "learn")

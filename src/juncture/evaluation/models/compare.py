@@ -67,7 +67,7 @@ def compare_models(
     folds: int = 10,
     draws: int = 4000,
     order: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> ModelComparison:
     """Compare models of any kind on the same rows by any of the criteria of model choice.
 
@@ -98,7 +98,7 @@ def compare_models(
     order
         The positions of the rows in the order in which "prequential" predicts them; by default as they are.
     rng
-        The source of random numbers for folds and draws.
+        The seed for folds and draws, or a generator; fresh by default.
 
     Returns
     -------

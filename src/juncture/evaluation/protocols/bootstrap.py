@@ -56,7 +56,7 @@ def bootstrap_error(
     *,
     draws: int = 50,
     kind: str = ".632+",
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
 ) -> BootstrapError:
     """The error of a learner on new rows, by the bootstrap.
@@ -73,7 +73,7 @@ def bootstrap_error(
     kind
         ".632+" or ".632".
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
     progress
         A function that is called after each sample with their number and the error outside of it.
 
@@ -86,7 +86,7 @@ def bootstrap_error(
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> x = np.random.default_rng(0).normal(size=(40, 2))
-    >>> found = bootstrap_error(KNeighborsClassifier(1), x, x[:, 0] > 0, draws=10)
+    >>> found = bootstrap_error(KNeighborsClassifier(1), x, x[:, 0] > 0, draws=10, rng=0)
     >>> found.training, found.training < found.error <= found.outside
     (0.0, True)
     """

@@ -86,7 +86,7 @@ def cross_validate(  # noqa: PLR0913 (one function, many options)
     groups: Any = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     inner_folds: int = 5,
-    rng: Any = 0,
+    rng: Any = None,
     progress: ProgressCallback | None = None,
 ) -> CrossValidation:
     """Score a learner on parts of the rows that it did not learn from.
@@ -113,7 +113,7 @@ def cross_validate(  # noqa: PLR0913 (one function, many options)
     inner_folds
         The number of those folds.
     rng
-        The source of random numbers of the folds.
+        The seed of the folds, or a generator; fresh by default.
     progress
         A function that is called after each test part with their number and the score.
 
@@ -126,7 +126,7 @@ def cross_validate(  # noqa: PLR0913 (one function, many options)
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> x = np.random.default_rng(0).normal(size=(60, 2))
-    >>> found = cross_validate(LogisticRegression(), x, x[:, 0] > 0, folds=3)
+    >>> found = cross_validate(LogisticRegression(), x, x[:, 0] > 0, folds=3, rng=0)
     >>> found.scores.shape, found.mean > 0.9
     ((3,), True)
     """

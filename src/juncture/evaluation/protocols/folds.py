@@ -15,7 +15,7 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def hold_out(
-    num_rows: int, shares: Sequence[float] = (0.4, 0.3, 0.3), *, stratify: Any = None, rng: Any = 0
+    num_rows: int, shares: Sequence[float] = (0.4, 0.3, 0.3), *, stratify: Any = None, rng: Any = None
 ) -> tuple[np.ndarray, ...]:
     """Rows in disjoint parts, such as to train, to validate and to test.
 
@@ -28,7 +28,7 @@ def hold_out(
     stratify
         The class of each row, where all parts should have the same shares of the classes.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def make_folds(
     stratify: Any = None,
     groups: Any = None,
     order: str = "random",
-    rng: Any = 0,
+    rng: Any = None,
 ) -> list[Split]:
     """The training and the test rows of each fold, by scikit-learn; the same for every learner that is compared.
 
@@ -90,7 +90,7 @@ def make_folds(
         "random", or "time" where rows are in the order of time: each fold is tested on rows after those it learned
         from.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------

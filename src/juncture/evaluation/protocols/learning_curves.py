@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_iterable
+from juncture.base.options import as_seed
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
 from juncture.evaluation.protocols.cross_validation import (
@@ -75,7 +76,7 @@ def learning_curve(
     sizes: Sequence[float] = (0.1, 0.325, 0.55, 0.775, 1.0),
     folds: Any = 5,
     scoring: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> ScoreBands:
     """The scores of a learner against the number of training rows, by scikit-learn.
 
@@ -92,7 +93,7 @@ def learning_curve(
     scoring
         As in `cross_validate`.
     rng
-        The source of random numbers.
+        The seed, or a generator; fresh by default.
 
     Returns
     -------
@@ -112,8 +113,9 @@ def learning_curve(
     if not len(given) or not (given > 0).all():
         raise InvalidData("sizes are shares of the training part up to 1, or numbers of rows")
     whole = (given > 1).any()
-    splits, _ = as_splits(folds, count_rows(X), 1, y if is_classifier(learner) else None, None, rng)
-    options = {"cv": splits, "scoring": scoring, "shuffle": True, "random_state": 0, "error_score": "raise"}
+    seed = as_seed(rng)
+    splits, _ = as_splits(folds, count_rows(X), 1, y if is_classifier(learner) else None, None, seed)
+    options = {"cv": splits, "scoring": scoring, "shuffle": True, "random_state": seed % 2**32, "error_score": "raise"}
     with reported_errors(learner):
         counts = given.astype(int) if whole else given
         numbers, training, test = load_selection().learning_curve(learner, X, y, train_sizes=counts, **options)
@@ -129,7 +131,7 @@ def validation_curve(
     *,
     folds: Any = 5,
     scoring: Any = None,
-    rng: Any = 0,
+    rng: Any = None,
 ) -> ScoreBands:
     """The scores of a learner against a hyper-parameter, by scikit-learn.
 

@@ -143,12 +143,12 @@ class VariationalAutoencoder(NamedFeatures):
         parameters = {"encoder": self.encoder, "decoder": self.decoder, "log_noise": np.log(self.noise)}
         return np.stack([ratios(parameters, values, each, self.visible, np) for each in noise], axis=1)
 
-    def bound(self, rows: Any, num_samples: int = 1, *, draws: int = 1000, rng: Any = None) -> np.ndarray:
-        """Estimates of E log (1/K) Σ p(x, z_k) / q(z_k | x) for K = `num_samples`, (row,), from so many draws in all.
+    def bound(self, rows: Any, particles: int = 1, *, draws: int = 1000, rng: Any = None) -> np.ndarray:
+        """Estimates of E log (1/K) Σ p(x, z_k) / q(z_k | x) for K = `particles`, (row,), from so many draws in all.
 
         One sample is the ELBO; more make the bound of log p(x) tighter (Burda, Grosse and Salakhutdinov 2016).
         """
-        size = check_count(num_samples, "num_samples", least=1)
+        size = check_count(particles, "particles", least=1)
         groups = max(1, check_count(draws, "draws", least=1) // size)
         found = self.log_ratios(rows, groups * size, rng=rng)
         return np.asarray((log_sum_exp(found.reshape(len(found), groups, size), axis=2) - np.log(size)).mean(axis=1))

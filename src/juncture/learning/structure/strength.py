@@ -146,7 +146,7 @@ def strengths(
     data: Any,
     method: Any = "auto",
     *,
-    samples: int = 200,
+    draws: int = 200,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
     rng: Any = None,
@@ -161,7 +161,7 @@ def strengths(
         As in `learn_structure`; `progress` is called with the number of the sample and the share of samples done.
     method
         As in `learn_structure`; "auto" is hill climbing, and structural EM where rows have missing cells.
-    samples
+    draws
         The number of bootstrap samples, each of as many rows as the data, drawn with replacement by their weights. Of
         a source, whole weights count rows. A source past memory is refused.
 
@@ -174,10 +174,10 @@ def strengths(
     --------
     >>> import juncture as jt
     >>> rows = jt.sample(jt.example("student"), 1000, rng=0)
-    >>> jt.structure.strengths(rows, samples=10).average().is_equivalent(jt.example("student").graph)
+    >>> jt.structure.strengths(rows, draws=10).average().is_equivalent(jt.example("student").graph)
     True
     """
-    check_whole(samples, "samples", least=1)
+    check_whole(draws, "draws", least=1)
     check_progress(progress)
     dataset = cases_in_memory(data, variables, weights, "drawing bootstrap samples")
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
@@ -185,14 +185,14 @@ def strengths(
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
     total, seed = np.zeros((len(names), len(names))), as_seed(rng)
-    shares = map_runs(partial(run_sample, search, dataset, num_rows, bounds), as_generator(seed).spawn(samples))
+    shares = map_runs(partial(run_sample, search, dataset, num_rows, bounds), as_generator(seed).spawn(draws))
     with warnings.catch_warnings():
         for number, share in enumerate(shares, start=1):
             warnings.simplefilter("ignore", DeterministicRelationWarning)  # once is enough
             total += share
             if progress is not None:
-                progress(number, float(number) / samples)
-    return EdgeStrengths(names, total / samples, bounds, seed)
+                progress(number, float(number) / draws)
+    return EdgeStrengths(names, total / draws, bounds, seed)
 
 
 def run_sample(

@@ -152,7 +152,7 @@ def descend_generalized_linear(problem: Problem, options: GeneralizedLinearOptio
     first, _ = first_point(problem, options.start)
     learner = options.method
     course = descend_stochastic(
-        problem.row_gradient, first, len(problem.targets), step=learner.rule, num_steps=learner.max_steps, rng=seed,
+        problem.row_gradient, first, len(problem.targets), step=learner.rule, max_steps=learner.max_steps, rng=seed,
         function=lambda point: problem.expand(point).value,
     )  # fmt: skip
     turned = problem.orthogonal()

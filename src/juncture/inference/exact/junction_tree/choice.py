@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.drawing.text import format_percentage
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Cost, format_entries, recall
@@ -225,6 +224,8 @@ def choose_storage(model: Any, lowered: Lowered, *, once: bool = False, deadline
     sparse = plan_sparsely(model, lowered, min(MOST_LISTED, share * cells), deadline)
     if sparse is None:
         return replace(dense, why=f"{dense.why}, and most are possible")
+    from juncture.drawing.text import format_percentage
+
     why = f"{format_percentage(sparse.cost.kept)} of {format_entries(cells)}"
     return replace(dense, kind="possible states", cost=sparse.cost, why=why, sparse=sparse)
 
