@@ -21,7 +21,7 @@ def test_edges_have_the_strengths_of_edge_strengths(tmp_path, monkeypatch):
     )
     jt.sample(model, 120, rng=3).to_csv("rows.csv")
     options = ("learn", "rows.csv", "--method", "hill-climbing", "--bootstrap", "20")
-    shares = jt.structure.strengths(jt.Dataset("rows.csv"), "hill-climbing", samples=20, rng=0)
+    shares = jt.structure.strengths(jt.Dataset("rows.csv"), "hill-climbing", draws=20, rng=0)
     expected = {frozenset(edge[:2]): edge[2] for edge in shares.strongest()}
     facts = json.loads(juncture(*options, "--json").out)
     assert facts["strengths"]

@@ -92,7 +92,7 @@ def test_functions_that_are_no_verbs_choose_once(chosen):
         (
             lambda: jt.learn_structure(rows, rng=0),
             lambda: jt.structure.score(jt.DirectedGraph.parse("a -> b; b -> c"), rows),
-            lambda: jt.structure.strengths(rows, samples=2, rng=0),
+            lambda: jt.structure.strengths(rows, draws=2, rng=0),
             lambda: jt.cost(asia),
             lambda: jt.compile(asia),
             lambda: jt.sensitivity(asia, {"xray": "yes"}, target=("lung", "yes")),

@@ -72,10 +72,10 @@ def test_restarts_of_em_give_the_same_model(workers):
 
 def test_bootstrap_samples_and_chains_give_the_same_numbers(workers):
     gibbs = jt.Gibbs(draws=3000, chains=3)
-    strengths = jt.structure.strengths(ROWS, samples=4, rng=0)
+    strengths = jt.structure.strengths(ROWS, draws=4, rng=0)
     beliefs = jt.infer(ASIA, {"xray": "yes"}, method=gibbs, rng=1)["lung"].values
     with on_workers(workers):
-        assert jt.structure.strengths(ROWS, samples=4, rng=0) == strengths
+        assert jt.structure.strengths(ROWS, draws=4, rng=0) == strengths
         assert workers.num_runs == 4
         assert np.array_equal(jt.infer(ASIA, {"xray": "yes"}, method=gibbs, rng=1)["lung"].values, beliefs)
     assert workers.num_runs > 4
@@ -116,5 +116,5 @@ def test_workers_of_other_versions_and_things_that_are_no_workers_are_refused(wo
 def test_processes_are_workers():
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool, on_workers(pool):
-        found = jt.structure.strengths(ROWS, samples=4, rng=0)
-    assert found == jt.structure.strengths(ROWS, samples=4, rng=0)
+        found = jt.structure.strengths(ROWS, draws=4, rng=0)
+    assert found == jt.structure.strengths(ROWS, draws=4, rng=0)

@@ -213,4 +213,4 @@ def test_options_are_checked_and_strengths_take_the_quick_search():
     with pytest.raises(InvalidData, match="restarts must be a whole number"):
         CombinedSearch(restarts=1.5)
     rows = sample(example("asia"), 200, rng=0)
-    assert structure.strengths(rows, samples=5, rng=0) == structure.strengths(rows, "hill-climbing", samples=5, rng=0)
+    assert structure.strengths(rows, draws=5, rng=0) == structure.strengths(rows, "hill-climbing", draws=5, rng=0)

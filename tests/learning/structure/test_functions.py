@@ -72,5 +72,5 @@ def test_chance_is_no_function():
 
 def test_samples_tell_once():
     with pytest.warns(DeterministicRelationWarning) as caught:
-        jt.structure.strengths(sample(example("asia"), 2000, rng=0), "pc", samples=5, rng=0)
+        jt.structure.strengths(sample(example("asia"), 2000, rng=0), "pc", draws=5, rng=0)
     assert len(caught) == 1

@@ -61,7 +61,7 @@ def test_refused_graphs():
 
 def test_sure_edges_are_always_there():
     data = sample(example("asia"), 3000, rng=0)
-    found = structure.strengths(data, samples=20, rng=0)
+    found = structure.strengths(data, draws=20, rng=0)
     shares = {frozenset(edge[:2]): edge[2] for edge in found.strongest()}
     assert shares[frozenset(("either", "xray"))] == 1.0
     assert shares[frozenset(("lung", "either"))] == 1.0
@@ -75,7 +75,7 @@ def test_sure_edges_are_always_there():
 
 def test_rows_that_are_drawn_can_be_shuffled():
     data = random_rows(np.random.default_rng(0), 60, [2, 3, 2])
-    found = structure.strengths(data, "pc", test=PermutationTest(50), samples=5, rng=0)
+    found = structure.strengths(data, "pc", test=PermutationTest(50), draws=5, rng=0)
     assert found.joined.max() > 0
 
 
@@ -83,8 +83,8 @@ def test_rows_are_drawn_by_their_weights():
     """Rows that weigh nothing are never drawn, however the weights are given."""
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2])
     weights = np.repeat([1.0, 0.0], 50)
-    found = structure.strengths(data, samples=10, weights=weights, rng=0)
-    assert found == structure.strengths(Dataset(data, weights=weights), samples=10, rng=0)
+    found = structure.strengths(data, draws=10, weights=weights, rng=0)
+    assert found == structure.strengths(Dataset(data, weights=weights), draws=10, rng=0)
     drawn = resample_rows(Dataset(data, weights=weights), len(weights), np.random.default_rng(0))
     assert not drawn.weights[50:].any()
     assert drawn.weights.sum() == pytest.approx(50.0)
@@ -92,7 +92,7 @@ def test_rows_are_drawn_by_their_weights():
 
 def test_strengths_repeat_by_seed():
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2, 2])
-    one, same, other = (structure.strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
+    one, same, other = (structure.strengths(data, draws=10, rng=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.directed, same.directed)
     assert not np.array_equal(one.directed, other.directed)
     assert one == same != other
@@ -103,7 +103,7 @@ def test_strengths_repeat_by_seed():
 def test_averages_keep_constraints(method):
     data = random_rows(np.random.default_rng(3), 100, [2, 3, 2, 2])
     constraints = {"required": [("n3", "n0")], "forbidden": [("n0", "n1")], "max_parents": 1}
-    average = structure.strengths(data, method, samples=8, **constraints).average(0.1)
+    average = structure.strengths(data, method, draws=8, **constraints).average(0.1)
     assert keeps(average, **constraints)
 
 
@@ -126,5 +126,5 @@ def test_the_threshold_parts_weak_from_strong():
 
 
 def test_refused_samples():
-    with pytest.raises(InvalidData, match="samples must be a whole number of at least 1"):
-        structure.strengths({"a": [0, 1], "b": [0, 1]}, samples=0, rng=0)
+    with pytest.raises(InvalidData, match="draws must be a whole number of at least 1"):
+        structure.strengths({"a": [0, 1], "b": [0, 1]}, draws=0, rng=0)

@@ -85,7 +85,7 @@ def test_hill_climbing_finds_a_mixed_graph_and_fit_goes_on_from_it(tmp_path):
     model = jt.fit(graph, rows).model
     jt.write(model, tmp_path / "people.json")
     assert jt.read(tmp_path / "people.json") == model
-    strengths = jt.structure.strengths(rows, samples=3, rng=0)
+    strengths = jt.structure.strengths(rows, draws=3, rng=0)
     assert strengths.average().skeleton() == graph.skeleton()
 
 

@@ -170,7 +170,7 @@ def test_refusals(asia):
         (lambda: learn_structure(ROWS, "pc", max_given=-1), "max_given must be a whole number of at least 0"),
         (lambda: learn_structure(ROWS, "mmhc", max_given=1.5), "max_given must be a whole number"),
         (lambda: PermutationTest(0), "num_shuffles must be a whole number of at least 1"),
-        (lambda: structure.strengths(ROWS, samples=1.5, rng=0), "samples must be a whole number of at least 1"),
+        (lambda: structure.strengths(ROWS, draws=1.5, rng=0), "draws must be a whole number of at least 1"),
         (
             lambda: learn_structure({"a": [0.5, None], "b": [1.5, 2.5]}, rng=0),
             "'a' has the same number in every row that has one: leave the column out",

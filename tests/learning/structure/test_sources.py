@@ -246,7 +246,7 @@ def test_posteriors_of_edges_are_those_in_memory():
 def test_what_needs_rows_in_memory_is_refused():
     _, source = draw_rows(0)
     with pytest.raises(jt.TooLarge, match="drawing bootstrap samples needs rows in memory"):
-        structure.strengths(source, samples=2, rng=0)
+        structure.strengths(source, draws=2, rng=0)
     _, source = draw_rows(0, holes=0.1)
     with pytest.raises(jt.TooLarge, match=r"structural EM draws the missing cells .* or with score='node-average'"):
         jt.learn_structure(source, rng=0)
@@ -333,6 +333,6 @@ def test_bootstrap_samples_of_a_source_have_as_many_rows_as_it(monkeypatch):
     """Distinct rows with their counts are drawn as the rows themselves."""
     rows, source = draw_rows(5)
     monkeypatch.setattr(structure_data, "MAX_DISTINCT", 1000)
-    assert structure.strengths(source, "chow-liu", samples=2, rng=0).joined.any()
+    assert structure.strengths(source, "chow-liu", draws=2, rng=0).joined.any()
     distinct = structure_data.read_cases(source, None, None)
     assert resample_rows(distinct, count_rows(distinct), np.random.default_rng(0)).weights.sum() == len(rows)
