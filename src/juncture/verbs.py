@@ -428,6 +428,6 @@ def methods(model: Any) -> MethodList:
     kind = model if isinstance(model, type) else type(model)
     found = {verb: what_it_does(globals()[verb], kind) for verb in VERBS}
     known = {verb: implementation for verb, implementation in found.items() if implementation is not None}
-    if not known:
+    if not known and not any(base.__name__ in KINDS for base in kind.__mro__):
         raise refuse_model("methods", model)
     return MethodList.of(kind, known)

@@ -13,6 +13,7 @@ from juncture.data.feature_names import NamedFeatures
 from juncture.families.family import Family
 from juncture.formats.uai_results import Result
 from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
+from support.learned import fit_maximum_margin
 from support.public_examples import (
     CHAIN,
     COUNTS,
@@ -124,7 +125,7 @@ add(
     jt.results.Trace((1.0,), True, "done"), jt.structure.compare(GRAPH, GRAPH),
     *jt.results.answer_blocks(jt.infer, NET, ROWS),
 )  # fmt: skip
-add(*decision_kinds.INSTANCES, jt.supervised.fit_maximum_margin([[0.0], [1.0]], [0, 1]).residuals)
+add(*decision_kinds.INSTANCES, fit_maximum_margin([[0.0], [1.0]], [0, 1]).residuals)
 add(
     jt.infer(jt.neural.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
     jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),

@@ -7,7 +7,8 @@ import pytest
 
 import juncture as jt
 from juncture.evaluation import hold_out, root_mean_squared_error
-from juncture.supervised import LinearRegression, PolynomialBasis, fit_classifier
+from juncture.supervised import LinearRegression, PolynomialBasis
+from support.learned import fit_classifier
 
 NOISE = 0.3
 
