@@ -164,7 +164,7 @@ SEARCHES = {
     "Hyperplane by risk": [activation(risk_minimizer, penalty=lambda unit: 1e-2 * unit**2)],
 }
 EXCEPTIONS = {
-    "Hyperplane by perceptron": "the rule starts at 0 and adds points with a 1 for the bias, so that its course depends on both",
+    "Hyperplane by perceptron": "the rule starts at 0 and adds points with a 1 for the bias, so that both matter",
     "jt.StochasticGradient": "a step of the gradient has the unit of the columns",
     "descend_stochastic": "it minimises any function, of any parameters",
     "Hyperplane by zero-one": "it counts errors of all dichotomies: the number of errors is the answer, tested below",
