@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
@@ -18,8 +19,6 @@ from juncture.inference.engines.verb_options import (
     check_limits,
     check_num_rows,
     check_policy,
-    register_methods,
-    resolve_method,
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.numerics import stable
