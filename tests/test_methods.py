@@ -26,8 +26,6 @@ def ask(verb, entry, method):
 @pytest.mark.parametrize(("name", "verb"), CASES)
 def test_every_listed_name_runs_or_is_refused_in_a_sentence(name, verb):
     entry = KINDS[name]()
-    if not hasattr(entry.model, "kind"):
-        pytest.skip("this kind has not the protocol yet")
     names = jt.methods(entry.model).names.get(verb, ())
     ran = []
     for method in names:
@@ -42,8 +40,6 @@ def test_every_listed_name_runs_or_is_refused_in_a_sentence(name, verb):
 @pytest.mark.parametrize(("name", "verb"), CASES)
 def test_no_other_name_is_taken(name, verb):
     entry = KINDS[name]()
-    if not hasattr(entry.model, "kind"):
-        pytest.skip("this kind has not the protocol yet")
     listed = set(jt.methods(entry.model).names.get(verb, ()))
     every = {other for make in KINDS.values() for names in jt.methods(make().model).names.values() for other in names}
     for method in [*sorted(every - listed), "no such method"]:
@@ -54,15 +50,23 @@ def test_no_other_name_is_taken(name, verb):
 @pytest.mark.parametrize("name", KINDS)
 def test_methods_of_learning(name):
     entry = KINDS[name]()
-    if not hasattr(entry.model, "kind"):
-        pytest.skip("this kind has not the protocol yet")
-    names = jt.methods(entry.model).names["fit"]
-    rows = entry.labelled or (jt.sample(entry.model, 20, rng=0) if entry.model.kind.endswith("network") else entry.many)
+    if not entry.is_learned:
+        with pytest.raises(Unsupported, match="fit takes one of"):
+            jt.fit(entry.model, entry.labelled)
+        return
+    if not entry.can_be_learned:
+        pytest.skip(f"needs {', '.join(entry.needs)}")
+    listed = jt.methods(entry.model)
+    names, short = listed.names["fit"], {"max_steps": 2} if "max_steps" in listed.options["fit"] else {}
+    given = {**short, **{name: option for name, option in entry.learner.items() if name != "method"}}
+    rows = entry.labelled or (
+        jt.sample(entry.model, 20, rng=0) if entry.sampled is jt.Dataset and entry.answers("sample") else entry.many
+    )
     for method in names:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with suppress(Unsupported, TooLarge):
-                jt.fit(entry.model, rows, method=method, max_steps=2)
+                jt.fit(entry.model, rows, method=method, **given)
     with pytest.raises(Unsupported, match=r"known are|did you mean") as caught:
         jt.fit(entry.model, rows, method="no such method")
     assert all(repr(method) in str(caught.value) for method in names)

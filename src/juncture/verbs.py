@@ -7,33 +7,44 @@ importing stays light.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from juncture.base.dispatch import lazy_dispatch, refuse_model, what_it_does
-from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, kinds_with, verb_modules
+from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, verb_modules
 from juncture.base.methods import MethodList
 from juncture.errors import Unsupported
 
 PUBLIC_NAMES = {"FactorProduct": ("MarkovNetwork", "FactorGraph")}  # of a class that is a base of these
 
 
-def refuse_structure(verb: str, kinds: Iterable[str], structure: Any) -> Unsupported:
+def refuse_structure(verb: str, structure: Any) -> Unsupported:
     """The error of a verb that cannot learn this structure: it names the kinds that can be learned, and a remedy."""
     if isinstance(structure, type) and structure.__name__ in {*LAID_OUT_BY_LAYER, *KINDS}:
         return Unsupported(
             f"{verb} takes a {structure.__name__} and not its class: data do not imply its structure, the model says it"
         )
-    names = [name for kind in kinds for name in PUBLIC_NAMES.get(kind, (kind,))]
+    taken = kinds_taken(verb)
+    shelf = [kind for kind in taken if KINDS.get(kind, "").startswith("juncture.supervised.")]
+    names = [name for kind in taken if kind not in shelf for name in PUBLIC_NAMES.get(kind, (kind,))]
     way = ""
     if hasattr(structure, "consistent_extension"):
         way = ": take consistent_extension() of it"
-    elif hasattr(structure, "predict"):
-        way = ": classifiers that are no models are learned by functions of jt.supervised, such as fit_perceptron"
-    return Unsupported(f"{verb} takes one of {', '.join(names)}; got {type(structure).__name__}{way}")
+    elif hasattr(structure, "fit"):
+        way = ": it learns by a method of its own, fit"
+    supervised = ", or a regression or classifier of jt.supervised" if shelf else ""
+    return Unsupported(f"{verb} takes one of {', '.join(names)}{supervised}; got {type(structure).__name__}{way}")
 
 
-COUNTED = ("BayesianNetwork", "DirectedGraph", "FactorProduct", "HiddenMarkovModel", "MarkovChain")
+def kinds_taken(verb: str) -> list[str]:
+    """The kinds that a verb takes, in the order of the table: those whose modules, imported here, register it."""
+    table = (*LAID_OUT_BY_LAYER, *KINDS)
+    for name in table:
+        for module in verb_modules(name):
+            import_module(module)
+    registered = {kind.__name__ for kind in globals()[verb].dispatcher.registry}
+    return [name for name in table if name in registered]
 
 
 @lazy_dispatch(verb_modules)
@@ -337,7 +348,7 @@ def fit(
     >>> model["rain"].to_dict()
     {'no': 0.5, 'yes': 0.5}
     """
-    raise refuse_structure("fit", [*LAID_OUT_BY_LAYER, *kinds_with("verbs")], model)
+    raise refuse_structure("fit", model)
 
 
 @lazy_dispatch(verb_modules)
@@ -366,7 +377,7 @@ def statistics(model: Any, data: Any, **options: Any) -> Any:
     >>> jt.statistics(graph, rows) + jt.statistics(graph, rows)
     NetworkStatistics(2 families, weight 6)
     """
-    raise refuse_structure("statistics", COUNTED, model)
+    raise refuse_structure("statistics", model)
 
 
 @lazy_dispatch(verb_modules)
@@ -397,7 +408,7 @@ def estimate(model: Any, statistics: Any, prior: Any = None, **options: Any) -> 
     >>> jt.estimate(graph, jt.statistics(graph, rows), prior=1.0)["a"].values
     array([0.6, 0.4])
     """
-    raise refuse_structure("estimate", COUNTED, model)
+    raise refuse_structure("estimate", model)
 
 
 VERBS = ("infer", "most_probable", "sample", "log_prob", "online_filter", "fit", "statistics", "estimate")
@@ -428,6 +439,6 @@ def methods(model: Any) -> MethodList:
     kind = model if isinstance(model, type) else type(model)
     found = {verb: what_it_does(globals()[verb], kind) for verb in VERBS}
     known = {verb: implementation for verb, implementation in found.items() if implementation is not None}
-    if not known:
+    if not known and not any(base.__name__ in KINDS for base in kind.__mro__):
         raise refuse_model("methods", model)
     return MethodList.of(kind, known)

@@ -70,7 +70,7 @@ def test_every_verb_of_every_kind_chooses_once(name, chosen):
     if kind.has_most_probable:
         verbs.append(lambda: jt.most_probable(kind.model, kind.one))
     if kind.labelled is not None:
-        verbs.append(lambda: jt.fit(kind.model, kind.labelled, penalty=jt.L2(1.0)))
+        verbs += [lambda: jt.fit(kind.model, kind.labelled, **kind.learner)] * kind.is_learned
     elif kind.answers("sample"):
         drawn = jt.sample(kind.model, 30 if kind.sampled is jt.Dataset else [20] * 5, rng=0)
         chosen.calls = chosen.kernels = 0

@@ -17,7 +17,10 @@ from juncture.base.kinds import KINDS
 from juncture.supervised import LinearBasis, PolynomialBasis
 from support.learned import (
     fit_classifier,
+    fit_least_squares,
     fit_maximum_margin,
+    learn_forest,
+    learn_tree,
     minimize_risk,
     minimize_zero_one,
     of_many,
@@ -127,13 +130,13 @@ ANY = {
         glm(jt.Gamma, RATES), glm(jt.Gamma, RATES, "inverse squared"),
     ],
     "LogisticRegression": [logistic(BINARY), logistic(THREE)],
-    "fit_classifier": [generative(families) for families in ("gaussian", "lda", "qda")],
-    "fit_least_squares": [activation(supervised.fit_least_squares)],
-    "fit_one_versus_rest": [of_classes(supervised.fit_one_versus_rest)],
-    "fit_all_pairs": [of_classes(supervised.fit_all_pairs)],
-    "fit_ordered": [of_classes(supervised.fit_ordered)],
-    "learn_tree": [lambda x, unit: supervised.learn_tree(x, REAL).predict(x)],
-    "learn_forest": [lambda x, unit: supervised.learn_forest(x, THREE, num_trees=5, rng=0).predict_proba(x).ravel()],
+    "GenerativeClassifier": [generative(families) for families in ("gaussian", "lda", "qda")],
+    "Hyperplane": [activation(fit_least_squares)],
+    "OneVersusRest": [of_classes(supervised.OneVersusRest)],
+    "AllPairs": [of_classes(supervised.AllPairs)],
+    "OrderedClassifier": [of_classes(supervised.OrderedClassifier)],
+    "DecisionTree": [lambda x, unit: learn_tree(x, REAL).predict(x)],
+    "RandomForest": [lambda x, unit: learn_forest(x, THREE, num_trees=5).predict_proba(x).ravel()],
 }  # fmt: skip
 # those with a penalty, a margin or a prior, which has the unit of the columns: they have one unit, and any offset
 COMMON = {
@@ -161,7 +164,7 @@ SEARCHES = {
     "Hyperplane by risk": [activation(risk_minimizer, penalty=lambda unit: 1e-2 * unit**2)],
 }
 EXCEPTIONS = {
-    "fit_perceptron": "the rule starts at 0 and adds points with a 1 for the bias, so that its course depends on both",
+    "Hyperplane by perceptron": "the rule starts at 0 and adds points with a 1 for the bias, so that both matter",
     "jt.StochasticGradient": "a step of the gradient has the unit of the columns",
     "descend_stochastic": "it minimises any function, of any parameters",
     "Hyperplane by zero-one": "it counts errors of all dichotomies: the number of errors is the answer, tested below",
@@ -219,10 +222,7 @@ def takes_class(name):
 def test_no_learner_is_left_out():
     """Every public function and kind that learns from a table of numbers is above, or has a reason why not."""
     learners = {name for name in supervised.__all__ if name.startswith(("fit_", "learn_", "minimize_", "descend_"))}
-    learners |= {"ridge_path", "compare_bases", "laplace_logistic"}
-    folders = {f"juncture.supervised.{name}" for name in ("trees", "generative", "linear_classifiers")}
-    kinds = [getattr(supervised, name) for name, folder in KINDS.items() if folder in folders]
-    learners |= {kind.__name__ for kind in kinds if what_it_does(jt.fit, kind) is not None}
+    learners |= {"ridge_path", "compare_bases", *filter(takes_class, KINDS)}
     learners |= {f"Hyperplane by {method}" for method in ("risk", "perceptron", "zero-one")}
     assert set(jt.methods(supervised.Hyperplane).names["fit"]) == {
         "auto",

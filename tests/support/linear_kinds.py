@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import juncture as jt
 from juncture import supervised
 from support.learned import fit_maximum_margin, fit_perceptron, minimize_risk, of_many
 
@@ -46,6 +47,10 @@ def perceptrons():
     return [fit_perceptron(POINTS, LABELS, start) for start in (None, supervised.Hyperplane([1.0, 0.0], -1.0))]
 
 
+def decision_fits():
+    return [jt.fit(supervised.Hyperplane, POINTS, LABELS, penalty=strength) for strength in (None, 1.0)]
+
+
 def risk_fits():
     return [minimize_risk(POINTS, LABELS, penalty=strength) for strength in (0.1, 1.0)]
 
@@ -68,6 +73,7 @@ KINDS = [
     kernels,
     machines,
     networks,
+    decision_fits,
     perceptrons,
     risk_fits,
     one_against_rest,
@@ -123,7 +129,9 @@ ANSWERS = {
 
 def documents() -> list[Any]:
     """Linear classifiers that a file can hold, each kernel among them."""
-    plain = [value for build in KINDS if build not in {kernels, perceptrons, risk_fits} for value in build()]
+    plain = [
+        value for build in KINDS if build not in {kernels, decision_fits, perceptrons, risk_fits} for value in build()
+    ]
     nested = supervised.LinearKernel() + 2.0 * (supervised.GaussianKernel(0.5) + supervised.PolynomialKernel(3, 0.5))
     return [
         *plain,

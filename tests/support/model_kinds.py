@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 import juncture as jt
+from juncture import supervised as sv
+from juncture.base.dispatch import what_it_does
 from juncture.base.kinds import why_unanswered
 from juncture.latent.energy import student_t_energy
 
@@ -41,7 +44,7 @@ class Kind:
     num_sampled: int = 30
     learned: Any = None  # the structure that fit takes; the model itself by default
     dirichlet: Callable[[float], Any] | None = None  # the prior with this concentration in each cell of all tables
-    labelled: Any = None  # many with their labels, for a model of labels given observations, which are not drawn
+    labelled: Any = None  # rows with labels, for a model of labels given observations, which are not drawn
     table: Callable[[Any], np.ndarray] | None = None  # one of the tables that are learned under it
     is_exact: bool = True  # whether infer is exact; else log_evidence is a lower bound of log_prob
     asked: dict[str, Any] = field(default_factory=dict)  # options of infer under which it repeats its answer
@@ -59,9 +62,14 @@ class Kind:
         return self.answers("most_probable")
 
     @property
+    def is_learned(self) -> bool:
+        """Whether fit takes such models."""
+        return what_it_does(jt.fit, type(self.learned or self.model)) is not None
+
+    @property
     def can_be_learned(self) -> bool:
-        """Whether the packages are here that fit needs."""
-        return all(find_spec(package) is not None for package in self.needs)
+        """Whether fit takes them, and the packages are here that it needs."""
+        return self.is_learned and all(find_spec(package) is not None for package in self.needs)
 
 
 def network() -> Kind:
@@ -148,6 +156,7 @@ def conditional_random_field() -> Kind:
         methods=("forward-backward", "viterbi"),
         per_sequence=True,
         labelled=list(zip(many, [["n", "v"], ["n", "n", "v"]], strict=True)),
+        learner={"penalty": jt.L2(1.0)},
     )
 
 
@@ -329,6 +338,124 @@ def product_gradient(x: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     return -np.stack([x[:, 0], x[:, 0] * x[:, 1]], axis=1)
 
 
+INPUTS: dict[str, list[float]] = {"size": [0.0, 2.0, -1.0, 1.0, 3.0, -2.0], "age": [0.0, 1.0, 2.0, -1.0, 0.5, 1.0]}
+YES_OR_NO = ["no", "yes", "no", "no", "yes", "yes"]
+
+
+def supervised(model: Any, targets: Any, label: Any = None, method: str = "exact", **others: Any) -> Kind:
+    """An entry of a model of the target "y" given "size" and "age"."""
+    return Kind(
+        model.with_feature_names(list(INPUTS)),
+        **{
+            "one": {"size": 0.4, "age": 1.0},
+            "many": {name: column[:4] for name, column in INPUTS.items()},
+            "num_many": 4,
+            "variable": "y",
+            "label": label,
+            "methods": (method, method),
+            "labelled": jt.Dataset({**INPUTS, "y": targets}),
+            "learner": {},
+            **others,
+        },
+    )
+
+
+def regression(model: Any) -> Kind:
+    return supervised(model, [0.5, 2.0, 0.0, 1.0, 3.5, -1.0])
+
+
+def linear_regression() -> Kind:
+    return regression(sv.LinearRegression([0.5, 1.0, -0.2], 0.2))
+
+
+def bayesian_regression() -> Kind:
+    return regression(sv.BayesianLinearRegression([0.5, 1.0, -0.2], 9.0 * np.eye(3), 5.0))
+
+
+def conjugate_regression() -> Kind:
+    return regression(sv.ConjugateLinearRegression([0.5, 1.0, -0.2], 9.0 * np.eye(3), 5.0, 1.0))
+
+
+def counts_regression() -> Kind:
+    model = sv.GeneralizedLinearModel(jt.Poisson, [0.1, 0.2, -0.2])
+    return supervised(model, [0, 2, 1, 1, 3, 0])
+
+
+def logistic_regression() -> Kind:
+    return supervised(sv.LogisticRegression(["no", "yes"], [0.2, 1.0, -0.5]), YES_OR_NO, "yes")
+
+
+def laplace_logistic() -> Kind:
+    model = sv.LaplaceLogistic(sv.LogisticRegression(["no", "yes"], [0.2, 1.0, -0.5]), 0.5 * np.eye(3), -3.0)
+    return supervised(model, YES_OR_NO, "yes", "quadrature")
+
+
+def generative_classifier() -> Kind:
+    """A joint distribution of the class and its row, which is drawn without inputs."""
+    return replace(
+        mixture_of_numbers(),
+        model=sv.GenerativeClassifier([0.25, 0.75], jt.Exponential([1.0, 5.0]), ["no", "yes"]),
+        many=[[0.5], [2.0], [np.nan]],
+        variable="y",
+        label="yes",
+        methods=("exact", "exact"),
+        impossible_many=[[0.5], [-1.0]],
+        dirichlet=None,
+        table=None,
+        learner={"families": "exponential"},
+    )
+
+
+def tree(*statistics: list[float]) -> sv.DecisionTree:
+    """A node that asks for the size, and the counts of the two classes in its two leaves."""
+    inputs, target = [jt.Variable(name) for name in INPUTS], jt.Variable("y", ["no", "yes"])
+    counts = [np.sum(statistics, axis=0).tolist(), *statistics]
+    return sv.DecisionTree(inputs, target, [0, -1, -1], [0.5, np.nan, np.nan], [2, 0, 0], [0, 0, 1], counts)
+
+
+def decision_tree() -> Kind:
+    return supervised(
+        tree([1.0, 3.0], [2.0, 0.0]),
+        YES_OR_NO,
+        "yes",
+        impossible_one={"size": 2.0, "age": 0.0, "y": "yes"},
+        impossible_many={"size": [0.0, 2.0], "age": [0.0, 0.0], "y": ["no", "yes"]},
+        impossible=(1,),
+    )
+
+
+def random_forest() -> Kind:
+    return replace(decision_tree(), model=sv.RandomForest([tree([1.0, 3.0], [2.0, 0.0]), tree([2.0, 3.0], [1.0, 0.0])]))
+
+
+def boundary(model: Any, targets: Any = YES_OR_NO, **learner: Any) -> Kind:
+    """A classifier by a boundary, which has no probabilities."""
+    return supervised(model, targets, "yes", "", is_exact=False, learner=learner)
+
+
+def hyperplane() -> Kind:
+    return boundary(sv.Hyperplane([1.0, -0.5], 0.2, ["no", "yes"]))
+
+
+def maximum_margin() -> Kind:
+    points = np.transpose(list(INPUTS.values()))[:2]
+    return boundary(sv.MaximumMargin(points, [0, 1], [0.4, 0.4], -1.0, cost=1.0, classes=["no", "yes"]), cost=1.0)
+
+
+LEVELS = ["high", "low", "middle"]
+
+
+def several(kind: type) -> Kind:
+    """Three classes by three discriminants, or by two of classes in an order."""
+    planes = [sv.Hyperplane(weights, 0.2) for weights in ([1.0, 0.5], [-1.0, 0.2], [0.5, 1.0])]
+    model = kind(LEVELS, planes[: 2 if kind is sv.OrderedClassifier else 3])
+    return replace(boundary(model, LEVELS * 2), label="low")
+
+
+def threshold_network() -> Kind:
+    return boundary(sv.threshold_network([0, 1, 1, 0]), [0, 1, 1, 0, 1, 0])
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
     "network": network,
     "markov network": markov_network,
@@ -350,6 +477,21 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "variational autoencoder": variational_autoencoder,
     "energy": energy,
     "energy of states": energy_of_states,
+    "linear regression": linear_regression,
+    "Bayesian linear regression": bayesian_regression,
+    "conjugate linear regression": conjugate_regression,
+    "regression of counts": counts_regression,
+    "logistic regression": logistic_regression,
+    "Laplace approximation": laplace_logistic,
+    "generative classifier": generative_classifier,
+    "decision tree": decision_tree,
+    "random forest": random_forest,
+    "hyperplane": hyperplane,
+    "maximum margin": maximum_margin,
+    "each against the rest": partial(several, sv.OneVersusRest),
+    "all pairs": partial(several, sv.AllPairs),
+    "classes in an order": partial(several, sv.OrderedClassifier),
+    "threshold network": threshold_network,
 }
 
 

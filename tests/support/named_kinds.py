@@ -62,7 +62,7 @@ def name_columns(model: Any) -> Callable[[Any], Any]:
     return lambda rows: model.with_feature_names(find_names(rows))
 
 
-SHORT = {"max_steps": 2, "rng": 0}
+SHORT = {"epochs": 2, "rng": 0}
 KINDS = [
     Named(
         "LinearRegression",

@@ -12,7 +12,9 @@ from juncture import estimators
 from juncture.data.feature_names import NamedFeatures
 from juncture.families.family import Family
 from juncture.formats.uai_results import Result
+from juncture.supervised.model import SupervisedModel
 from support import decision_kinds, linear_kinds, regression_kinds, tree_kinds, value_kinds
+from support.learned import fit_maximum_margin
 from support.public_examples import (
     CHAIN,
     COUNTS,
@@ -124,7 +126,7 @@ add(
     jt.results.Trace((1.0,), True, "done"), jt.structure.compare(GRAPH, GRAPH),
     *jt.results.answer_blocks(jt.infer, NET, ROWS),
 )  # fmt: skip
-add(*decision_kinds.INSTANCES, jt.supervised.fit_maximum_margin([[0.0], [1.0]], [0, 1]).residuals)
+add(*decision_kinds.INSTANCES, fit_maximum_margin([[0.0], [1.0]], [0, 1]).residuals)
 add(
     jt.infer(jt.neural.VariationalAutoencoder.random(2, 1, rng=0), [[1.0, 2.0]], draws=3, rng=0),
     jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
@@ -172,7 +174,8 @@ def of_owner(owner: Any) -> dict[str, Any]:
         return {"other": owner, "states": states}
     found = next((own for kinds, own in BY_OWNER.items() if isinstance(owner, kinds)), {})
     columns = owner.num_columns or 1 if isinstance(owner, NamedFeatures) else 0
-    names = {"names": [f"column {index}" for index in range(columns)]} if columns else {}
+    names: dict[str, Any] = {"names": [f"column {index}" for index in range(columns)]} if columns else {}
+    names |= {"name": "y"} if isinstance(owner, SupervisedModel) else {}
     return {"other": owner, **names, **found}
 
 

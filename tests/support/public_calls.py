@@ -35,6 +35,7 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
     "draw_next", "learn", "solve", "divide",
     "predict_target", "predict_joint", "diagnostics_of", "read_inputs", "dataset_of", "read_values", "read_moments",
     "renamed",
+    "algorithm_of", "take_facts", "with_seed", "with_model", "with_further", "part_of",
     "combine", "hidden_input", "visible_input", "log_weight", "length",
 }  # fmt: skip
 OF_EXTRAS = {

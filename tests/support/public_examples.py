@@ -288,6 +288,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "DeepBoltzmannMachine.random": [{"sizes": [3, 2, 2]}],
         "DeepBeliefs.__getitem__": [{"name": "h1_0"}],
         "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
+        "EncodedBeliefs.__getitem__": [{"name": "z"}],
         "EnergyModel": [
             {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
         ],
@@ -352,10 +353,10 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "PrincipalComponents.project": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.reconstruct": [{"rows": [[0.0, 1.0]]}],
         "PrincipalComponents.synthesize": [{"scores": [[0.0]]}],
-        "plot_scree": [{"components": jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
-        "plot_topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
-        "plot_loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
-        "plot_dendrogram": [{"tree": jt.clusters.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
+        "scree": [{"components": jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
+        "topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
+        "loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
+        "dendrogram": [{"tree": jt.clusters.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"data": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
         "RestrictedBoltzmannMachine.gibbs": [{"v": X}],
         "FactorAnalysis.inverse_transform": [{"X": [[0.5]]}],

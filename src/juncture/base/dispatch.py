@@ -72,9 +72,9 @@ def lazy_dispatch(modules_of: Modules) -> Callable[[Callable[P, R_co]], Dispatch
 
 
 def what_it_does(verb: Any, kind: type) -> Callable[..., Any] | None:
-    """The implementation of a verb for a kind of model; None if there is none, or one that only says why not."""
+    """The implementation of a verb for a kind of model; None if there is none."""
     found = load_implementation(verb.dispatcher, kind, verb.modules_of)
-    return None if found is verb.dispatcher.dispatch(object) or getattr(found, "is_refusal", False) else found
+    return None if found is verb.dispatcher.dispatch(object) else found
 
 
 def one_path(function: Callable[P, R_co]) -> Callable[P, R_co]:

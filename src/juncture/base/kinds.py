@@ -56,7 +56,23 @@ KINDS: dict[str, str] = {
 
 # what a kind of model does not answer, and why: (class, verb) → the sentence that the verb says
 NO_DISTRIBUTION = "an autoencoder is no distribution: encode, decode and reconstruction_error are what it answers"
+NO_PROBABILITIES = (
+    "a classifier by a boundary decides without probabilities: model.predict(X) gives the class of each row; a"
+    " jt.supervised.LogisticRegression has probabilities"
+)
+PREDICTS_A_NUMBER = (
+    "the target is a number, which has no most probable state: take the mean, or the mode, of the distribution that"
+    " infer(model, X) gives of it"
+)
 UNANSWERED: dict[tuple[str, str], str] = {
+    ("DecisionFunction", "infer"): NO_PROBABILITIES,
+    ("DecisionFunction", "log_prob"): NO_PROBABILITIES,
+    ("DecisionFunction", "sample"): NO_PROBABILITIES,
+    ("DecisionFunction", "most_probable"): NO_PROBABILITIES,
+    ("LinearRegression", "most_probable"): PREDICTS_A_NUMBER,
+    ("BayesianLinearRegression", "most_probable"): PREDICTS_A_NUMBER,
+    ("ConjugateLinearRegression", "most_probable"): PREDICTS_A_NUMBER,
+    ("GeneralizedLinearModel", "most_probable"): PREDICTS_A_NUMBER,
     ("Autoencoder", "infer"): NO_DISTRIBUTION,
     ("Autoencoder", "log_prob"): NO_DISTRIBUTION,
     ("Autoencoder", "sample"): NO_DISTRIBUTION,

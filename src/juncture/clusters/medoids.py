@@ -53,7 +53,8 @@ def k_medoids(dissimilarities: Any, num_clusters: int, *, restarts: int = 4, rng
     number, size = check_count(num_clusters, "num_clusters", least=1), len(table)
     if number > size:
         raise InvalidData(f"there are {number_of(size, 'row')}, fewer than the {number} clusters")
-    seed, again = as_seed(rng) if restarts else None, check_count(restarts, "restarts")
+    again = check_count(restarts, "restarts")
+    seed = as_seed(rng) if again else None
     generator = as_generator(seed)
     starts = [build(table, number), *(generator.choice(size, number, replace=False) for _ in range(again))]
     return min((exchange(table, np.asarray(start), seed) for start in starts), key=lambda found: found.distortion)

@@ -17,6 +17,7 @@ import numpy as np
 from juncture import verbs
 from juncture.base.checks import check_count
 from juncture.base.dispatch import register
+from juncture.base.kinds import PREDICTS_A_NUMBER, why_unanswered
 from juncture.base.methods import register_methods
 from juncture.base.options import Options, as_generator, as_seed, as_variable_names
 from juncture.base.values import number_of
@@ -305,7 +306,7 @@ def log_prob_target(
     The target of one row may be the label of a class, where no column has this name. Of a joint model, such as a
     `GenerativeClassifier`, it is log p(x, y), and log p(x) without targets.
     """
-    algorithm = model.algorithm_of(method)
+    algorithm = model.algorithm_of(method, "log_prob")
     if isinstance(y, str) and not is_label(model, rows, y):
         inputs, given = split_column(rows, y)
     elif y is not None:
@@ -347,8 +348,9 @@ def sample_target(
     options: Options,
 ) -> Dataset:
     """Draws of the target: `n` given one row of inputs; or one for each row of a table in place of `n`."""
+    algorithm = model.algorithm_of(method, "sample")
     if given is not None:
-        beliefs = infer_target(model, given, method=method, rng=rng, extra=extra, options=options)
+        beliefs = infer_target(model, given, method=algorithm, rng=rng, extra=extra, options=options)
         if not beliefs.is_single:
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)
@@ -362,7 +364,7 @@ def sample_target(
     if is_single:
         raise InvalidData("one row of inputs is given as given=, with the number of draws")
     generator = as_generator(rng)
-    predicted, _ = predict(model, rows, model.algorithm_of(method), generator, options)
+    predicted, _ = predict(model, rows, algorithm, generator, options)
     drawn = draw_targets(model, predicted, generator)
     return model.dataset_of(rows, drawn)
 
@@ -394,11 +396,10 @@ def most_probable_target(  # noqa: PLR0913 (one verb, many options)
 ) -> MostProbable | MostProbableRows | list[MostProbable]:
     """The most probable class of one row, or of each of many; with `k` a list of the k best of one row."""
     if model.target.is_real:
-        raise Unsupported(
-            f"{model.target.name!r} is a number: take the mean, or the mode, of infer(…)[{model.target.name!r}]"
-        )
+        raise Unsupported(PREDICTS_A_NUMBER)
+    algorithm = model.algorithm_of(method, "most_probable")
     beliefs = infer_target(
-        model, evidence, method=method, on_impossible=on_impossible, extra=extra, budget=budget,
+        model, evidence, method=algorithm, on_impossible=on_impossible, extra=extra, budget=budget,
         memory_limit=memory_limit, rng=rng, options=options,
     )  # fmt: skip
     if k is not None:
@@ -430,6 +431,8 @@ def register_answers(kind: type, options: type[Options] = Options) -> None:
     register(verbs.infer, kind, infer_target, options)
     register(verbs.log_prob, kind, log_prob_target, options)
     register(verbs.sample, kind, sample_target, options)
-    register(verbs.most_probable, kind, most_probable_target, options)
-    register_methods(kind, "infer", *kind.algorithms)  # type: ignore[attr-defined]
-    register_methods(kind, "most_probable", *kind.algorithms)  # type: ignore[attr-defined]
+    if why_unanswered(kind, "most_probable") is None:
+        register(verbs.most_probable, kind, most_probable_target, options)
+        register_methods(kind, "most_probable", *kind.algorithms)  # type: ignore[attr-defined]
+    for verb in ("infer", "log_prob", "sample"):
+        register_methods(kind, verb, *kind.algorithms)  # type: ignore[attr-defined]

@@ -79,9 +79,9 @@ class SupervisedModel(NamedFeatures):
         """(row, class): log p(class | row); or of a number, its distribution in each row: a batch of a family."""
         raise NotImplementedError
 
-    def algorithm_of(self, method: Any) -> str:
+    def algorithm_of(self, method: Any, verb: str = "infer") -> str:
         """The algorithm that a name stands for."""
-        return resolve_method(self, "infer", method)
+        return resolve_method(self, verb, method)
 
     def take_facts(self, data: Any, options: Any) -> tuple[Any, Any]:
         """The table without the columns that options of predictions name, and the options with these columns."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from juncture.base.options import as_generator
+from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.data.rows import Rows, keep_names
 from juncture.inference.engines.verb_options import check_data
 from juncture.learning.em.contract import Expected
-from juncture.learning.em.expectation_maximization import resolve_learner
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.numerics import stable
 from juncture.numerics.iteration import check_progress
@@ -78,20 +79,35 @@ class ChangePointProblem:
         return float(counts - constant + xlogy(change_points, model.change).sum())
 
 
+@dataclass(frozen=True)
+class ChangePointOptions(Options):
+    """How a change-point model is learned: expectation maximisation over the change point.
+
+    Parameters
+    ----------
+    method
+        "em", or an `ExpectationMaximization` with its options.
+    """
+
+    method: Any = "auto"
+    methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
+
+
 @keep_names
 def fit_change(
     model: PoissonChangePoint,
     data: Any,
     *,
     weights: Any = None,
-    method: Any = "em",
-    rng: Any = 0,
+    rng: Any = None,
     progress: Any = None,
+    options: ChangePointOptions,
 ) -> Fit[PoissonChangePoint]:
     """Learn both rates and the distribution of the change point from rows of counts, starting from a model."""
-    learner = resolve_learner(method, ChangePointProblem.models)
     check_progress(progress)
+    seed = as_seed(rng)
+    generator = as_generator(seed)
     read = Rows.of(data, model.feature_names, weights=weights, extra="ignore")
     rows, own = read.many((model.num_steps,))
-    found, trace = learner.run(ChangePointProblem(model, rows, own, as_generator(rng)), progress)
-    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+    found, trace = options.method.run(ChangePointProblem(model, rows, own, generator), progress)
+    return Fit(found.model, found.log_likelihood, trace, found.statistics, used_seed(seed, generator))

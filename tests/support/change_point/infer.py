@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count
+from juncture.base.methods import register_methods, resolve_method
 from juncture.base.options import as_generator
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
@@ -18,8 +19,6 @@ from juncture.inference.engines.verb_options import (
     check_limits,
     check_num_rows,
     check_policy,
-    register_methods,
-    resolve_method,
 )
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.numerics import stable
@@ -94,7 +93,7 @@ def best_changes(beliefs: ChangePointBeliefs, k: int) -> list[MostProbable]:
 
 def log_prob_counts(model: PoissonChangePoint, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a float of one row, an array of many."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     read, shape = Rows.of(rows, model.feature_names), (model.num_steps,)
     found = stable.log_sum_exp(model.log_joint(read.numbers(shape)), axis=1)
     return float(found[0]) if read.is_single(shape) else found
@@ -104,17 +103,17 @@ def sample_counts(
     model: PoissonChangePoint, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto"
 ) -> Dataset:
     """`n` rows of counts; with `given`, one row, `n` change points from its posterior."""
+    algorithm = resolve_method(model, "sample", method)
     if given is not None:
-        beliefs = infer_change(model, given, method=method)
+        beliefs = infer_change(model, given, method=algorithm)
         if not beliefs.is_single:
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)
-    resolve_method(model, "infer", method)
     count, generator = check_num_rows(n, 24 * model.num_steps), as_generator(rng)
     change = generator.choice(model.num_steps, count, p=model.change / model.change.sum())
     rates = np.where(np.arange(model.num_steps) < change[:, None], model.before, model.after)
     return as_dataset(generator.poisson(rates).astype(np.float64), model.feature_names)
 
 
-register_methods(PoissonChangePoint, "infer", "enumeration")
-register_methods(PoissonChangePoint, "most_probable", "enumeration")
+for each in ("infer", "log_prob", "most_probable", "sample"):
+    register_methods(PoissonChangePoint, each, "enumeration")

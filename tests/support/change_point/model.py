@@ -5,7 +5,7 @@ change point ~ change,    count[t] ~ Poisson(before) for t < change point, else 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class PoissonChangePoint(NamedFeatures):
     PoissonChangePoint(4 steps, rates 2 and 9)
     """
 
+    kind: ClassVar[str] = "change-point model"
     before: float
     after: float
     change: np.ndarray  # (step,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from juncture import verbs
 from juncture.base.dispatch import register
-from support.change_point.fit import fit_change
+from support.change_point.fit import ChangePointOptions, fit_change
 from support.change_point.infer import infer_change, log_prob_counts, most_probable_change, sample_counts
 from support.change_point.model import PoissonChangePoint
 
@@ -12,4 +12,4 @@ register(verbs.infer, PoissonChangePoint, infer_change)
 register(verbs.most_probable, PoissonChangePoint, most_probable_change)
 register(verbs.sample, PoissonChangePoint, sample_counts)
 register(verbs.log_prob, PoissonChangePoint, log_prob_counts)
-register(verbs.fit, PoissonChangePoint, fit_change)
+register(verbs.fit, PoissonChangePoint, fit_change, ChangePointOptions)

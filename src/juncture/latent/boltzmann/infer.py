@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.methods import register_names, resolve_method
+from juncture.base.checks import check_count, check_number
+from juncture.base.methods import register_methods, register_names, resolve_method
 from juncture.base.options import as_generator, as_seed
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset
@@ -176,12 +176,12 @@ def log_prob_machine(
     rows
         As in `infer`.
     method
-        "auto" or "exact".
+        "auto", "exact" or "enumeration", which are the same.
     log_partition
         log Z, or an estimate such as `model.annealed_log_partition().log_evidence`; the exact sum by default, which
         raises `TooLarge` where both layers are large.
     """
-    check_choice(method, ("auto", "exact", "enumeration"), "method")
+    resolve_method(model, "log_prob", method)
     values, is_single = visible_rows(model, rows)
     log_z = model.log_partition if log_partition is None else check_number(log_partition, "log_partition")
     found = answers(model, values)[0] - log_z
@@ -214,7 +214,7 @@ def sample_machine(
     steps
         The length of each chain.
     """
-    check_choice(method, ("auto", "gibbs"), "method")
+    resolve_method(model, "sample", method)
     count = check_num_rows(n, 32 * len(model.matrix))
     length, generator = check_count(steps, "steps", least=1), as_generator(rng)
     if given is None:
@@ -314,4 +314,6 @@ def draw_hidden(model: RestrictedBoltzmannMachine, u: np.ndarray, rng: np.random
 
 EXACTLY = {"exact": "enumeration", "enumeration": "enumeration"}
 register_names(RestrictedBoltzmannMachine, "infer", {"auto": "auto", **EXACTLY, "gibbs": "gibbs"})
+register_methods(RestrictedBoltzmannMachine, "log_prob", "enumeration")
+register_names(RestrictedBoltzmannMachine, "sample", {"auto": "gibbs", "gibbs": "gibbs"})
 register_names(RestrictedBoltzmannMachine, "most_probable", {"auto": "auto", **EXACTLY, "icm": "icm"})

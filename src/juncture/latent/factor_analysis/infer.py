@@ -58,7 +58,7 @@ def check_cost(model: LinearFactors, num_rows: int, budget: Any, memory_limit: A
 
 def log_prob_factors(model: LinearFactors, rows: Any, *, method: Any = "auto") -> Any:
     """Log p of what is seen: a number for one row, an array for many."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     read = Rows.of(rows, model.feature_names)
     table, is_single = read.numbers((model.num_columns,)), read.is_single((model.num_columns,))
     blocks = [table[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
@@ -120,12 +120,12 @@ def peak_log_density(posterior: Posterior) -> np.ndarray:
 
 def sample_factors(model: LinearFactors, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
     """`n` rows drawn from the model, with columns "x0", "x1", …; with `given`, one row: `n` draws of its factors."""
+    algorithm = resolve_method(model, "sample", method)
     if given is not None:
-        beliefs = infer_factors(model, given, method=method)
+        beliefs = infer_factors(model, given, method=algorithm)
         if not beliefs.is_single:
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)
-    resolve_method(model, "infer", method)
     return draw_rows(model, check_num_rows(n, 24 * model.num_columns), as_generator(rng))
 
 
@@ -178,5 +178,5 @@ def expected_log_likelihood(
     return np.where(seen, logs, 0.0).sum(axis=1)
 
 
-register_methods(LinearFactors, "infer", "gaussian")
-register_methods(LinearFactors, "most_probable", "gaussian")
+for each in ("infer", "log_prob", "most_probable", "sample"):
+    register_methods(LinearFactors, each, "gaussian")

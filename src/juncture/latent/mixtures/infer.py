@@ -104,7 +104,7 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
 
 def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
-    resolve_method(model, "infer", method)
+    resolve_method(model, "log_prob", method)
     read = Rows.of(rows, model.feature_names)
     if read.source is not None:
         return np.concatenate([model.log_prob(values) for values, _ in read.parts(model.event_shape)()])
@@ -112,8 +112,8 @@ def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     return float(found[0]) if read.is_single(model.event_shape) else found
 
 
-register_methods(Mixture, "infer", "enumeration")
-register_methods(Mixture, "most_probable", "enumeration")
+for each in ("infer", "log_prob", "most_probable", "sample"):
+    register_methods(Mixture, each, "enumeration")
 
 
 def bound_mixture(model: Mixture, q: Any, evidence: Any) -> DiscreteRowBounds:
@@ -144,8 +144,9 @@ def sample_mixture(model: Mixture, n: Any, *, given: Any = None, rng: Any = None
 
     With `given`, one row: `n` components from the posterior.
     """
+    algorithm = resolve_method(model, "sample", method)
     if given is not None:
-        beliefs = infer_component(model, given, method=method)
+        beliefs = infer_component(model, given, method=algorithm)
         if not beliefs.is_single:
             raise InvalidData("given= takes one row; sample once for each row")
         return beliefs.sample(n, rng=rng)

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_choice, check_count, check_number
-from juncture.base.methods import register_names, resolve_method
+from juncture.base.checks import check_array, check_count, check_number
+from juncture.base.methods import register_methods, register_names, resolve_method
 from juncture.base.options import Options, as_generator, as_seed
 from juncture.base.values import number_of, read_only
 from juncture.data.dataset import Dataset
@@ -195,7 +195,7 @@ def sum_ratios(model: HelmholtzMachine, rows: np.ndarray) -> np.ndarray:
 
 def log_prob_helmholtz(model: HelmholtzMachine, rows: Any, *, method: str = "auto") -> Any:
     """log p(row), by the sum over all states of at most 16 hidden units."""
-    check_choice(method, ("auto", "exact", "enumeration"), "method")
+    resolve_method(model, "log_prob", method)
     values, is_single = complete_rows(model, rows)
     if model.num_hidden > MAX_UNITS:
         raise TooLarge(f"log p visits all 2^{model.num_hidden} hidden states; the limit is 2^{MAX_UNITS}")
@@ -385,4 +385,5 @@ def log_ratios(model: HelmholtzMachine, rows: np.ndarray, rng: np.random.Generat
     return joint - log_given(h, odds)
 
 
+register_methods(HelmholtzMachine, "log_prob", "enumeration")
 register_names(HelmholtzMachine, "infer", {"auto": "recognition", "recognition": "recognition"})

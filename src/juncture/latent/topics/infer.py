@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from juncture.base.checks import check_counts
+from juncture.base.methods import register_names, resolve_method
 from juncture.base.options import Options, as_generator
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
@@ -246,6 +247,8 @@ def sample_documents(
         The number of words of each document, or a list with one for each.
     """
     options = SharesOptions.of({"method": method})
+    if isinstance(method, str):
+        resolve_method(model, "sample", method)
     if given is not None:
         beliefs = infer_topics(model, given, options=options)
         if not beliefs.is_single:
@@ -258,3 +261,6 @@ def sample_documents(
     generator = as_generator(rng)
     words = generator.dirichlet(model.concentration, count) @ model.topics
     return name_counts(model, generator.multinomial(lengths, words / words.sum(axis=1, keepdims=True)))
+
+
+register_names(LatentDirichletAllocation, "sample", {"auto": "mean-field", "mean-field": "mean-field"})

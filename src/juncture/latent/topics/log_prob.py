@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_count, check_kind
+from juncture.base.checks import check_count, check_kind
+from juncture.base.methods import register_names, resolve_method
 from juncture.base.options import as_generator, as_seed
 from juncture.errors import ApproximationWarning, warn_user
 from juncture.latent.topics.model import LatentDirichletAllocation
@@ -29,7 +30,6 @@ from juncture.numerics import stable
 from juncture.numerics.stable import log_sum_exp
 from juncture.runtime.memory import check_memory
 
-METHODS = ("auto", "exact", "enumeration", "left-to-right")
 QUICK = 2**20  # operations for one document
 BLOCK = 2**20  # cells at once
 
@@ -57,18 +57,18 @@ def log_prob_documents(
     float or numpy.ndarray
         A number for one document, (document,) for many; -inf for a document with a word that no topic has.
     """
-    check_choice(method, METHODS, "method")
+    algorithm = resolve_method(model, "log_prob", method)
     counts, is_single = counts_of(model, rows)
     found = np.full(counts.shape[0], -np.inf)
     possible = missing_word(model.topics, counts) < 0
-    summed = possible & is_summed(model, counts, method)
+    summed = possible & is_summed(model, counts, algorithm)
     if summed.any():
         found[summed] = exact_log_prob(model, counts[summed])
     guessed = possible & ~summed
     if guessed.any():
         score = left_to_right(model, counts[guessed], particles=particles, rng=rng)
         found[guessed] = score.log_prob
-        if method == "auto":
+        if algorithm == "auto":
             report_estimate(score.standard_error, len(found))
     return float(found[0]) if is_single else found
 
@@ -224,3 +224,7 @@ def draw_topics(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A topic for each particle, in proportion to its weights (particle, topic)."""
     cumulative = np.cumsum(weights, axis=1)
     return np.asarray((rng.random(len(weights))[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1))
+
+
+EXACTLY = {"exact": "enumeration", "enumeration": "enumeration"}
+register_names(LatentDirichletAllocation, "log_prob", {"auto": "auto", **EXACTLY, "left-to-right": "left-to-right"})

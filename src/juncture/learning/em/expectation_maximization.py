@@ -97,7 +97,7 @@ class ExpectationMaximization(Options):
         check_choice(self.acceleration, (None, "squarem"), "the acceleration of EM")
         if self.num_blocks is not None:
             check_count(self.num_blocks, "num_blocks", least=1)
-        if self.m_step is not None and not callable(self.m_step):
+        if self.m_step is not None and (isinstance(self.m_step, type) or not callable(self.m_step)):
             raise InvalidData(
                 f"m_step is a function of the model, the best model and the statistics; got {shown(self.m_step)}"
             )
@@ -110,7 +110,7 @@ class ExpectationMaximization(Options):
         self, problem: EMProblem[Model, Statistics], progress: ProgressCallback | None = None
     ) -> tuple[EMState[Model, Statistics], Trace]:
         """The best state of all starts, and its trace; Ctrl-C ends with the best state so far."""
-        if self.engine != "auto" and not isinstance(problem, AsksEngine):
+        if not (isinstance(self.engine, str) and self.engine == "auto") and not isinstance(problem, AsksEngine):
             raise Unsupported(f"the E-step of {problem.models} asks no engine; leave engine={shown(self.engine)} out")
         if self.restarts and has_workers() and not getattr(problem, "is_elsewhere", False):
             best = self._best_of_workers(problem, progress)

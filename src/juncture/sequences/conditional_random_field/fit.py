@@ -62,7 +62,7 @@ class LabelOptions(LabelledSequences):
     def __post_init__(self) -> None:
         object.__setattr__(self, "penalty", check_penalty(self.penalty))
         engine = self.method.engine if isinstance(self.method, GradientAscent) else "auto"
-        if engine != "auto":
+        if not (isinstance(engine, str) and engine == "auto"):
             raise Unsupported(f"learning a conditional random field asks no engine; leave engine={shown(engine)} out")
 
 

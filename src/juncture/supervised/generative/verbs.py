@@ -10,6 +10,7 @@ from juncture import verbs
 from juncture.base.dispatch import register
 from juncture.base.options import Options, as_generator
 from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
 from juncture.inference.engines.verb_options import check_num_rows
 from juncture.supervised.answers import infer_target, register_answers, take_target
 from juncture.supervised.generative.classifier import GenerativeClassifier
@@ -27,10 +28,14 @@ def sample_rows(
     extra: str = "error",
 ) -> Dataset:
     """`n` rows with their classes; rows of the class that `given` has; or classes given one row of inputs."""
+    algorithm = model.algorithm_of(method, "sample")
     name, generator = model.target.name, as_generator(rng)
     is_of_class = is_one_row(given) and set(given) == {name}
     if given is not None and not is_of_class:
-        return infer_target(model, given, method=method, extra=extra, options=Options()).sample(n, rng=generator)
+        beliefs = infer_target(model, given, method=algorithm, extra=extra, options=Options())
+        if not beliefs.is_single:
+            raise InvalidData("given= takes one row; sample once for each row")
+        return beliefs.sample(n, rng=generator)
     label = take_target(model, given)[1][0] if is_of_class else None
     count = check_num_rows(n, 8 * (model.num_columns + 1))
     rows, codes = model.draw(count, generator, label)

@@ -1,7 +1,7 @@
 """`DecisionFunction`: classifiers that decide and have no probabilities; what they are learned from, and `DecisionFit`.
 
 The verbs `infer`, `most_probable`, `log_prob` and `sample` ask for probabilities, and refuse these kinds in a sentence
-(`verbs.py`).
+(`UNANSWERED` of `base/kinds.py`).
 """
 
 from __future__ import annotations

@@ -102,9 +102,9 @@ class LaplaceLogistic(SupervisedModel):
     def with_target_name(self, name: str | None) -> Self:
         return type(self)(self.mode.with_target_name(name), self.root, self.log_evidence)
 
-    def algorithm_of(self, method: Any) -> str:
+    def algorithm_of(self, method: Any, verb: str = "infer") -> str:
         """The algorithm that a name stands for; with more than two classes "auto" draws."""
-        return self.usual_algorithm if method == "auto" else super().algorithm_of(method)
+        return self.usual_algorithm if method == "auto" else super().algorithm_of(method, verb)
 
     @property
     def usual_algorithm(self) -> str:

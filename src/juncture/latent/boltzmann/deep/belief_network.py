@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_count
-from juncture.base.methods import register_names, resolve_method
+from juncture.base.checks import check_count
+from juncture.base.methods import register_methods, register_names, resolve_method
 from juncture.base.options import as_generator, as_seed, used_seed
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
@@ -220,7 +220,7 @@ def log_prob_below(model: DeepBeliefNetwork, layer: int, lower: np.ndarray, uppe
 
 def log_prob_belief_network(model: DeepBeliefNetwork, rows: Any, *, method: str = "auto") -> Any:
     """log p(row), exactly, for up to 12 units in each hidden layer below the top; `infer` bounds larger ones."""
-    check_choice(method, ("auto", "exact", "enumeration"), "method")
+    resolve_method(model, "log_prob", method)
     values, is_single = complete_rows(model, rows)
     found = exact_log_prob(model, values)
     return float(found[0]) if is_single else found
@@ -358,4 +358,5 @@ class BoundEstimate(NamedTuple):
     standard_error: float
 
 
+register_methods(DeepBeliefNetwork, "log_prob", "enumeration")
 register_names(DeepBeliefNetwork, "infer", {"auto": "upward", "upward": "upward"})

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from juncture.base.checks import check_choice, check_count, check_number
-from juncture.base.methods import register_names, resolve_method
+from juncture.base.methods import register_methods, register_names, resolve_method
 from juncture.base.options import Options, as_generator, as_seed, used_seed
 from juncture.data.dataset import Dataset
 from juncture.data.rows import keep_names
@@ -242,7 +242,7 @@ def log_prob_deep_machine(
 
     `log_partition` is log Z or an estimate of it; the exact sum by default.
     """
-    check_choice(method, ("auto", "exact", "enumeration"), "method")
+    resolve_method(model, "log_prob", method)
     values, is_single = complete_rows(model, rows)
     log_z = model.log_partition if log_partition is None else check_number(log_partition, "log_partition")
     found = log_sums(model, values) - log_z
@@ -437,4 +437,5 @@ def estimate_bound(model: DeepBoltzmannMachine, rows: np.ndarray, rng: np.random
     return BoundEstimate(float(bounds_of(model, means).sum()) - len(rows) * log_z, len(rows) * error)
 
 
+register_methods(DeepBoltzmannMachine, "log_prob", "enumeration")
 register_names(DeepBoltzmannMachine, "infer", {"auto": "mean-field", "mean-field": "mean-field"})
