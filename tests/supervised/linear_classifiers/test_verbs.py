@@ -1,4 +1,4 @@
-"""Linear classifiers as kinds: how they are learned by `jt.fit`, what they decide, and what the verbs refuse."""
+"""Linear classifiers as kinds: how they are learned by `jt.fit`, and what they decide."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pytest
 
 import juncture as jt
 from juncture import supervised as sv
-from juncture.base.kinds import KINDS
-from juncture.variables import Model
 
 RNG = np.random.default_rng(2)
 POINTS = RNG.normal(size=(30, 2))
@@ -18,44 +16,6 @@ GROUPS = np.array(["low", "middle", "high"])[np.digitize(POINTS[:, 0], [-0.5, 0.
 TABLE = {"size": POINTS[:, 0], "depth": POINTS[:, 1]}
 METHODS = ["least-squares", "risk", "perceptron"]
 MANY = [sv.OneVersusRest, sv.AllPairs, sv.OrderedClassifier]
-NAMES = [name for name, folder in KINDS.items() if folder == "juncture.supervised.linear_classifiers"]
-
-
-def example(name):
-    if name == "ThresholdNetwork":
-        return sv.threshold_network([0, 1, 1, 0])
-    kind = getattr(sv, name)
-    labels = GROUPS if kind in MANY else LABELS
-    return jt.fit(kind, TABLE, labels, **({"cost": 1.0} if kind is sv.MaximumMargin else {})).model
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_questions_for_probabilities_are_refused_with_a_way(name):
-    model = example(name)
-    asks = {
-        "infer": lambda: jt.infer(model, TABLE),
-        "most_probable": lambda: jt.most_probable(model, TABLE),
-        "log_prob": lambda: jt.log_prob(model, TABLE, LABELS),
-        "sample": lambda: jt.sample(model, TABLE),
-    }
-    for verb, ask in asks.items():
-        with pytest.raises(
-            jt.errors.Unsupported, match=rf"{verb} asks for probabilities, and a {name} .* model.predict\(X\)"
-        ):
-            ask()
-    if name != "ThresholdNetwork":  # which nothing learns
-        assert list(jt.methods(model).options) == ["fit"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_kind_is_a_model(name):
-    model = example(name)
-    assert isinstance(model, Model)
-    assert model.variables.names[-1] == "y"
-    assert model.variables[-1].labels == model.classes
-    assert len(model.variables) == model.num_columns + 1
-    assert model.num_parameters > 0
-    assert isinstance(model.kind, str)
 
 
 @pytest.mark.parametrize("method", METHODS)
