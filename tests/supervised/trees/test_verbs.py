@@ -173,3 +173,17 @@ def test_options_are_checked_in_a_sentence():
     ):
         with pytest.raises(jt.JunctureError, match=words):
             jt.fit(DecisionTree, ROWS, LABELS, **options)
+
+
+@pytest.mark.parametrize("kind", [jt.supervised.DecisionTree, jt.supervised.RandomForest])
+@pytest.mark.parametrize("unit", [1.0, 1e3, 1e-6])
+def test_the_log_likelihood_of_a_fit_is_that_of_its_rows(kind, unit):
+    """In any unit of the target, for numbers and for classes, with weights."""
+    generator = np.random.default_rng(0)
+    points, weights = generator.normal(size=(60, 3)), generator.integers(0, 3, 60).astype(float)
+    targets = (points[:, 0] * 2 + generator.normal(size=60) + 5.0) * unit
+    labels = np.where(targets > 5.0 * unit, "high", "low")
+    for y, target in ((targets, "number"), (labels, "class")):
+        found = jt.fit(kind, points, y, target=target, max_depth=2, weights=weights, rng=0)
+        scores, counted = jt.log_prob(found.model, points, y), weights > 0
+        assert found.log_likelihood == pytest.approx(weights[counted] @ scores[counted])

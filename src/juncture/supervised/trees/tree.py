@@ -286,7 +286,7 @@ def score_training(model: TreeModel, rows: TrainingRows) -> float:
     """Σ log p(target | row) of the rows that a tree or a forest was grown from, by their weights."""
     predicted = model.predict_target(rows.table)
     if model.target.is_real:
-        return float(rows.weights @ predicted.log_prob(rows.target + rows.center))
+        return float(rows.weights @ predicted.log_prob(rows.target * rows.unit + rows.center))
     return float(rows.weights @ predicted[np.arange(len(predicted)), rows.target.astype(np.int64)])
 
 
