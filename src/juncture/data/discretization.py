@@ -233,7 +233,7 @@ class ValueCounts(NamedTuple):
     weights: np.ndarray  # (value, class); a single class without a target
 
     def cut(self, index: int) -> float:
-        """A short number near the middle between the values before and from `index` on, which it tells apart."""
+        """A cut of few digits near the middle between the values before `index` and from it on."""
         return round_between(float(self.values[index - 1]), float(self.values[index]))
 
     def part(self, start: int, stop: int) -> ValueCounts:

@@ -118,7 +118,7 @@ class MixtureEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return STARTS[check_choice(self.init_params, STARTS, "init_params")]
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
-        """The cells as the mixture observes them."""
+        """The cells of a table as the mixture observes them."""
         table = validate_table(self, X, dtype=self.cells, reset=reset, ensure_all_finite="allow-nan")
         return np.asarray(table)
 

@@ -277,7 +277,7 @@ def parameters_key(conditional: AnyConditional) -> object:
 
 
 def signature(conditional: AnyConditional) -> str:
-    """`NoisyOr(fever | cold, flu)`."""
+    """The text of a conditional, such as `NoisyOr(fever | cold, flu)`."""
     names = conditional.parents.names
     given = f" | {', '.join(names[:SHOWN_PARENTS])}{', …' if len(names) > SHOWN_PARENTS else ''}" if names else ""
     return f"{type(conditional).__name__}({conditional.child.name}{given})"

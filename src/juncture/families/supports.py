@@ -54,7 +54,7 @@ class Interval:
         return np.asarray(np.clip(x, low, high))
 
     def inside(self) -> np.ndarray:
-        """A value in the middle of things, to stand in where there is none."""
+        """A value well inside the support, in place of a missing one."""
         low, high = np.broadcast_arrays(np.asarray(self.low, float), np.asarray(self.high, float))
         has_low, has_high = np.isfinite(low), np.isfinite(high)
         left = np.where(has_low, low, np.where(has_high, high - 2.0, -1.0))

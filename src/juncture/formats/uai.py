@@ -324,7 +324,7 @@ class NumberReader:
         return self.take_whole(1, what, least=least, below=below)[0]
 
     def finish(self) -> None:
-        """All numbers must have been taken."""
+        """Raise unless all numbers of the text were read."""
         if self.remaining:
             raise self.error(f"expected the end of the file, found {self.remaining:,} more numbers", self.at)
 

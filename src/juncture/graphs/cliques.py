@@ -34,7 +34,7 @@ def pivot(candidates: Set[int], excluded: Set[int], neighbors: Neighbors) -> int
 
 
 def all_cliques(neighbors: Neighbors) -> Iterator[tuple[int, ...]]:
-    """Every set of nodes that are adjacent to one another, single nodes too; each grows by later nodes."""
+    """Every set of nodes that are adjacent to one another, single nodes too; a clique is extended by later nodes."""
     stack: list[tuple[tuple[int, ...], set[int]]] = [
         ((node,), {other for other in neighbors[node] if other > node}) for node in range(len(neighbors))
     ]

@@ -98,7 +98,7 @@ class Comparison(NamedTuple):
 def compare(
     p: Any, q: Any, *, normalized: tuple[bool, bool] = (True, True), threshold: float | None = None
 ) -> Comparison:
-    """Both on the same points. Panels of an integral also end where log p/q crosses the `threshold`."""
+    """Two densities on the same points. Panels of an integral also end where log p/q crosses the `threshold`."""
     first, second = pair_masses(p, q, normalized=normalized)
     return Comparison(stable.log(first), stable.log(second))
 

@@ -478,7 +478,7 @@ def find_routes(codes, is_real, lower, labels, rows, table, found, number, optio
 
 @kernel
 def place_entries(rows, weights, routes, table, number, options, end, ends, sent_rows, sent_weights):
-    """Write the entries child by child, from position `end` on; returns the position after the last of them."""
+    """Write the entries of each child in turn, from position `end` on; return the position after the last."""
     places = np.zeros(number, np.int64)
     shares = np.empty(number)
     whole, everywhere = 0.0, 0

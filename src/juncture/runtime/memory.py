@@ -41,7 +41,7 @@ def check_memory(needed: float, what: str, remedy: str, limit: float | None = No
 
 
 def advise_fewer(num_rows: int) -> str:
-    """What to do where the answers for some rows do not fit: of one row there is no fewer."""
+    """The advice where the answers for some rows do not fit in memory; for a single row another one."""
     return "ask about fewer rows at a time" if num_rows > 1 else "raise memory_limit"
 
 

@@ -46,7 +46,7 @@ class GroupQuery(Protocol):
         """Whether the engine may group these columns: no cell is a list, and it may sum the weights."""
 
     def find_labels(self, names: Sequence[str]) -> tuple[int, Iterator[tuple[str, SourceTable]]]:
-        """(the number of rows, the distinct cells of each column; of floats, which are no labels, none)."""
+        """The number of rows, and the distinct cells of each column; floats are no labels, and have none."""
 
     def group(self, sets: Sequence[Sequence[str]], weights: str | None, most: int) -> Iterator[SourceTable]:
         """For each set of columns its distinct rows, at most so many, weighted, with the number of their copies."""

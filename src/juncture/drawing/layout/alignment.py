@@ -56,7 +56,7 @@ def free_room(graph: LayeredGraph, layers: Layers, extents: Extents, x: Sequence
 
 
 def _room(layers: Layers, apart: Sequence[Sequence[float]], x: list[float]) -> Callable[[int], tuple[float, float]]:
-    """How far a vertex can move between its present neighbours."""
+    """The largest distance that a vertex can move between its present neighbours."""
     where = {vertex: (number, index) for number, layer in enumerate(layers) for index, vertex in enumerate(layer)}
 
     def room(vertex: int) -> tuple[float, float]:

@@ -184,7 +184,7 @@ def cluster_product(cluster: Cluster, factors: Sequence[LogFactor]) -> np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class Tightening:
-    """The best bound so far, and the length of the next step towards a tighter one."""
+    """The state of tightening: the best bound so far, and the length of the next step."""
 
     products: Sequence[np.ndarray]
     log_scale: float

@@ -217,7 +217,7 @@ class ParticleBeliefs(SameContent):
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """(living filter,): in proportion to their evidence."""
+        """The share of each filter that is alive, in proportion to its evidence: (filter,)."""
         values = np.array([run.log_evidence for run in self.alive])
         weights = np.exp(values - values.max())
         return weights / weights.sum()

@@ -76,7 +76,7 @@ class NoisyOrLikelihood:
         return float(self.weights @ np.where(self.is_on, np.log(-np.expm1(-eta)), -eta))
 
     def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(the gradient, the curvature: the Hessian with its sign turned)."""
+        """The gradient, and the negative Hessian."""
         odds = 1.0 / np.expm1(self.eta(theta))  # P(off) / P(on)
         first = np.where(self.is_on, self.weights * odds, -self.weights)
         second = np.where(self.is_on, self.weights * odds * (1.0 + odds), 0.0)

@@ -164,7 +164,7 @@ def couplings_by_name(coupling: Mapping[Any, Any], frame: Frame) -> np.ndarray:
 
 
 def as_fields(field: Any, frame: Frame) -> np.ndarray:
-    """(node,)."""
+    """The field of each node, (node,)."""
     if isinstance(field, Mapping):
         fields = np.zeros(frame.num_nodes)
         for name, number in field.items():

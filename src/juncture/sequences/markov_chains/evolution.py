@@ -152,7 +152,7 @@ def eigenvalues(transition: np.ndarray, structure: ChainStructure) -> np.ndarray
 
 
 def eigenvalues_within(transition: np.ndarray, is_closed: bool) -> np.ndarray:
-    """Those of one class. A closed one has 1; if it is reversible, all are those of a symmetric matrix, and real."""
+    """The eigenvalues of one class. A closed class has 1; those of a reversible one are all real."""
     if not is_closed:
         return np.linalg.eigvals(transition)
     if satisfies_detailed_balance(transition, stationary_distribution(transition), ROUNDING):

@@ -113,7 +113,7 @@ class Run:
         return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums in self.sums())])
 
     def sums(self) -> Iterator[Sums]:
-        """Block by block of rows: what is known of every clique, and log p(findings)."""
+        """Yield for each block of rows what is known of every clique, and log p(findings)."""
         return iter(self._kept) if self._num_cells * self.rows.num_rows <= KEPT_CELLS else self._blocks()
 
     @cached_property

@@ -137,7 +137,7 @@ def plan_possible_cells(
     max_cells: float,
     deadline: float | None = None,
 ) -> SparsePlan | None:
-    """The cells, of so many in all, that are possible in each clique.
+    """The plan for the possible cells of each clique, given the number of all cells.
 
     None if they are more than `max_cells`, or the search for them takes too long; `PlanningTooLong` if it is the
     deadline that it does not meet.

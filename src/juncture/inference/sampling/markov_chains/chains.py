@@ -48,7 +48,7 @@ class Spread:
         return np.asarray((np.random.default_rng(self.keys).random(count) + self.shift) % 1.0)
 
     def words(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Random bits, 64 to a number: those of shifts that are half of 1 apart are opposite."""
+        """Random bits, 64 to a number; shifts that differ by one half give opposite bits."""
         turn, part = divmod(self.shift % 1.0, 0.5)
         rng = np.random.default_rng((*self.keys, round(2**32 * part)))
         bits = rng.integers(0, 2**64, shape, dtype=np.uint64)

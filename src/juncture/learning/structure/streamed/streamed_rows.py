@@ -204,7 +204,7 @@ class Totals(NamedTuple):
     has_whole_weights: bool
 
     def plus(self, other: Totals) -> Totals:
-        """Those of both."""
+        """The totals of two parts of the rows together."""
         return Totals(
             self.num_rows + other.num_rows,
             self.weight + other.weight,
