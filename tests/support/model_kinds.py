@@ -342,7 +342,7 @@ INPUTS: dict[str, list[float]] = {"size": [0.0, 2.0, -1.0, 1.0, 3.0, -2.0], "age
 YES_OR_NO = ["no", "yes", "no", "no", "yes", "yes"]
 
 
-def supervised(model: Any, targets: Any, label: Any = None, method: str = "exact", **others: Any) -> Kind:
+def supervised(model: Any, targets: Any, label: Any = None, method: str = "closed-form", **others: Any) -> Kind:
     """An entry of a model of the target "y" given "size" and "age"."""
     return Kind(
         model.with_feature_names(list(INPUTS)),
@@ -398,7 +398,7 @@ def generative_classifier() -> Kind:
         many=[[0.5], [2.0], [np.nan]],
         variable="y",
         label="yes",
-        methods=("exact", "exact"),
+        methods=("closed-form", "closed-form"),
         impossible_many=[[0.5], [-1.0]],
         dirichlet=None,
         table=None,

@@ -171,7 +171,7 @@ CALLS |= {
     "GeneralizedLinearModel.mean": [{"X": NEW}],
     "Link": [{"name": "cube", "function": np.cbrt, "inverse": cube, "derivative": cube}],
     "descend": [{"function": square, "gradient": twice, "start": 1.0, "max_steps": 3}],
-    "descend_stochastic": [{"gradient": lambda x, row: x - row, "start": 0.0, "num_rows": 3, "num_steps": 3, "rng": 0}],
+    "descend_stochastic": [{"gradient": lambda x, row: x - row, "start": 0.0, "num_rows": 3, "max_steps": 3, "rng": 0}],
 }
 
 OWN: dict[Any, dict[str, Any]] = {

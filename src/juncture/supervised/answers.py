@@ -80,7 +80,7 @@ class TargetBeliefs(OneVariable):
     predicted: Any
     log_evidences: np.ndarray
     is_single: bool
-    method: str = "exact"
+    method: str = "closed-form"
     diagnostics: Diagnostics = EXACT
     index: Any = None
     seed: int | None = None

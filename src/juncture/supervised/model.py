@@ -34,7 +34,7 @@ class SupervisedModel(NamedFeatures):
     """
 
     kind: ClassVar[str] = "model of a target given inputs"
-    algorithms: ClassVar[tuple[str, ...]] = ("exact",)  # how predictions are computed, the usual way first
+    algorithms: ClassVar[tuple[str, ...]] = ("closed-form",)  # how predictions are computed, the usual way first
     random_algorithms: ClassVar[tuple[str, ...]] = ()  # those that draw at random
     has_inputs: ClassVar[bool] = False  # whether it is a joint distribution, of the inputs too
     target_name: str | None = None

@@ -195,7 +195,7 @@ def test_statistics_must_be_those_of_the_structure():
         jt.estimate(jt.DirectedGraph([("x", "y"), ("y", "z")]), statistics)
     with pytest.raises(jt.errors.InvalidData, match="estimate takes"):
         jt.estimate(CHAIN, {"x": 1})
-    with pytest.raises(jt.errors.Unsupported, match="BayesianNetwork, DirectedGraph"):
+    with pytest.raises(jt.errors.Unsupported, match="BayesianNetwork, MarkovNetwork, FactorGraph, DirectedGraph"):
         jt.estimate("x -> y", statistics)
 
 

@@ -224,7 +224,7 @@ def test_weights_from_a_column():
 
 
 def test_other_structures_are_refused():
-    with pytest.raises(jt.errors.Unsupported, match="BayesianNetwork, DirectedGraph"):
+    with pytest.raises(jt.errors.Unsupported, match="BayesianNetwork, MarkovNetwork, FactorGraph, DirectedGraph"):
         jt.statistics("graph", {"x": [1]})
     many = jt.DirectedGraph([(f"p{place}", "y") for place in range(40)])
     with pytest.raises(jt.TooLarge, match="the table of 'y'"):

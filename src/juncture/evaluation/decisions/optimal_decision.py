@@ -96,7 +96,7 @@ def optimal_decision(distribution: Any, loss: Any = 2, *, actions: Iterable[floa
         return decide_once(distribution, loss)
     points = points_of(distribution)
     power = as_float(loss)
-    if callable(loss):
+    if callable(loss) and not isinstance(loss, type):
         function: Loss = loss
     elif power >= 0 and np.isfinite(power):
         function = power_loss(power)

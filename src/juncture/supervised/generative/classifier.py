@@ -140,7 +140,7 @@ class GenerativeClassifier(SupervisedModel):
         return self.densities.log_prob(rows) + stable.log(self.prior)
 
     def predict_joint(
-        self, rows: Any, *, method: str = "exact", rng: Any = None, **given: Any
+        self, rows: Any, *, method: str = "closed-form", rng: Any = None, **given: Any
     ) -> tuple[np.ndarray, np.ndarray]:
         """(row, class): log p(class | row), and (row,): log p(row)."""
         log_joint = self._log_joint(rows)
@@ -148,7 +148,7 @@ class GenerativeClassifier(SupervisedModel):
         log_joint -= np.where(total > -np.inf, total, 0.0)[:, None]
         return log_joint, total
 
-    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> np.ndarray:
+    def predict_target(self, rows: Any, *, method: str = "closed-form", rng: Any = None) -> np.ndarray:
         """(row, class): log p(class | row)."""
         return self.predict_joint(rows)[0]
 

@@ -53,7 +53,7 @@ class GaussianWeights(FeatureModel):
         """The number of weights."""
         return len(self.mean)
 
-    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> Gaussian | StudentT:
+    def predict_target(self, rows: Any, *, method: str = "closed-form", rng: Any = None) -> Gaussian | StudentT:
         """The distribution of the target of each row, the weights integrated out."""
         return self.predict(rows)
 

@@ -140,7 +140,7 @@ class GeneralizedLinearModel(FeatureModel):
         return self.response.member(means, self.dispersion)
 
     def predict_target(
-        self, rows: Any, *, method: str = "exact", rng: Any = None, options: RowFacts | None = None
+        self, rows: Any, *, method: str = "closed-form", rng: Any = None, options: RowFacts | None = None
     ) -> Any:
         """The distribution of the target of each row."""
         facts = options or RowFacts()

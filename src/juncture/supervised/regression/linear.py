@@ -91,7 +91,7 @@ class LinearRegression(FeatureModel):
             raise InvalidModel("the noise variance is 0, so the target has no density: ask for mean(X)")
         return Gaussian(mean, np.full(mean.shape, self.noise_variance))
 
-    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> Gaussian:
+    def predict_target(self, rows: Any, *, method: str = "closed-form", rng: Any = None) -> Gaussian:
         """The distribution of the target of each row."""
         return self.predict(rows)
 

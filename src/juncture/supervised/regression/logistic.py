@@ -97,7 +97,7 @@ class LogisticRegression(FeatureModel):
         scores = self._features(X) @ self.coefficients.T
         return np.concatenate([np.zeros((len(scores), 1)), scores], axis=1)
 
-    def predict_target(self, rows: Any, *, method: str = "exact", rng: Any = None) -> np.ndarray:
+    def predict_target(self, rows: Any, *, method: str = "closed-form", rng: Any = None) -> np.ndarray:
         """(row, class): log p(class | x)."""
         scores = self.log_odds(rows)
         return np.asarray(scores - log_sum_exp(scores, axis=1)[:, None])

@@ -62,7 +62,7 @@ class TreeModel(SupervisedModel):
         is_single = len(names) > 1
         return self.read(array[np.newaxis] if is_single else array[:, np.newaxis]), is_single
 
-    def predict_target(self, rows: np.ndarray, *, method: str = "exact", rng: Any = None) -> Any:
+    def predict_target(self, rows: np.ndarray, *, method: str = "closed-form", rng: Any = None) -> Any:
         """(row, class): log p(class | row); or a `Gaussian` for each row."""
         if self.target.is_real:
             return Gaussian(*self.read_moments(rows))
