@@ -63,7 +63,7 @@ def test_fit_takes_missing_cells(network, tmp_path):
     frame.loc[::7, "sex"] = frame.loc[::5, "height"] = frame.loc[3::9, "weight"] = None
     frame.to_csv(tmp_path / "rows.csv", index=False)
     text = juncture("fit", network, str(tmp_path / "rows.csv"), "--out", str(tmp_path / "fitted.json"))
-    assert "missing cells                55" in text.out
+    assert "missing cells    55" in text.out
     wanted = jt.fit(PEOPLE, frame).model
     assert jt.read(tmp_path / "fitted.json")["weight"].coefficients == pytest.approx(wanted["weight"].coefficients)
 

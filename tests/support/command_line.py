@@ -32,12 +32,25 @@ class Ended(NamedTuple):
         return self.stderr.decode()
 
 
-def juncture(*arguments: str, stdin: bytes = b"", encoding: str = "utf-8") -> Ended:
-    """Run `juncture` with these arguments as its script does, on standard streams of this encoding."""
-    out, err = io.TextIOWrapper(io.BytesIO(), encoding), io.TextIOWrapper(io.BytesIO(), encoding)
+class Terminal(io.TextIOWrapper):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def juncture(*arguments: str, stdin: bytes = b"", encoding: str = "utf-8", width: int | None = None) -> Ended:
+    """Run `juncture` with these arguments as its script does, on standard streams of this encoding.
+
+    With a width, the output goes to a terminal of so many columns, without colours.
+    """
+    shown = io.TextIOWrapper if width is None else Terminal
+    out, err = shown(io.BytesIO(), encoding), io.TextIOWrapper(io.BytesIO(), encoding)
+    terminal = {} if width is None else {"COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
     given = io.TextIOWrapper(io.BytesIO(stdin), encoding)
     code: object = None
     with (
+        mock.patch.dict(os.environ, terminal),
         mock.patch.object(sys, "argv", ["juncture", *arguments]),
         mock.patch.object(sys, "stdin", given),
         redirect_stdout(out),

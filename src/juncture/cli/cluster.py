@@ -18,9 +18,9 @@ from juncture.cli.printing.output import (
     print_note,
     save,
     save_rows,
-    table,
 )
 from juncture.cli.printing.progress import show_progress
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, whole_number
 from juncture.cli.reading.kept_columns import keep_columns
 from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table

@@ -20,8 +20,8 @@ from juncture.cli.printing.output import (
     print_note,
     try_target,
 )
-from juncture.cli.printing.output import table as make_table
 from juncture.cli.printing.progress import bar_with
+from juncture.cli.printing.tables import table as make_table
 from juncture.cli.reading.arguments import AsJson, whole_number
 from juncture.cli.reading.row_files import (
     Decimal,
@@ -74,6 +74,7 @@ Seed = Annotated[
     int, typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The seed of folds and learners.")
 ]
 KINDS = ("classes", "numbers")
+SPARE = ("p", "equivalent", "of", "difference", "better", "interval")  # columns, where the terminal is narrow
 
 
 def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
@@ -194,7 +195,7 @@ def save_report(found: TableComparison, target: str) -> None:
 def print_comparison(found: TableComparison, source: str) -> None:
     """The sentences, then a row for each learner."""
     heads = ("learner", "of", found.metric, "interval", "difference", "p", "better", "equivalent", "verdict")
-    summary = make_table(f"{found.task.target} of {source}, predicted", *heads, numeric=heads[2:-1])
+    summary = make_table(f"{found.task.target} of {source}, predicted", *heads, numeric=heads[2:-1], spare=SPARE)
     for row in found.rows():
         summary.add_row(*format_cells(row))
     out = console()

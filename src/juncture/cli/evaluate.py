@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.printing.output import console, print_json, print_note, table
+from juncture.cli.printing.output import console, print_json, print_note
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.reading.completion import complete_variable
 from juncture.cli.reading.row_files import (
@@ -21,6 +22,7 @@ from juncture.cli.reading.row_files import (
 )
 from juncture.evaluation.network_report import HEADS, NetworkReport, evaluate_network
 
+SPARE = ("impossible", "calibration error", "base log loss", "log loss")  # columns, where the terminal is narrow
 Targets = Annotated[
     list[str],
     typer.Option(
@@ -63,7 +65,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 (one command, many options)
 
 def print_report(report: NetworkReport, rows: str) -> None:
     """The report as a table."""
-    summary = table(f"each variable of {rows} predicted from the others", *HEADS, numeric=HEADS[1:])
+    summary = table(f"each variable of {rows} predicted from the others", *HEADS, numeric=HEADS[1:], spare=SPARE)
     for each in report.variables:
         judged, impossible, *shares = each.numbers()
         summary.add_row(each.name, f"{judged:,.0f}", f"{impossible:,.0f}", *(f"{share:.4f}" for share in shares))

@@ -8,8 +8,9 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from juncture.cli.fitted_blocks import FitTask, collect_block_facts, fit_resumably, fit_source, is_streamed, open_source
-from juncture.cli.printing.output import check_target, console, print_json, save, table, try_target
+from juncture.cli.printing.output import check_target, console, print_json, save, try_target
 from juncture.cli.printing.progress import show_progress
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, Network, Normalize, load, real_number, whole_number
 from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, note_identifiers, read_rows
 from juncture.data.dataset import Dataset

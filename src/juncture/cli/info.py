@@ -15,7 +15,8 @@ import typer
 
 from juncture.base.values import few, number_of, short
 from juncture.cli.printing.model_facts import facts_of_model
-from juncture.cli.printing.output import WrongUsage, console, is_table, print_json, table
+from juncture.cli.printing.output import WrongUsage, console, is_table, print_json
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, Normalize, load_model
 from juncture.cli.reading.completion import complete_network
 from juncture.cli.reading.kept_columns import as_dataset, as_written

@@ -16,8 +16,9 @@ import typer
 
 from juncture.base.values import few
 from juncture.cli.fitted_blocks import is_streamed
-from juncture.cli.printing.output import WrongUsage, check_target, console, print_json, print_note, save, table
+from juncture.cli.printing.output import WrongUsage, check_target, console, print_json, print_note, save
 from juncture.cli.printing.progress import show_progress
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, real_number, split_names, whole_number
 from juncture.cli.reading.completion import complete_score, complete_search, complete_test
 from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal

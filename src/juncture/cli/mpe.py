@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.printing.output import console, format_evidence, print_json, table
+from juncture.cli.printing.output import console, format_evidence, print_json
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import (
     AsJson,
     Budget,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juncture.cli.printing.output import bar, console, format_evidence, print_json, table
+from juncture.cli.printing.output import bar, console, format_evidence, print_json
+from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import (
     AsJson,
     Budget,
@@ -67,7 +68,7 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_json(as_document(beliefs, network, findings))
         return
     heads = ("", "value") if any(is_real(beliefs, name) for name in beliefs.targets) else ("state", "probability")
-    result = table(f"{network}{format_evidence(findings)}", "variable", *heads, "", numeric=heads[1:])
+    result = table(f"{network}{format_evidence(findings)}", "variable", *heads, "", numeric=heads[1:], spare=[""])
     for name in beliefs.targets:
         shown = name
         for row in rows_of(beliefs, name):

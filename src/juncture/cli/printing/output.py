@@ -14,8 +14,6 @@ from juncture.errors import CONTROLS, FormatError, InvalidData, escape_controls
 from juncture.runtime.files import check_writable
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from juncture.data.dataset import Dataset
 
 BAR_CELLS = 20
@@ -78,6 +76,10 @@ def console(stream: TextIO | None = None) -> Any:
 
     class Printer(Console):
         def print(self, *objects: Any, **options: Any) -> None:
+            if len(objects) == 1 and hasattr(objects[0], "fitted_to"):  # a table, in parts that have room
+                for part in objects[0].fitted_to(self.width):
+                    self.print(part)
+                return
             shown = [escape_controls(item) if isinstance(item, str) else item for item in objects]
             if file.isatty():
                 super().print(*shown, **options)
@@ -92,22 +94,6 @@ def console(stream: TextIO | None = None) -> Any:
     file = stream or sys.stdout
     width = None if file.isatty() else 10_000
     return Printer(file=file, width=width, highlight=False, markup=False, emoji=False)
-
-
-def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    class EscapedTable(Table):
-        def add_row(self, *cells: Any, **options: Any) -> None:
-            super().add_row(*map(as_shown, cells), **options)
-
-    head, title = any(columns), as_shown(title)
-    result = EscapedTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE, show_header=head)
-    result.min_width = 0 if head else len(title)  # else a long title is broken
-    for column in columns:
-        result.add_column(as_shown(column), justify="right" if column in numeric else "left", overflow="fold")
-    return result
 
 
 def bar(probability: float) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.cli.printing.output import console, print_note, table
+from juncture.cli.printing.output import console, print_note
+from juncture.cli.printing.tables import table
 from juncture.data.dataset import Dataset
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.predictions import LEVELS
@@ -135,7 +136,8 @@ class NumberTally(Tally):
 
     def print(self, title: str, method: str) -> None:
         out = console()
-        summary = table(title, "rows", "smallest", "mean", "largest", "mean standard deviation")
+        heads = ("rows", "smallest", "mean", "largest", "mean standard deviation")
+        summary = table(title, *heads, numeric=heads)
         if self.num_rows:
             numbers = (self.smallest, self.total / self.num_rows, self.largest, self.deviations / self.num_rows)
             summary.add_row(f"{self.num_rows:,}", *(f"{number:.6g}" for number in numbers))
