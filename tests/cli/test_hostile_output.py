@@ -260,6 +260,7 @@ def test_a_closed_terminal_keeps_the_best_so_far(tmp_path):
     rows.write_text("smoke,lung,bronc,asia,tub,either,xray,dysp\n" + "yes,,no,no,,no,,yes\nno,no,,no,no,no,no,\n" * 10)
     process, terminal = pty.fork()
     if not process:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which a run under nohup would leave ignored
         command = [sys.executable, "-m", "juncture", "fit", "asia", str(rows), "--out", str(out)]
         os.execve(command[0], [*command, "--restarts", "1000000"], OF_USERS)  # noqa: S606
     shown = b""
