@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.base.dispatch import lazy_dispatch, refuse_model, what_it_does
 from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, verb_modules
 from juncture.base.methods import MethodList
 from juncture.errors import Unsupported
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
+    from juncture.graphs.directed import DirectedGraph
+    from juncture.graphs.undirected import UndirectedGraph
+    from juncture.variables import Model
 
 PUBLIC_NAMES = {"FactorProduct": ("MarkovNetwork", "FactorGraph")}  # of a class that is a base of these
 
@@ -49,7 +55,7 @@ def kinds_taken(verb: str) -> list[str]:
 
 @lazy_dispatch(verb_modules)
 def infer(  # noqa: PLR0913 (one verb, many options)
-    model: Any,
+    model: Model,
     evidence: Any = None,
     *,
     targets: Sequence[str] | None = None,
@@ -124,7 +130,7 @@ def infer(  # noqa: PLR0913 (one verb, many options)
 
 @lazy_dispatch(verb_modules)
 def most_probable(  # noqa: PLR0913 (one verb, many options)
-    model: Any,
+    model: Model,
     evidence: Any = None,
     *,
     k: int | None = None,
@@ -179,7 +185,9 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
 
 
 @lazy_dispatch(verb_modules)
-def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", **options: Any) -> Any:
+def sample(
+    model: Model | Family, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", **options: Any
+) -> Any:
     """Rows or sequences drawn from a model.
 
     Parameters
@@ -218,7 +226,7 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
 
 @lazy_dispatch(verb_modules)
 def log_prob(
-    model: Any, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", **options: Any
+    model: Model | Family, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", **options: Any
 ) -> Any:
     """The log-probability of each row, with missing cells summed out.
 
@@ -255,7 +263,7 @@ def log_prob(
 
 
 @lazy_dispatch(verb_modules)
-def online_filter(model: Any, *, lag: int = 0) -> Any:
+def online_filter(model: Model, *, lag: int = 0) -> Any:
     """A filter before its first observation; `filter.step(observation)` returns the filter after it.
 
     Parameters
@@ -285,7 +293,7 @@ def online_filter(model: Any, *, lag: int = 0) -> Any:
 
 @lazy_dispatch(verb_modules)
 def fit(
-    model: Any,
+    model: Model | Family | DirectedGraph | UndirectedGraph | type[Any],
     data: Any,
     y: Any = None,
     *,
@@ -352,7 +360,7 @@ def fit(
 
 
 @lazy_dispatch(verb_modules)
-def statistics(model: Any, data: Any, **options: Any) -> Any:
+def statistics(model: Model | Family | DirectedGraph | UndirectedGraph | type[Any], data: Any, **options: Any) -> Any:
     """The sufficient statistics of complete data; those of two files or batches add up to those of all rows.
 
     Parameters
@@ -381,7 +389,12 @@ def statistics(model: Any, data: Any, **options: Any) -> Any:
 
 
 @lazy_dispatch(verb_modules)
-def estimate(model: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
+def estimate(
+    model: Model | Family | DirectedGraph | UndirectedGraph | type[Any],
+    statistics: Any,
+    prior: Any = None,
+    **options: Any,
+) -> Any:
     """The model that sufficient statistics lead to: maximum likelihood, or a point of the posterior with a prior.
 
     Parameters
@@ -414,7 +427,7 @@ def estimate(model: Any, statistics: Any, prior: Any = None, **options: Any) -> 
 VERBS = ("infer", "most_probable", "sample", "log_prob", "online_filter", "fit", "statistics", "estimate")
 
 
-def methods(model: Any) -> MethodList:
+def methods(model: Model | Family | DirectedGraph | UndirectedGraph | type[Any]) -> MethodList:
     """What the verbs take for a kind of model: the names of `method=`, and the options with their defaults.
 
     Parameters

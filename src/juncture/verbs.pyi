@@ -11,6 +11,7 @@ from juncture.base.methods import MethodList
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.data.sequences import Sequence, Sequences
+from juncture.families.family import Family
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
@@ -49,6 +50,7 @@ from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.online_filter import KalmanFilter
 from juncture.supervised.answers import TargetBeliefs
 from juncture.supervised.model import SupervisedModel
+from juncture.variables import Model
 
 class Table(Protocol):  # an array, a series or a frame
     def __array__(self, *arguments: Any, **options: Any) -> Numbers: ...
@@ -64,6 +66,7 @@ OneOrMany: TypeAlias = Steps[Steps[Any]]  # one sequence of vectors, or many of 
 One: TypeAlias = Sequence | Steps[float | str | None] | Table  # one sequence
 Lengths: TypeAlias = Iterable[int] | Numbers
 OtherModel: TypeAlias = ConditionalRandomField | Autoencoder | HelmholtzMachine | EnergyModel
+Learnable: TypeAlias = Model | Family | DirectedGraph | UndirectedGraph | type[Any]
 M = TypeVar("M")
 
 @overload
@@ -194,7 +197,9 @@ def sample(model: SequenceModel, n: Lengths, *, given: None = None, **options: A
 @overload
 def sample(model: SupervisedModel, n: Any, **options: Any) -> Dataset: ...
 @overload
-def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", **options: Any) -> Any: ...
+def sample(
+    model: Model | Family, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", **options: Any
+) -> Any: ...
 @overload
 def log_prob(model: Network | Mixture | LinearFactors, rows: Rows, **options: Any) -> Numbers: ...
 @overload
@@ -211,7 +216,7 @@ def log_prob(model: Mixture, rows: float, **options: Any) -> float: ...
 def log_prob(model: SequenceModel, rows: Sequences, **options: Any) -> Any: ...
 @overload
 def log_prob(
-    model: Any, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", **options: Any
+    model: Model | Family, rows: Any, y: Any = None, *, method: Any = "auto", extra: str = "error", **options: Any
 ) -> Any: ...
 @overload
 def online_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter: ...
@@ -245,11 +250,11 @@ def statistics(model: HiddenMarkovModel, data: Any, **options: Any) -> HiddenMar
 @overload
 def statistics(model: MarkovChain, data: Any, **options: Any) -> MarkovChainStatistics: ...
 @overload
-def statistics(model: Any, data: Any, **options: Any) -> Any: ...
+def statistics(model: Learnable, data: Any, **options: Any) -> Any: ...
 @overload
 def estimate(
     model: DirectedGraph, statistics: NetworkStatistics, prior: Any = None, **options: Any
 ) -> BayesianNetwork: ...
 @overload
 def estimate(model: M, statistics: Any, prior: Any = None, **options: Any) -> M: ...
-def methods(model: Any) -> MethodList: ...
+def methods(model: Learnable) -> MethodList: ...

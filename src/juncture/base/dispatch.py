@@ -138,7 +138,7 @@ def first_and_required(verb: Callable[..., Any]) -> tuple[str, tuple[None, ...]]
     return first.name, (None,) * len(required)
 
 
-def find_implementation(dispatcher: Any, model: Any, modules_of: Modules) -> Any:
+def find_implementation(dispatcher: Any, model: object, modules_of: Modules) -> Any:
     """What a verb does with a model, or with a class in place of one if it takes classes; else the verb itself."""
     if not isinstance(model, type):
         return load_implementation(dispatcher, type(model), modules_of)
@@ -177,12 +177,12 @@ def signature_mismatch(
     return None
 
 
-def name_of_kind(model: Any) -> str:
+def name_of_kind(model: object) -> str:
     """The name of the class of a model, or of a class that stands for its kind."""
     return model.__name__ if isinstance(model, type) else type(model).__name__
 
 
-def refuse_model(verb: str, model: Any) -> Unsupported:
+def refuse_model(verb: str, model: object) -> Unsupported:
     """The error of a verb that does not take this object, with another way where there is one."""
     name = type(model).__name__
     reason = why_unanswered(type(model), verb)
@@ -249,7 +249,7 @@ def must_be_read(value: Any) -> bool:
     return is_foreign and not callable(value) and not has_sizes(value)
 
 
-def work_of_model(model: Any) -> tuple[float, float]:
+def work_of_model(model: object) -> tuple[float, float]:
     """The operations of planning, and those of a row; kept with the model."""
     if not isinstance(model, Value):
         return 0.0, count_numbers(model)

@@ -30,7 +30,7 @@ def register_names(kind: type, verb: str, names: Mapping[str, Any]) -> None:
     METHODS[kind.__name__, verb] = names
 
 
-def resolve_method(model: Any, verb: str, method: Any) -> str:
+def resolve_method(model: object, verb: str, method: Any) -> str:
     """The algorithm that a name stands for, for this kind of model."""
     names = METHODS.get((type(model).__name__, verb)) or inherited_methods(type(model), verb)
     if isinstance(method, str) and method in names:

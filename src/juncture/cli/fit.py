@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -21,6 +21,9 @@ from juncture.learning.em.expectation_maximization import ExpectationMaximizatio
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.verbs import fit as learn
+
+if TYPE_CHECKING:
+    from juncture.variables import Model
 
 Out = Annotated[
     str,
@@ -136,7 +139,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(f"{network} learned from {rows}", facts, sys.stderr if out == "-" else sys.stdout)
 
 
-def check_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> None:
+def check_columns(model: Model, data: Dataset, rows: str, latent: list[str]) -> None:
     for name in model.variables.names:
         if name not in data.columns and name not in latent:
             raise InvalidData(f"{rows} has no column {name!r}; if the variable is never observed, give --latent {name}")

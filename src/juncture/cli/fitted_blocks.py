@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from juncture.base.documents.json_text import decode, parse_strictly
 from juncture.cli.printing.progress import WatchedSource, show_passes, show_rows
@@ -36,11 +36,14 @@ from juncture.numerics.iteration import ProgressCallback, Trace, iterate
 from juncture.runtime.files import read_bytes, write_text
 from juncture.verbs import fit
 
+if TYPE_CHECKING:
+    from juncture.networks.bayesian_network import BayesianNetwork
+
 
 class FitTask(NamedTuple):
     """What is learned, from which rows."""
 
-    model: Any
+    model: BayesianNetwork
     network: str
     rows: str
     prior: float | None
@@ -132,7 +135,7 @@ class SavedModel(NamedTuple):
     files: list[list[Any]]
     about: dict[str, Any]
     num_steps: int = 0
-    model: Any = None
+    model: BayesianNetwork | None = None
 
     def save(self, path: str) -> None:
         from juncture.formats.json import write_json
@@ -186,7 +189,7 @@ class Saver:
     def __init__(self, saved: SavedModel, path: str) -> None:
         self.saved, self.path, self.last = saved, path, time.monotonic()
 
-    def keep(self, model: Any) -> None:
+    def keep(self, model: BayesianNetwork) -> None:
         self.saved = self.saved._replace(num_steps=self.saved.num_steps + 1, model=model)
         if time.monotonic() - self.last > SAVE_SECONDS:
             self.save()
@@ -243,7 +246,7 @@ def as_resumable(method: ExpectationMaximization, saved: SavedModel, path: str) 
     return ResumedEM(method.tolerance, method.max_steps, saver=Saver(saved, path))
 
 
-def describe_task(model: Any, prior: Any, latent: list[str]) -> dict[str, Any]:
+def describe_task(model: BayesianNetwork, prior: Any, latent: list[str]) -> dict[str, Any]:
     """What the steps of EM depend on beside the rows."""
     from juncture.formats.json import write_json
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -32,6 +32,11 @@ from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
 from juncture.runtime.memory import format_bytes
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
+    from juncture.networks.factor_product import FactorGraph, MarkovNetwork
+    from juncture.networks.pairwise.model import PairwiseNetwork
 
 NetworkOrRows = Annotated[
     str,
@@ -89,7 +94,7 @@ def print_table(rows: str, missing: list[str], json: bool) -> None:
         print_table_facts(rows, facts)
 
 
-def collect_facts(model: Any) -> dict[str, Any]:
+def collect_facts(model: BayesianNetwork | MarkovNetwork | FactorGraph | PairwiseNetwork) -> dict[str, Any]:
     sizes = [variable.num_states for variable in model.variables if not variable.is_real]
     num_real = len(model.variables) - len(sizes)
     facts: dict[str, Any] = {
@@ -132,7 +137,7 @@ def joint_parameters(sizes: list[int]) -> int | str:
     return f"{mantissa}e+{exponent}" if mantissa != "10.000" else f"1.000e+{exponent + 1}"
 
 
-def cost_facts(model: Any) -> dict[str, Any]:
+def cost_facts(model: Network) -> dict[str, Any]:
     """The cost of exact inference; nothing for a model that exact inference does not take."""
     from juncture.inference.planning import cost
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +34,9 @@ from juncture.inference.engines.display import format_method
 from juncture.inference.predictions import predict_columns
 from juncture.variables import Variable
 from juncture.verbs import infer
+
+if TYPE_CHECKING:
+    from juncture.variables import Model
 
 Target = Annotated[
     str,
@@ -93,7 +96,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
         tally_of(variable, predicted, data).print(f"{target} predicted for {rows}", format_method(beliefs))
 
 
-def is_supervised(model: Any) -> bool:
+def is_supervised(model: Model) -> bool:
     """Whether a model predicts one target from inputs."""
     from juncture.supervised.model import SupervisedModel
 

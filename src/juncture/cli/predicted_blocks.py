@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from juncture.runtime import parallel
 from juncture.variables import Variable
 from juncture.verbs import infer
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 LARGE = 2**21  # bytes of files: from here on rows are predicted block by block
 BLOCK_ROWS = 2**16
 
@@ -36,7 +39,7 @@ BLOCK_ROWS = 2**16
 class Task(NamedTuple):
     """What is predicted, from which rows, into which file."""
 
-    model: Any
+    model: Network
     network: str
     rows: str
     variable: Variable

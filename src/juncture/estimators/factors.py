@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -19,6 +19,9 @@ from juncture.latent.factor_analysis.beliefs import FactorBeliefs
 from juncture.learning.conditionals.softmax import standardization
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.verbs import fit, infer, log_prob, sample
+
+if TYPE_CHECKING:
+    from juncture.latent.factor_analysis.model import LinearFactors
 
 
 @dataclass(eq=False, repr=False)
@@ -73,7 +76,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         columns = rows.shape[1]
         return max(1, int((2 * columns + 1 - np.sqrt(8 * columns + 1)) / 2))
 
-    def _learn(self, model: Any, rows: np.ndarray, weights: np.ndarray | None) -> Any:
+    def _learn(self, model: LinearFactors, rows: np.ndarray, weights: np.ndarray | None) -> Any:
         return fit(model, rows, prior=self.prior, weights=weights, method=self._em(), rng=draw_seed(self.random_state))
 
     def _em(self) -> ExpectationMaximization:
@@ -226,7 +229,7 @@ class ProbabilisticPCA(FactorEstimator):
         rank = int(np.linalg.matrix_rank((seen - center) / deviations)) if len(seen) else 0
         return max(1, min(super()._default(rows, weights), rank - 1))
 
-    def _learn(self, model: Any, rows: np.ndarray, weights: np.ndarray | None) -> Any:
+    def _learn(self, model: LinearFactors, rows: np.ndarray, weights: np.ndarray | None) -> Any:
         if self.prior is None and not np.isnan(rows).any() and model.num_factors < model.num_columns:
             return fit(model, rows, weights=weights, method="closed-form")
         return super()._learn(model, rows, weights)

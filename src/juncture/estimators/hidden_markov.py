@@ -116,7 +116,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidData(f"X has {rows.shape[1]} columns, the model observes {int(np.prod(model.event_shape))}")
         return rows.reshape(len(rows), *model.event_shape)
 
-    def _check_model(self, model: Any) -> HiddenMarkovModel:
+    def _check_model(self, model: object) -> HiddenMarkovModel:
         """The model, if its emissions are of the kind that this class learns."""
         if not isinstance(model, HiddenMarkovModel) or not isinstance(model.emissions, self.kinds):
             names = " or ".join(kind.__name__ for kind in self.kinds)
@@ -257,12 +257,12 @@ class CategoricalHMM(HiddenMarkovEstimator):
             )
         return tuple(found)
 
-    def _check_model(self, model: Any) -> HiddenMarkovModel:
-        super()._check_model(model)
-        for part in column_emissions(model.emissions):
+    def _check_model(self, model: object) -> HiddenMarkovModel:
+        checked = super()._check_model(model)
+        for part in column_emissions(checked.emissions):
             if not isinstance(part, CategoricalEmissions):
                 raise InvalidData(f"CategoricalHMM has symbols in all columns; one of this model has {part!r}")
-        return model
+        return checked
 
     def _encode(self, rows: np.ndarray, model: HiddenMarkovModel) -> np.ndarray:
         """The code of each symbol; NaN for what is missing, or was never seen."""

@@ -26,6 +26,8 @@ from juncture.verbs import infer
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.networks import Network
+
 HEADS = ("variable", "rows", "impossible", "accuracy", "base rate", "log loss", "base log loss", "calibration error")
 
 
@@ -198,7 +200,7 @@ def is_observed(data: Dataset, variable: Variable) -> bool:
     return variable.name in data.columns and bool((data.columns[variable.name] >= 0).any())
 
 
-def report_on(model: Any, data: Dataset, variable: Variable, method: Any) -> VariableReport:
+def report_on(model: Network, data: Dataset, variable: Variable, method: Any) -> VariableReport:
     """The predictions of one variable in the rows that have it."""
     codes = data.columns[variable.name]
     rows = np.flatnonzero(codes >= 0)

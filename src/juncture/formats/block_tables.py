@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from juncture.graphs.graph import adjacency
 from juncture.graphs.traversal import find_cycle, topological_order
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 class Declared(NamedTuple):
@@ -227,7 +230,7 @@ def name_on_cycle(tables: Mapping[str, AnyConditional]) -> str:
     return find_cycle([name for name in parents if name not in ordered], parents)[0]
 
 
-def as_nonempty_tables(model: Any, format_name: str) -> list[Conditional]:
+def as_nonempty_tables(model: Network, format_name: str) -> list[Conditional]:
     """The tables to write; a file without tables would look like one that was cut off."""
     tables = as_tables(model, format_name)
     if not tables:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 NUMBERED = re.compile("x(?:0|[1-9][0-9]{0,14})")
 LEAST_NUMBERS = 2  # of a factor: how many variables and how many entries it has
@@ -101,7 +104,7 @@ def describe(keys: list[Any]) -> str:
     return f"({', '.join(f'x{key}' for key in keys[:8])}{', …' if len(keys) > 8 else ''})"
 
 
-def write_fg(model: Any) -> str:
+def write_fg(model: Network) -> str:
     """The libDAI text of a model; warns of names, labels and whatever else the format cannot express."""
     if type(model) not in {BayesianNetwork, MarkovNetwork, FactorGraph, PairwiseNetwork}:
         kinds = "Bayesian networks, Markov networks and factor graphs"
@@ -115,7 +118,7 @@ def write_fg(model: Any) -> str:
     return "\n\n".join([str(len(parts)), *(factor_text(part, indices) for part in parts)]) + "\n"
 
 
-def check_covered(model: Any, names: list[str]) -> None:
+def check_covered(model: Network, names: list[str]) -> None:
     alone = next((name for name in model.variables.names if name not in set(names)), None)
     if alone is not None or not names:
         what = "a model without variables" if alone is None else f"{alone!r}, which no factor mentions"
@@ -131,7 +134,7 @@ def find_keys(names: Sequence[str]) -> list[int]:
     return list(range(len(names)))
 
 
-def fg_losses(model: Any, keys: list[int]) -> list[str]:
+def fg_losses(model: Network, keys: list[int]) -> list[str]:
     plain = [Variable(f"x{key}", variable.num_states) for key, variable in zip(keys, model.variables, strict=True)]
     losses = naming_losses(model.variables, plain)
     if isinstance(model, FactorGraph):

@@ -14,7 +14,9 @@ from juncture.errors import FormatError, hint, warn_user
 from juncture.runtime.files import file_not_found, read_bytes, write_bytes
 
 if TYPE_CHECKING:
+    from juncture.families.family import Family
     from juncture.formats.row_repair import RowRepair
+    from juncture.variables import Model
 
 
 class Format(NamedTuple):
@@ -92,7 +94,7 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     return model
 
 
-def write(model: Any, path: str | os.PathLike[str]) -> None:
+def write(model: Model | Family, path: str | os.PathLike[str]) -> None:
     """Write a model to a file; every number reads back as the same double.
 
     The file is replaced only when all of it is written. A warning names what the format cannot express.

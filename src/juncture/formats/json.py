@@ -53,7 +53,9 @@ from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovN
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
+    from juncture.families.family import Family
     from juncture.networks.decision_network import Decision, DecisionNetwork, Utility
+    from juncture.variables import Model
 
 VERSION = 1
 NAMES, TARGET = "feature_names", "target_name"
@@ -87,7 +89,7 @@ def read_named(kind: Kind, document: Node) -> Any:
     return model
 
 
-def write_json(model: Any) -> str:
+def write_json(model: Model | Family) -> str:
     """The document of a model: a line per variable and per row of a table."""
     head = {"format": "juncture", "version": VERSION, "model": type(model).__name__}
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
@@ -12,10 +12,13 @@ from juncture.networks.decision_network import DecisionNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 SHOWN = 5
 
 
-def find_losses(model: Any, kept: tuple[type, ...] = (Conditional,)) -> list[str]:
+def find_losses(model: Network | DecisionNetwork, kept: tuple[type, ...] = (Conditional,)) -> list[str]:
     """What a format that has only the `kept` kinds of conditional loses of this model: other kinds, ties and plates."""
     losses: list[str] = []
     compact = [signature(part) for part in getattr(model, "conditionals", ()) if not isinstance(part, kept)]
@@ -37,12 +40,12 @@ def cut_losses(variables: Iterable[Variable]) -> list[str]:
     return [lost] if cut else []
 
 
-def as_tables(model: Any, format_name: str) -> list[Conditional]:
+def as_tables(model: Network | DecisionNetwork, format_name: str) -> list[Conditional]:
     """Every conditional of a Bayesian network as a table; anything else is refused by name."""
     return [to_table(part, format_name) for part in as_bayesian_network(model, format_name).conditionals]
 
 
-def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
+def as_bayesian_network(model: Network | DecisionNetwork, format_name: str) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
         others = ".uai, .fg or .json" if isinstance(model, FactorProduct) else ".json"
         others = ".net, .xdsl or .json" if isinstance(model, DecisionNetwork) else others

@@ -23,7 +23,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV", PairwiseNetwork: "MARKOV"}
 NAMED_SCOPE = re.compile(rb"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S+[ \t]*\r?$", re.MULTILINE)
@@ -158,7 +161,7 @@ def to_network(
         return BayesianNetwork(conditionals[variable.name] for variable in variables)
 
 
-def write_uai(model: Any) -> str:
+def write_uai(model: Network) -> str:
     """The UAI text of a model; warns of names, labels and whatever else the format cannot express."""
     preamble = PREAMBLES.get(type(model))
     if preamble is None:
@@ -192,7 +195,7 @@ def table_text(values: np.ndarray) -> str:
     return "\n".join(["", str(values.size), *(" ".join(map(repr, row)) for row in rows)])
 
 
-def uai_losses(model: Any) -> list[str]:
+def uai_losses(model: Network) -> list[str]:
     plain = [Variable(f"x{index}", variable.num_states) for index, variable in enumerate(model.variables)]
     losses = naming_losses(model.variables, plain)
     return [*losses, "a factor graph is read back as a Markov network"] if isinstance(model, FactorGraph) else losses

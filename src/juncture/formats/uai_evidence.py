@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.base.checks import check_iterable, check_mapping, check_path, shown
 from juncture.errors import FormatError, UnknownVariable, Unsupported
@@ -17,8 +17,11 @@ from juncture.formats.uai import NumberReader, blank_comments
 from juncture.runtime.files import read_bytes, write_bytes
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
+if TYPE_CHECKING:
+    from juncture.variables import Model
 
-def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list[Assignment]:
+
+def read_evidence(path: str | os.PathLike[str], model: Model) -> Assignment | list[Assignment]:
     """The evidence in a UAI evidence file, by names and labels.
 
     Parameters
@@ -50,7 +53,7 @@ def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list
 
 
 def write_evidence(
-    evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], model: Any, path: str | os.PathLike[str]
+    evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], model: Model, path: str | os.PathLike[str]
 ) -> None:
     """Write a UAI evidence file; missing values are left out.
 
@@ -79,7 +82,7 @@ def write_evidence(
         raise error.in_file(os.fspath(path)) from error
 
 
-def variables_of(model: Any) -> Scope:
+def variables_of(model: Model) -> Scope:
     variables = getattr(model, "variables", None)
     if not isinstance(variables, Scope) or isinstance(model, type):
         raise Unsupported(f"evidence is about the variables of a network or factor graph; got {shown(model)}")

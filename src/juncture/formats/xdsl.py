@@ -28,7 +28,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -60,6 +60,9 @@ from juncture.formats.xml import (
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.decision_network import Decision, DecisionNetwork, Utility, node_variable
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 MAX_EXPANDED = 2**24  # entries of all noisy tables of a file, written out
 
@@ -361,9 +364,8 @@ def utility_numbers(utility: Utility) -> str:
     return numbers_text(values, "\n      ")
 
 
-def write_xdsl(model: Any) -> str:
-    is_decision = isinstance(model, DecisionNetwork)
-    text = network_text(model if is_decision else as_bayesian_network(model, "XDSL"))
+def write_xdsl(model: Network | DecisionNetwork) -> str:
+    text = network_text(model if isinstance(model, DecisionNetwork) else as_bayesian_network(model, "XDSL"))
     warn_losses(find_losses(model, kept=(Conditional, Deterministic)), "XDSL")
     return text
 

@@ -10,7 +10,7 @@ around a name is not part of it, unless the element says xml:space="preserve".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from juncture.factors.conditional import Conditional
 from juncture.formats.cut_points import find_cuts, property_text
@@ -30,6 +30,9 @@ from juncture.formats.xml import (
 )
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 def read_xmlbif(data: bytes, rows: RowRepair) -> BayesianNetwork:
@@ -85,7 +88,7 @@ def read_conditional(
     return read_table(variables[name], parents, element.only("table"), rows, child_slowest=child_slowest)
 
 
-def write_xmlbif(model: Any) -> str:
+def write_xmlbif(model: Network) -> str:
     tables = as_tables(model, "XMLBIF")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',

@@ -11,11 +11,11 @@ from juncture.data.dataset import Dataset
 from juncture.data.sequences import Sequences
 from juncture.data.sources.contract import Block, check_extra, map_blocks
 from juncture.data.sources.entries import as_lazy_source, as_source
-from juncture.data.sources.sequence_source import read_sequences
+from juncture.data.sources.sequence_source import SequenceModel, read_sequences
 from juncture.errors import InvalidData
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
-from juncture.variables import Variable
+from juncture.variables import Model, Variable
 
 
 class BlockAnswers(NamedTuple):
@@ -27,7 +27,7 @@ class BlockAnswers(NamedTuple):
 
 def answer_blocks(
     verb: Callable[..., Any],
-    model: Any,
+    model: Model,
     data: Any,
     *,
     group: str | None = None,
@@ -83,15 +83,15 @@ def answer_blocks(
     return map_blocks(partial(answer_block, verb, model, options), coded)
 
 
-def answer_block(verb: Callable[..., Any], model: Any, options: dict[str, Any], block: Block) -> BlockAnswers:
+def answer_block(verb: Callable[..., Any], model: Model, options: dict[str, Any], block: Block) -> BlockAnswers:
     with block.origin.located():
         return BlockAnswers(block.rows, verb(model, block.rows, **options))
 
 
 def answer_sequences(
-    verb: Callable[..., Any], model: Any, data: Any, group: Any, states: Any, options: dict[str, Any]
+    verb: Callable[..., Any], model: Model, data: Any, group: Any, states: Any, options: dict[str, Any]
 ) -> Iterator[BlockAnswers]:
-    if not hasattr(model, "step_kind"):
+    if not isinstance(model, SequenceModel):
         raise InvalidData("`group` and `states` are for models of sequences; leave them out")
     given = read_sequences(model, data, None, group, states)
     return (BlockAnswers(part, verb(model, part, **options)) for part in given.parts())

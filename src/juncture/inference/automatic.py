@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from juncture.inference.messages.loopy import LoopyAnswers, LoopyBP, MaxProductB
 from juncture.inference.messages.max_flow import MaxFlow
 from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
 QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget
@@ -78,7 +81,7 @@ class Bracketed(Engine):
         limited = tuple(engine.with_memory_limit(memory_limit) for engine in self.bounding)
         return Bracketed(self.answering.with_memory_limit(memory_limit), limited)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BracketedPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BracketedPlan:
         bounding = tuple(engine.compile(model, observed, targets) for engine in self.bounding)
         return BracketedPlan(self.answering.compile(model, observed, targets), bounding)
 
@@ -98,14 +101,14 @@ class BracketedPlan(EnginePlan):
         for plan in (self.answering, *self.bounding):
             plan.prepare()
 
-    def run(self, model: Any, query: Query) -> Answers:
+    def run(self, model: Network, query: Query) -> Answers:
         share = None if query.budget is None else query.budget / (1 + len(self.bounding))
         answers = self.answering.run(model, replace(query, budget=share))
         bounds = [plan.run(model, replace(query, budget=share)) for plan in self.bounding]
         return bracket(model, answers, bounds)
 
 
-def bracket(model: Any, answers: Any, bounds: Sequence[Answers]) -> Any:
+def bracket(model: Network, answers: Any, bounds: Sequence[Answers]) -> Any:
     """The answers of one engine with the bounds of all; its estimate of log p(evidence) is moved inside them.
 
     The upper bound by the largest entries of all tables is always there. Messages that contradict each other, and give
@@ -147,7 +150,7 @@ class Run:
 class Problem:
     """A model and a query about it, which engines are tried on in turn."""
 
-    model: Any
+    model: Network
     query: Query
 
     @property
@@ -172,7 +175,7 @@ class Problem:
         return Beliefs(self.model, engine, self.query.targets, answers, self.query.findings.is_single)
 
 
-def approximate(model: Any, query: Query, refusal: TooLarge) -> Beliefs:
+def approximate(model: Network, query: Query, refusal: TooLarge) -> Beliefs:
     """Approximate beliefs where an exact answer was refused, with one warning that says by which engine."""
     problem, budget = Problem(model, query), query.budget
     if budget is None:
@@ -355,7 +358,7 @@ class BestOf(Engine):
         both = (self.engines, self.bounding)
         return BestOf(*(tuple(engine.with_memory_limit(memory_limit) for engine in engines) for engines in both))
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BestOfPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BestOfPlan:
         both = (self.engines, self.bounding)
         plans = (tuple(engine.compile(model, observed, targets) for engine in engines) for engines in both)
         return BestOfPlan(self, *plans)
@@ -378,7 +381,7 @@ class BestOfPlan(EnginePlan):
         for plan in (*self.plans, *self.bounding):
             plan.prepare()
 
-    def run(self, model: Any, query: Query) -> BestCodes:
+    def run(self, model: Network, query: Query) -> BestCodes:
         share = None if query.budget is None else query.budget / len((*self.plans, *self.bounding))
         found = [plan.run(model, replace(query, questions=MODE, budget=share)) for plan in self.plans]
         bounds = [plan.run(model, replace(query, questions=BELIEFS, budget=share)) for plan in self.bounding]
@@ -386,7 +389,7 @@ class BestOfPlan(EnginePlan):
 
 
 def join_best(
-    engine: BestOf, model: Any, findings: Findings, found: Sequence[Any], bounds: Sequence[Answers]
+    engine: BestOf, model: Network, findings: Findings, found: Sequence[Any], bounds: Sequence[Answers]
 ) -> BestCodes:
     """Of each row the best assignment, the first of equal ones, and the lowest bound of all assignments."""
     logs = np.stack([answers.log_joint for answers in found])
@@ -407,7 +410,7 @@ def join_best(
     return BestCodes(node_scope(model), findings, codes, logs[winners, rows], diagnostics, engine.name)
 
 
-def approximate_mode(model: Any, query: Query, refusal: TooLarge) -> Beliefs:
+def approximate_mode(model: Network, query: Query, refusal: TooLarge) -> Beliefs:
     """The answers of the searches where an exact answer was refused, with one warning unless a cut proves them."""
     problem, budget = Problem(model, query), query.budget
     cut = run_cut(problem)

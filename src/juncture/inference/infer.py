@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime.memory import check_memory_limit
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 EXACT_METHODS = ImportedTable(
     {
@@ -77,7 +80,7 @@ AUTOMATIC = frozenset({"auto", "exact"})
 
 
 def engine_for(
-    method: Any, memory_limit: int | None = None, questions: frozenset[Question] = BELIEFS, model: Any = None
+    method: Any, memory_limit: int | None = None, questions: frozenset[Question] = BELIEFS, model: Network | None = None
 ) -> Engine:
     """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given.
 
@@ -98,7 +101,7 @@ def engine_for(
     return engine if memory_limit is None else engine.with_memory_limit(memory_limit)
 
 
-def automatic_engine(model: Any) -> Engine:
+def automatic_engine(model: Network | None) -> Engine:
     """The exact engine for a kind of model."""
     if model is not None and is_gaussian(model):
         return REAL_METHODS["gaussian-elimination"]()
@@ -120,7 +123,7 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
 
 
 def infer_factors(  # noqa: PLR0913 (one verb, many options)
-    model: Any,
+    model: Network,
     evidence: Any = None,
     *,
     targets: Sequence[str] | None = None,
@@ -168,13 +171,14 @@ def infer_factors(  # noqa: PLR0913 (one verb, many options)
     return beliefs
 
 
-def absorb_array(model: Any, evidence: Any) -> tuple[Any, Any]:
+def absorb_array(model: Network, evidence: Any) -> tuple[Any, Any]:
     """A pairwise model with the states of an array multiplied into its nodes; other evidence as it is."""
-    is_array = isinstance(evidence, np.ndarray) and isinstance(model, PairwiseNetwork)
-    return (model.clamp(evidence), None) if is_array else (model, evidence)
+    if isinstance(model, PairwiseNetwork) and isinstance(evidence, np.ndarray):
+        return model.clamp(evidence), None
+    return model, evidence
 
 
-def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
+def as_targets(model: Network, targets: Sequence[str] | None) -> tuple[str, ...]:
     """The names asked for, each known to the model; all variables when none are named."""
     if targets is None:
         names: tuple[str, ...] = model.variables.names

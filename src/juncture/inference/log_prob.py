@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,13 @@ from juncture.inference.infer import (
 )
 from juncture.networks.bayesian_network import BayesianNetwork
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
 
-def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
+def log_prob_factors(model: Network, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
     is_part = type(rows) is dict and 0 < len(rows) < len(model.variables)
     quick = log_prob_of_row(model, rows, method) if is_part else None
     if quick is not None:
@@ -66,18 +69,18 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     return float(values[0]) if is_single else values
 
 
-def log_prob_of_row(model: Any, row: dict[str, Any], method: Any) -> float | None:
+def log_prob_of_row(model: Network, row: dict[str, Any], method: Any) -> float | None:
     """Log p of some values, the log-evidence that `infer` gives; None where the engine has no faster path for a row."""
     engine = engine_for(method, questions=DENSITIES, model=model)
     answers = engine.answer_row(model, row, ())
     return None if answers is None else float(answers.log_evidence[0]) - log_normalizer(model, engine)
 
 
-def is_discrete(model: Any) -> bool:
+def is_discrete(model: Network) -> bool:
     return not any(variable.is_real for variable in model.variables)
 
 
-def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) -> np.ndarray:
+def log_prob_blocks(model: Network, source: RowSource, method: Any, extra: Extra) -> np.ndarray:
     """The log-probabilities of all rows of a source, one block in memory at a time."""
     check_extra(source.names, model.variables, extra)
     coded = source.coded(model.variables)
@@ -99,7 +102,7 @@ def group_by_observed(dataset: Dataset, known: np.ndarray) -> list[tuple[frozens
     return [(frozenset(compress(dataset.columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
 
 
-def is_closed(model: Any, observed: frozenset[str]) -> bool:
+def is_closed(model: Network, observed: frozenset[str]) -> bool:
     """Whether the probability of these variables is a product: no other is summed out."""
     if not isinstance(model, BayesianNetwork):
         return len(observed) == len(model.variables)
@@ -114,7 +117,7 @@ def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[s
 
 
 @singledispatch
-def log_normalizer(model: Any, engine: Engine) -> float:
+def log_normalizer(model: Network, engine: Engine) -> float:
     """Log Z of an undirected model."""
     answers = engine.answer_row(model, {}, ()) or engine.ask(model, Query(as_findings(None, model.variables)))
     log_z = float(answers.log_evidence[0])

@@ -41,6 +41,7 @@ from juncture.variables import Assignment, Scope
 
 if TYPE_CHECKING:
     from juncture.drawing.grids import Grid
+    from juncture.networks import Network
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for
@@ -189,7 +190,7 @@ class MostProbableRows(Diagnosed):
 
 
 def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
-    model: Any,
+    model: Network,
     evidence: Any = None,
     *,
     k: int | None = None,
@@ -285,7 +286,7 @@ def check_num_best(k: int, scope: Scope, memory_limit: int | None, *, has_rest: 
     check_memory(count * (kept + BYTES_PER_LABEL * size), what, "ask for a smaller k", memory_limit)
 
 
-def unobserved_names(model: Any, findings: Findings) -> set[str]:
+def unobserved_names(model: Network, findings: Findings) -> set[str]:
     """The variables that are not observed in every row."""
     return {name for name in model.variables.names if not findings.is_observed(name).all()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.base.checks import shown
 from juncture.base.compilation import COMPILED, Path, compilation, on_path
@@ -25,13 +25,16 @@ from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, engine_for
 from juncture.networks.factor_product import FactorProduct
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 VERBS = ("infer", "most_probable")
 MOST_TO_LOAD = 1e9  # operations, a second: kernels are loaded in less
 
 
 @one_path
 def cost(
-    model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, verb: str = "infer"
+    model: Network, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, verb: str = "infer"
 ) -> Cost:
     """What an exact answer for one row of evidence takes, without running it.
 
@@ -72,7 +75,7 @@ def cost(
     return found if verb == "infer" else found.with_further(mode_cost(part, observed, as_targets(model, targets)))
 
 
-def mode_cost(model: Any, observed: Sequence[str], targets: Sequence[str]) -> Cost:
+def mode_cost(model: Network, observed: Sequence[str], targets: Sequence[str]) -> Cost:
     """What the search for the best states of the targets takes after inference: nothing more for all, or for one."""
     lowered = lower(model)
     nodes = {name: node for node, name in enumerate(lowered.scope.names)}
@@ -85,7 +88,7 @@ def mode_cost(model: Any, observed: Sequence[str], targets: Sequence[str]) -> Co
 
 @one_path
 def compile(  # noqa: A001  the verb of every engine
-    model: Any,
+    model: Network,
     *,
     observed: Sequence[str] = (),
     targets: Sequence[str] | None = None,
@@ -153,7 +156,7 @@ class Plan(SameContent):
 
     engine: Engine
     plan: EnginePlan = field(compare=False)
-    model: Any  # that the plan was compiled for
+    model: Network  # that the plan was compiled for
     part: Any  # of the model: what the targets and the observed variables need
     targets: tuple[str, ...]
 
@@ -166,7 +169,7 @@ class Plan(SameContent):
     def cost(self) -> Cost:
         return self.plan.cost
 
-    def run(self, model: Any, evidence: Any = None, *, on_impossible: str = "warn", rng: Any = None) -> Beliefs:
+    def run(self, model: Network, evidence: Any = None, *, on_impossible: str = "warn", rng: Any = None) -> Beliefs:
         """The beliefs of a model of the plan's structure, whatever its numbers, given evidence as `infer` takes it.
 
         `rng` is a seed or a generator, for engines that draw at random.
@@ -191,7 +194,7 @@ class Plan(SameContent):
         known = findings.codes, findings.reals, findings.likelihoods
         return Findings(tuple(self.part.variables), *known, num_rows=num_rows, index=findings.index)
 
-    def part_of(self, model: Any) -> Any:
+    def part_of(self, model: Network) -> Any:
         """The part of another model that the plan is for; raises for another structure."""
         is_known = set(self.variables) <= set(model.variables.names)
         part = relevant_part(model, self.variables) if is_known else model
@@ -211,12 +214,12 @@ def has_same_structure(one: Any, other: Any) -> bool:
     return mine.scope.shape == theirs.scope.shape and mine.scopes == theirs.scopes
 
 
-def families_of(model: Any) -> list[tuple[str, ...]]:
+def families_of(model: Network) -> list[tuple[str, ...]]:
     if isinstance(model, FactorProduct):
         return [part.scope.names for part in model.factors]
     return [(part.child.name, *part.parents.names) for part in model.conditionals]
 
 
-def needed_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:
+def needed_part(model: Network, observed: Sequence[str], targets: Sequence[str] | None) -> Any:
     seen = [model.variable(name).name for name in as_names(observed, "observed")]
     return model if targets is None else relevant_part(model, {*as_targets(model, targets), *seen})

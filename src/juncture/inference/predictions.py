@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from juncture.inference.infer import engine_for, infer_factors
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 LEVELS = {"5 %": 0.05, "95 %": 0.95}  # the ends of an interval that holds 90 % of the probability
 
@@ -52,7 +55,7 @@ def predicted_variables(variable: Variable) -> list[Variable]:
 
 
 def add_predictions(
-    model: Any, frame: Any, targets: Sequence[str], *, method: Any = "auto", unseen: Unseen = "error"
+    model: Network, frame: Any, targets: Sequence[str], *, method: Any = "auto", unseen: Unseen = "error"
 ) -> Any:
     """A frame on a cluster with predictions as further columns: rows and answers stay where they are.
 
@@ -97,7 +100,7 @@ def add_predictions(
     return add_columns(partitions, work, evidence, empty.to_arrow().schema)
 
 
-def find_evidence(model: Any, targets: Sequence[str], partitions: Partitions) -> list[str]:
+def find_evidence(model: Network, targets: Sequence[str], partitions: Partitions) -> list[str]:
     """The columns that are variables of the model and no targets, of which there must be one."""
     found = [name for name in partitions.names if name in model.variables.names and name not in targets]
     if not found:
@@ -127,7 +130,7 @@ def rename(target: Variable) -> Variable:
 class Prediction:
     """A function of tables: the predictions of their rows, under the names of the added columns."""
 
-    model: Any
+    model: Network
     targets: tuple[str, ...]
     evidence: tuple[str, ...]
     added: tuple[Variable, ...]

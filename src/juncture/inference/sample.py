@@ -33,6 +33,7 @@ from juncture.networks.factor_product import FactorProduct
 
 if TYPE_CHECKING:
     from juncture.inference.sampling.draws import Draws
+    from juncture.networks import Network
 
 NOTHING: frozenset[Question] = frozenset()
 
@@ -64,7 +65,7 @@ def sample_tables(model: BayesianNetwork, tables: list[Conditional], count: int,
 
 
 def sample_posterior(
-    model: Any, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto"
+    model: Network, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto"
 ) -> Dataset | Draws:
     """Rows from p(all variables | evidence), drawn from the engine's answers or by the engine itself."""
     model, given = absorb_array(model, given)

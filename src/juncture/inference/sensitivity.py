@@ -9,7 +9,7 @@ these, and that of its variance the third cumulant, all of which follow from the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +25,14 @@ from juncture.inference.exact.junction_tree.sensitivity import table_sensitivity
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import State
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 MOMENTS = ("mean", "variance")
 
 
 @one_path
-def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] | None = None) -> dict[Any, Any]:
+def sensitivity(model: Network, evidence: Any = None, *, target: tuple[str, State] | None = None) -> dict[Any, Any]:
     """The derivative of an answer by each number of the model; without a target, of log p(evidence).
 
     Each number is varied alone: rows of tables are not kept at a sum of 1.
@@ -63,7 +66,7 @@ def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] |
     return table_sensitivity(model, evidence, target)
 
 
-def check_all_states(model: Any) -> None:
+def check_all_states(model: Network) -> None:
     """Raise `Unsupported` for real variables beside variables with states, and for those of Gaussian factors."""
     variables = getattr(model, "variables", ())
     real = next((variable.name for variable in variables if variable.is_real), None)

@@ -109,7 +109,7 @@ def check_kind(path: str | Path) -> str:
     return kind
 
 
-def find_diagram(model: Any) -> Drawing:
+def find_diagram(model: object) -> Drawing:
     """The diagram of a model, of an answer, or of the list of the k best answers."""
     if isinstance(model, list | tuple) and model and hasattr(model[0], "_diagram_of"):
         if not all(isinstance(each, type(model[0])) for each in model):

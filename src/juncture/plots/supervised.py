@@ -31,11 +31,13 @@ from juncture.supervised.regression.logistic import LogisticFit, LogisticRegress
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from juncture.supervised.regression.bases import FeatureModel
+
 NUM_POINTS = 200
 
 
 def plot_regression(
-    model: Any, X: Any = None, y: Any = None, *, between: Any = None, level: float = 0.9, ax: Any = None
+    model: FeatureModel, X: Any = None, y: Any = None, *, between: Any = None, level: float = 0.9, ax: Any = None
 ) -> Axes:
     """The mean of the target along one input, and the band that holds a share `level` of all targets.
 

@@ -76,7 +76,7 @@ class TargetBeliefs(OneVariable):
         The seed of what was drawn at random, which repeats the answer as `rng=`; None where nothing was.
     """
 
-    model: Any
+    model: SupervisedModel
     predicted: Any
     log_evidences: np.ndarray
     is_single: bool

@@ -151,7 +151,7 @@ class Training(NamedTuple):
         return self.inputs.names
 
 
-def read_training(model: Any, data: Any, y: Any, weights: Any = None) -> Training:
+def read_training(model: SupervisedModel | type[SupervisedModel], data: Any, y: Any, weights: Any = None) -> Training:
     """The inputs and targets that a model, or the class that stands for its kind, is learned from.
 
     `y` is one target a row, or the name of the column of the table that has them; left out, it is the column that a
@@ -178,7 +178,7 @@ def is_one_row(data: Any) -> bool:
     return all(isinstance(cell, Real | str | np.bool_) or is_missing(cell) for cell in data.values())
 
 
-def wanted_column(model: Any, data: Any) -> str:
+def wanted_column(model: SupervisedModel | type[SupervisedModel], data: Any) -> str:
     """The column of a table that holds the target of a model."""
     name = "y" if isinstance(model, type) else model.target.name
     if name in (find_names(Rows.of(data).data) or ()):

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from inspect import formatannotation, get_annotations
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from juncture.base.documents.node import Choice, Node
 from juncture.errors import FormatError
+
+if TYPE_CHECKING:
+    from juncture.base.values import Value
 
 
 class Codec(Protocol):
@@ -138,7 +141,7 @@ class Record:
         By name, where the annotation of a field does not say how it is written.
     """
 
-    def __init__(self, model: Any, /, *names: str, **codecs: Codec | Given | Field) -> None:
+    def __init__(self, model: type[Value], /, *names: str, **codecs: Codec | Given | Field) -> None:
         self.model: type = model
         found = {name: codecs.get(name) or annotated_codec(model, name) for name in names or model._fields}
         if not codecs.keys() <= found.keys():

@@ -3,20 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.base.values import few
+
+if TYPE_CHECKING:
+    from juncture.components.mixture import Mixture
+    from juncture.latent.boltzmann.deep.belief_network import DeepBeliefNetwork
+    from juncture.latent.boltzmann.deep.boltzmann_machine import DeepBoltzmannMachine
+    from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine
+    from juncture.latent.factor_analysis.model import LinearFactors
+    from juncture.latent.neural.autoencoder import Autoencoder
+    from juncture.latent.neural.helmholtz import HelmholtzMachine
+    from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
+    from juncture.latent.topics.model import LatentDirichletAllocation
+    from juncture.networks.decision_network import DecisionNetwork
+    from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+    from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+    from juncture.sequences.markov_chains.model import MarkovChain
+    from juncture.sequences.state_space.model import LinearGaussianStateSpace
+    from juncture.supervised.generative.classifier import GenerativeClassifier
+    from juncture.supervised.linear_classifiers.decision_function import DecisionFunction
+    from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
+    from juncture.supervised.linear_classifiers.multiclass import AllPairs, OneVersusRest
+    from juncture.supervised.linear_classifiers.threshold_network import ThresholdNetwork
+    from juncture.supervised.regression.bases import FeatureModel
+    from juncture.supervised.regression.generalized_linear import GeneralizedLinearModel
+    from juncture.supervised.regression.laplace import LaplaceLogistic
+    from juncture.supervised.regression.logistic import LogisticRegression
+    from juncture.supervised.trees.forest import RandomForest
+    from juncture.supervised.trees.tree import DecisionTree
+    from juncture.variables import Model
 
 SHOWN = 6  # labels
 
 
-def facts_of_model(model: Any) -> dict[str, Any]:
+def facts_of_model(model: Model) -> dict[str, Any]:
     """The kind of a model, and the facts of that kind; of a kind without an entry, what it says of itself."""
     kind = type(model).__name__
-    return {"kind": kind, **FACTS.get(kind, facts_of_any)(model)}
+    describe: Callable[[Any], dict[str, Any]] = FACTS.get(kind, facts_of_any)
+    return {"kind": kind, **describe(model)}
 
 
-def facts_of_any(model: Any) -> dict[str, Any]:
+def facts_of_any(model: Model) -> dict[str, Any]:
     """The names of the variables or columns, the sizes, and the text that stands for the model in Python.
 
     Sizes are the whole numbers whose names begin with `num_`, such as `num_states` and `num_parameters`.
@@ -27,7 +56,7 @@ def facts_of_any(model: Any) -> dict[str, Any]:
     return {**({"names": labels_of(names)} if names else {}), **counts, "value": repr(model)}
 
 
-def facts_of_hidden_markov(model: Any) -> dict[str, Any]:
+def facts_of_hidden_markov(model: HiddenMarkovModel) -> dict[str, Any]:
     return {
         "states": model.num_states,
         "labels": labels_of(model.states),
@@ -37,7 +66,7 @@ def facts_of_hidden_markov(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_chain(model: Any) -> dict[str, Any]:
+def facts_of_chain(model: MarkovChain) -> dict[str, Any]:
     return {
         "states": model.num_states,
         "labels": labels_of(model.states),
@@ -47,7 +76,7 @@ def facts_of_chain(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_field(model: Any) -> dict[str, Any]:
+def facts_of_field(model: ConditionalRandomField) -> dict[str, Any]:
     return {
         "states": model.num_states,
         "labels": labels_of(model.states),
@@ -56,7 +85,7 @@ def facts_of_field(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_state_space(model: Any) -> dict[str, Any]:
+def facts_of_state_space(model: LinearGaussianStateSpace) -> dict[str, Any]:
     return {
         "state_dimension": model.state_dimension,
         "observation_dimension": model.observation_dimension,
@@ -66,7 +95,7 @@ def facts_of_state_space(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_mixture(model: Any) -> dict[str, Any]:
+def facts_of_mixture(model: Mixture) -> dict[str, Any]:
     return {
         "components": model.num_components,
         "distributions": model.components.summary,
@@ -75,12 +104,12 @@ def facts_of_mixture(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_classifier(model: Any) -> dict[str, Any]:
+def facts_of_classifier(model: GenerativeClassifier) -> dict[str, Any]:
     facts = facts_of_mixture(model.mixture)
     return {"classes": labels_of(model.classes), **{name: facts[name] for name in list(facts)[1:]}}
 
 
-def facts_of_factors(model: Any) -> dict[str, Any]:
+def facts_of_factors(model: LinearFactors) -> dict[str, Any]:
     return {
         "factors": model.num_factors,
         "observation": shape_in_words(model.event_shape),
@@ -88,20 +117,20 @@ def facts_of_factors(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_machine(model: Any) -> dict[str, Any]:
+def facts_of_machine(model: RestrictedBoltzmannMachine) -> dict[str, Any]:
     return {"visible units": model.num_visible, "of the kind": model.visible, "hidden units": model.num_hidden}
 
 
-def facts_of_layers(model: Any) -> dict[str, Any]:
+def facts_of_layers(model: DeepBeliefNetwork | DeepBoltzmannMachine) -> dict[str, Any]:
     return {"visible units": model.num_visible, "hidden units": ", ".join(map(str, model.sizes[1:]))}
 
 
-def facts_of_topics(model: Any) -> dict[str, Any]:
+def facts_of_topics(model: LatentDirichletAllocation) -> dict[str, Any]:
     first = {f"topic {topic}": labels_of(words) for topic, words in enumerate(model.top_words(SHOWN)[:SHOWN])}
     return {"topics": model.num_topics, "words": model.num_words, "parameters": model.num_parameters, **first}
 
 
-def facts_of_decisions(model: Any) -> dict[str, Any]:
+def facts_of_decisions(model: DecisionNetwork) -> dict[str, Any]:
     return {
         "chance variables": len(model.conditionals),
         "decisions": labels_of(tuple(decision.variable.name for decision in model.decisions)),
@@ -111,7 +140,7 @@ def facts_of_decisions(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_autoencoder(model: Any) -> dict[str, Any]:
+def facts_of_autoencoder(model: Autoencoder | VariationalAutoencoder) -> dict[str, Any]:
     widths = " – ".join(str(len(bias)) for _, bias in model.encoder[:-1])
     visible = {"visible": model.visible} if hasattr(model, "visible") else {}
     return {
@@ -122,49 +151,49 @@ def facts_of_autoencoder(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_helmholtz(model: Any) -> dict[str, Any]:
+def facts_of_helmholtz(model: HelmholtzMachine) -> dict[str, Any]:
     return {"visible units": model.num_visible, "hidden units": model.num_hidden}
 
 
-def facts_of_regression(model: Any) -> dict[str, Any]:
+def facts_of_regression(model: FeatureModel) -> dict[str, Any]:
     names = {} if model.feature_names is None else {"inputs": few(model.feature_names, most=SHOWN)}
-    parameters = {"parameters": model.num_parameters} if hasattr(model, "num_parameters") else {}
-    return {**names, "coefficients": model.num_coefficients, "basis": repr(model.basis), **parameters}
+    sizes = {"coefficients": model.num_coefficients, "basis": repr(model.basis), "parameters": model.num_parameters}
+    return {**names, **sizes}
 
 
-def facts_of_logistic(model: Any) -> dict[str, Any]:
+def facts_of_logistic(model: LogisticRegression) -> dict[str, Any]:
     return {"classes": labels_of(model.classes), **facts_of_regression(model)}
 
 
-def facts_of_laplace(model: Any) -> dict[str, Any]:
+def facts_of_laplace(model: LaplaceLogistic) -> dict[str, Any]:
     evidence = {} if model.log_evidence is None else {"log evidence": f"{model.log_evidence:.6g}"}
     return {**facts_of_logistic(model.mode), **evidence}
 
 
-def facts_of_generalized(model: Any) -> dict[str, Any]:
+def facts_of_generalized(model: GeneralizedLinearModel) -> dict[str, Any]:
     return {"family": model.family.__name__, "link": model.link.name, **facts_of_regression(model)}
 
 
-def facts_of_discriminant(model: Any) -> dict[str, Any]:
+def facts_of_discriminant(model: DecisionFunction) -> dict[str, Any]:
     names = {} if model.feature_names is None else {"inputs": few(model.feature_names, most=SHOWN)}
     return {"coordinates": model.num_columns, **names}
 
 
-def facts_of_margin(model: Any) -> dict[str, Any]:
+def facts_of_margin(model: MaximumMargin) -> dict[str, Any]:
     own = {"support vectors": len(model.support), "cost": f"{model.cost:g}", "kernel": repr(model.kernel)}
     return {**facts_of_discriminant(model), **own}
 
 
-def facts_of_discriminants(model: Any) -> dict[str, Any]:
+def facts_of_discriminants(model: OneVersusRest | AllPairs) -> dict[str, Any]:
     own = {"classes": labels_of(model.classes), "discriminants": len(model.discriminants)}
     return {**own, **facts_of_discriminant(model)}
 
 
-def facts_of_thresholds(model: Any) -> dict[str, Any]:
+def facts_of_thresholds(model: ThresholdNetwork) -> dict[str, Any]:
     return {"inputs": model.hidden_weights.shape[1], "hidden units": model.num_hidden}
 
 
-def facts_of_tree(model: Any) -> dict[str, Any]:
+def facts_of_tree(model: DecisionTree) -> dict[str, Any]:
     return {
         "inputs": few(model.inputs.names, most=SHOWN),
         "target": model.target.name,
@@ -176,7 +205,7 @@ def facts_of_tree(model: Any) -> dict[str, Any]:
     }
 
 
-def facts_of_forest(model: Any) -> dict[str, Any]:
+def facts_of_forest(model: RandomForest) -> dict[str, Any]:
     facts = facts_of_tree(model.trees[0])
     kept = {name: facts[name] for name in ("inputs", "target", "classes", "criterion", "missing values")}
     leaves = sum(tree.num_leaves for tree in model.trees)

@@ -15,6 +15,8 @@ from juncture.runtime.files import check_writable
 
 if TYPE_CHECKING:
     from juncture.data.dataset import Dataset
+    from juncture.families.family import Family
+    from juncture.variables import Model
 
 BAR_CELLS = 20
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
@@ -116,7 +118,7 @@ def write_json_text(text: str) -> None:
     DataStream().write(ESCAPED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def save(model: Any, target: str) -> None:
+def save(model: Model | Family, target: str) -> None:
     """Write a model to a file, or as JSON to standard output."""
     if target != "-":
         from juncture.formats.files import write

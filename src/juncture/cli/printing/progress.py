@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from juncture.data.sources.contract import Block, MakeBlock, RowSource, make_blo
 from juncture.errors import escape_controls
 from juncture.numerics.iteration import ProgressCallback
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 def bar_with(text: str, *columns: Any) -> Any:
@@ -98,7 +101,7 @@ HALF_WIDTH = 1.645  # standard errors from the middle of an interval of 90 % to 
 
 
 @contextmanager
-def watched_engine(model: Any, targets: list[str] | None, method: Any, budget: float | None) -> Iterator[Any]:
+def watched_engine(model: Network, targets: list[str] | None, method: Any, budget: float | None) -> Iterator[Any]:
     """The method; of Markov chains the engine, which shows how far it is, and draws until the budget ends."""
     from juncture.inference.infer import SAMPLING_METHODS
 

@@ -23,7 +23,10 @@ from juncture.formats.files import SUFFIXES, read
 from juncture.runtime.files import MAX_BYTES, file_not_found, read_at_most
 
 if TYPE_CHECKING:
-    from juncture.variables import Scope
+    from juncture.networks.bayesian_network import BayesianNetwork
+    from juncture.networks.decision_network import DecisionNetwork
+    from juncture.networks.factor_product import FactorProduct
+    from juncture.variables import Model, Scope
 
 Network = Annotated[
     str,
@@ -138,7 +141,7 @@ def load(network: str, *, normalize: bool = False, takes: Callable[[Any], bool] 
     return model
 
 
-def other_way(model: Any) -> str:
+def other_way(model: object) -> str:
     """How to ask a model that is no product of factors."""
     from juncture.supervised.model import SupervisedModel
 
@@ -187,7 +190,9 @@ def find_models(start: str) -> list[str]:
     return [str(file) for file in models if file.name.startswith(f"{name}.")] or [str(file) for file in models]
 
 
-def evidence(model: Any, given: Iterable[str], likelihood: Iterable[str] = ()) -> dict[str, Any]:
+def evidence(
+    model: BayesianNetwork | FactorProduct | DecisionNetwork, given: Iterable[str], likelihood: Iterable[str] = ()
+) -> dict[str, Any]:
     """Evidence from `name=state` and `name=0.2,0.9` texts."""
     pairs = [split_finding(text, model.variables) for text in given]
     soft = [split_finding(text, model.variables) for text in likelihood]
@@ -210,7 +215,7 @@ def split_finding(text: str, variables: Scope) -> tuple[str, str]:
     raise UnknownVariable.among(text.partition("=")[0], variables.names)
 
 
-def check_names(model: Any, names: Iterable[str]) -> None:
+def check_names(model: Model, names: Iterable[str]) -> None:
     """Check that no name is evidence, which needs its flag before each: --given xray=yes --given smoke=no."""
     known = set(model.variables.names)
     for name in names:

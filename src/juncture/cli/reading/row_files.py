@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from juncture.data.files.table_files import read_csv_table
 from juncture.data.sources.contract import SourceTable
 from juncture.data.tables.table import Table
 from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_other_form, hint
+
+if TYPE_CHECKING:
+    from juncture.variables import Model
 
 RowsFile = Annotated[
     str,
@@ -129,7 +132,7 @@ def note_identifiers(data: Dataset) -> None:
 
 
 def read_rows(
-    model: Any, network: str, rows: str, missing: list[str], ignore: Sequence[str] = (), decimal: str = "."
+    model: Model, network: str, rows: str, missing: list[str], ignore: Sequence[str] = (), decimal: str = "."
 ) -> Dataset:
     """The columns that are the model's variables, coded by them; a note names the columns that are ignored."""
     table = read_table_for(network, rows, ignore)
@@ -137,7 +140,9 @@ def read_rows(
     return encode_rows(model, table, missing, decimal=decimal)
 
 
-def encode_rows(model: Any, table: Table, missing: list[str], unseen: str | None = None, decimal: str = ".") -> Dataset:
+def encode_rows(
+    model: Model, table: Table, missing: list[str], unseen: str | None = None, decimal: str = "."
+) -> Dataset:
     """The columns that are the model's variables; a command that takes --unseen gives its value."""
     check_choice(unseen, (None, "error", "missing"), "--unseen", error=WrongUsage)
     rule: Any = unseen or "error"
@@ -156,7 +161,7 @@ def read_table_for(network: str, rows: str, ignore: Sequence[str] = ()) -> Table
     return read_table(rows, ignore)
 
 
-def note_columns(model: Any, network: str, table: Table, rows: str, kept: Sequence[str] = ()) -> None:
+def note_columns(model: Model, network: str, table: Table, rows: str, kept: Sequence[str] = ()) -> None:
     """Tell which columns are neither variables nor kept, and which variable each of them may mean."""
     names = dict.fromkeys(model.variables.names)
     others = [name for name in table.cells if name not in names]

@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 from itertools import accumulate, chain, islice
 from math import prod
 from operator import add
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -40,6 +40,7 @@ SORT = (
 )
 
 
+@runtime_checkable
 class SequenceModel(Protocol):
     """A model of sequences, which says how its steps are read and checks them."""
 

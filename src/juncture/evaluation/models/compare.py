@@ -53,6 +53,8 @@ from juncture.supervised.regression.logistic import LogisticFit, LogisticRegress
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.variables import Model
+
 HEADS = (
     "criterion", "model", "score", "difference", "standard_error", "weight", "num_parameters", "quality", "note",
 )  # fmt: skip
@@ -355,7 +357,7 @@ CANDIDATES: dict[tuple[type, ...], Any] = {
 DRAWS_ONLY = "log-likelihoods of draws have no model: take 'loo' or 'waic'"
 
 
-def facts_of(model: Any, data: Any) -> Facts:
+def facts_of(model: Model | type[Family] | Fit[Any] | Candidate | np.ndarray, data: Any) -> Facts:
     """What the criteria need of a model, a fit, a candidate, or the log-likelihoods of draws."""
     if isinstance(model, np.ndarray):
         return facts_of_draws(model)

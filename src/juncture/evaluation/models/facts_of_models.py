@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -20,6 +20,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.mixture import MixturePrior
 from juncture.data.dataset import Dataset
 from juncture.data.rows import Rows
+from juncture.data.sources.sequence_source import SequenceModel
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, UnseenParentsWarning, Unsupported
 from juncture.evaluation.models.facts import NO_PRIOR, Candidate, Evidence, Facts, check_logs
 from juncture.evaluation.models.facts_of_regressions import facts_of_generalized, read_pair
@@ -39,6 +40,9 @@ from juncture.numerics.stable import softmax
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.supervised.regression.generalized_linear import GeneralizedLinearFit, GeneralizedLinearModel
 from juncture.verbs import fit, log_prob, statistics
+
+if TYPE_CHECKING:
+    from juncture.variables import Model
 
 SINGULAR = {
     "Mixture": "components may coincide or vanish",
@@ -67,42 +71,40 @@ def facts_of_model(candidate: Candidate, data: Any) -> Facts:
     )
 
 
-def singular_reason(model: Any) -> str:
+def singular_reason(model: Model) -> str:
     names = [kind.__name__ for kind in type(model).__mro__]
     return next((reason for name, reason in SINGULAR.items() if name in names), "")
 
 
-def count_parameters(model: Any) -> int | str:
-    """Free parameters, or why their number is not known."""
+def count_parameters(model: Model) -> int:
+    """The number of free parameters; of a product of factors, those of its minimal form."""
     if isinstance(model, FactorProduct):
         return int(model.minimal_form().num_parameters)
-    if hasattr(model, "num_parameters"):
-        return int(model.num_parameters)
-    return f"a {type(model).__name__} does not say how many free parameters it has"
+    return int(model.num_parameters)
 
 
-def separable_rows(model: Any, data: Any) -> tuple[Any, Any]:
+def separable_rows(model: Model, data: Any) -> tuple[Any, Any]:
     """The rows as the verbs take them, and a function that picks some of them."""
     if isinstance(model, BayesianNetwork | FactorProduct):
         table = Rows.of(data).codes(model.variables)
         if table.weights is not None:
             raise InvalidData("rows with weights are not compared on: give each row as often as it counts")
         return table, table.take
-    if hasattr(model, "sequences"):
+    if isinstance(model, SequenceModel):
         listed = list_sequences(model, data)
         return listed, lambda index: [listed[place] for place in index]
     rows = Rows.of(data).numbers(getattr(model, "event_shape", None))
     return rows, lambda index: rows[index]
 
 
-def list_sequences(model: Any, data: Any) -> list[Any]:
+def list_sequences(model: SequenceModel, data: Any) -> list[Any]:
     """The sequences, one by one; a single sequence is a list of one."""
     return [data] if model.sequences(data).is_single else list(data)
 
 
-def sample_size(model: Any, rows: Any, number: int) -> float:
+def sample_size(model: Model, rows: Any, number: int) -> float:
     """n of BIC: rows, or the steps of all sequences."""
-    return float(model.sequences(rows).num_steps) if hasattr(model, "sequences") else float(number)
+    return float(model.sequences(rows).num_steps) if isinstance(model, SequenceModel) else float(number)
 
 
 def learn_and_score(candidate: Candidate, train: Any, test: Any) -> np.ndarray:

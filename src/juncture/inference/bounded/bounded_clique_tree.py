@@ -18,7 +18,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.log_tables import LogFactor, divide, normalize, reduce_to
 from juncture.runtime.memory import check_memory
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 OPERATIONS_PER_CELL = 40  # of a calibration, the way back, and the search for weak dependences
 BYTES_PER_CELL = 40  # of beliefs on the way and back, a message, and what a step makes of them
@@ -79,7 +82,9 @@ class BoundedCliqueTree(Engine):
     def __post_init__(self) -> None:
         check_count(self.size, "size", least=2)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> BoundedCliqueTreePlan:
+    def compile(
+        self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()
+    ) -> BoundedCliqueTreePlan:
         """A plan for the part of the model that the targets and the observed variables need."""
         return BoundedCliqueTreePlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
 
@@ -103,7 +108,7 @@ class BoundedCliqueTreePlan(EnginePlan):
         cells = min(exact.bytes / BYTES_PER_CELL, largest * len(num_states))
         return Cost(exact.width, largest, BYTES_PER_CELL * cells, OPERATIONS_PER_CELL * cells)
 
-    def run(self, model: Any, query: Query) -> FactorAnswers:
+    def run(self, model: Network, query: Query) -> FactorAnswers:
         part = relevant_part(model, self.part.variables.names)
         limit = StepLimit.of(0, query.budget)
         return answer_rows(part, query.findings, self.engine, self.answer_row, limit)

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.elimination import good_order, plan_elimination, plan_steps, reduce_factor
 from juncture.inference.exact.log_tables import reduce_to
 from juncture.runtime.memory import check_memory
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
 STEPS_TO_FIX = (0, 4, 16)  # after which a lower bound is taken by fixed variables: more steps never loosen the best
@@ -94,7 +97,7 @@ class MiniBucket(Engine):
         check_count(self.max_steps, "max_steps")
         check_number(self.tolerance, "tolerance", least=0)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MiniBucketPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MiniBucketPlan:
         """A plan for the part of the model that the targets and the observed variables need."""
         return MiniBucketPlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
 
@@ -138,7 +141,7 @@ class MiniBucketPlan(EnginePlan):
         """Search the elimination order."""
         _ = self.cost
 
-    def run(self, model: Any, query: Query) -> FactorAnswers:
+    def run(self, model: Network, query: Query) -> FactorAnswers:
         part = relevant_part(model, self.part.variables.names)
         limit = StepLimit.of(self.engine.max_steps, query.budget)
         return answer_rows(part, query.findings, self.engine, self.answer_row, limit)

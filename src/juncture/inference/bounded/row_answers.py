@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.inference.exact.elimination import distinct_findings
 from juncture.inference.exact.log_tables import LogFactor, multiply
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ class ReducedFactors:
 AnswerRow = Callable[[ReducedFactors, StepLimit], RowAnswer]
 
 
-def answer_rows(model: Any, findings: Findings, engine: Any, answer: AnswerRow, limit: StepLimit) -> FactorAnswers:
+def answer_rows(model: Network, findings: Findings, engine: Any, answer: AnswerRow, limit: StepLimit) -> FactorAnswers:
     """The answers for all rows; each different row is reduced and answered once."""
     arrays = factor_arrays(model)
     inside = Findings(
@@ -179,7 +182,7 @@ def join_diagnostics(found: Sequence[RowAnswer], which: np.ndarray, is_single: b
     )
 
 
-def free_scopes(model: Any, observed: Sequence[str]) -> tuple[list[tuple[int, ...]], np.ndarray]:
+def free_scopes(model: Network, observed: Sequence[str]) -> tuple[list[tuple[int, ...]], np.ndarray]:
     """The scopes of all factors without the observed nodes, over the free nodes, and the numbers of states of these."""
     arrays = factor_arrays(model)
     seen = [model.variables.axis(name) for name in observed]

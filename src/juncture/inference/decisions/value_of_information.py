@@ -36,11 +36,13 @@ from juncture.numerics import stable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.networks import Network
+
 ROUNDING = 1e-14  # bits, or part of the expected utility: below, a value is rounding and counts as 0
 
 
 def value_of_information(
-    model: Any,
+    model: Network,
     target: str | None = None,
     candidates: Iterable[str] | None = None,
     evidence: Any = None,
@@ -101,7 +103,7 @@ def value_of_information(
 
 
 def next_question(
-    model: Any,
+    model: Network,
     target: str | None = None,
     candidates: Iterable[str] | None = None,
     evidence: Any = None,
@@ -130,14 +132,14 @@ def next_question(
     return value_of_information(model, target, candidates, evidence, costs, method=method).best
 
 
-def one_row(model: Any, evidence: Any) -> Findings:
+def one_row(model: Network, evidence: Any) -> Findings:
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:
         raise InvalidData(f"the next question follows one row of evidence; got {findings.num_rows} rows")
     return findings
 
 
-def as_candidates(model: Any, candidates: Iterable[str] | None, others: set[str]) -> list[str]:
+def as_candidates(model: Network | DecisionNetwork, candidates: Iterable[str] | None, others: set[str]) -> list[str]:
     """The names of variables with states, each once and none of the `others`; by default all such variables."""
     if candidates is None:
         return [variable.name for variable in model.variables if variable.name not in others and not variable.is_real]
@@ -160,7 +162,7 @@ def check_costs(costs: Mapping[str, float] | None, names: Iterable[str]) -> dict
     return {name: check_number(cost, f"the cost of {name!r}", least=0, finite=True) for name, cost in given.items()}
 
 
-def every_state(model: Any, target: str) -> Findings:
+def every_state(model: Network, target: str) -> Findings:
     """A row of findings for each state of a variable."""
     count = model.variable(target).num_states
     codes = np.arange(count, dtype=code_type(count))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from juncture.components.mixture import Mixture
     from juncture.drawing.diagram import Drawing
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +57,7 @@ class Beliefs:
         A short cut to single marginals: where each marginal lies in `flat`, the array of all of them.
     """
 
-    model: Any
+    model: Network
     engine: Engine
     targets: tuple[str, ...]
     answers: Answers
@@ -66,7 +67,7 @@ class Beliefs:
     seed: int | None = None
 
     @classmethod
-    def of(cls, model: Any, engine: Engine, query: Query, rng: Any = None) -> Beliefs:
+    def of(cls, model: Network, engine: Engine, query: Query, rng: Any = None) -> Beliefs:
         """The beliefs from a run of an engine, with the seed or generator of a user where it draws at random."""
         if not engine.draws_at_random:
             answers = engine.ask(model, query)
@@ -274,8 +275,14 @@ class Beliefs:
         from juncture.inference.engines.display import rows_diagram, table_shares
         from juncture.networks.picture import show_beliefs
 
-        if self.is_single and getattr(self.model, "is_image", False) and len(self.targets) == len(self.model.names):
-            shown = enumerate(self.model.states)
+        model = self.model
+        if (
+            self.is_single
+            and isinstance(model, PairwiseNetwork)
+            and model.is_image
+            and len(self.targets) == len(model.names)
+        ):
+            shown = enumerate(model.states)
             from juncture.drawing.rasters import Rasters
 
             return Rasters.of({f"p({state})": self.array[..., code] for code, state in shown if code > 0})

@@ -24,6 +24,7 @@ from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.sampling.draws import Draws
+    from juncture.networks import Network
 
 
 class Question(StrEnum):
@@ -290,7 +291,7 @@ class EnginePlan:
     def prepare(self) -> None:
         """Do now what all runs share; a run does it otherwise when it is first needed. Some share nothing."""
 
-    def run(self, model: Any, query: Query) -> Answers:
+    def run(self, model: Network, query: Query) -> Answers:
         """The answers for a model of the plan's structure, given the evidence of a query."""
         raise NotImplementedError
 
@@ -307,7 +308,7 @@ class Engine:
     draws_at_random: ClassVar[bool] = False  # whether its answers depend on the generator of the query
     reads_sources: ClassVar[bool] = False  # whether rows of a source may be answered block by block
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         """A plan for questions about the targets, given values of the observed variables."""
         raise NotImplementedError
 
@@ -322,15 +323,15 @@ class Engine:
         """The same engine, whose planning keeps to a share of these seconds from now on; most plan at once."""
         return self
 
-    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> RowAnswers | None:
+    def answer_row(self, model: Network, evidence: dict[str, Any], targets: Any = None) -> RowAnswers | None:
         """The marginals of the targets, or all, given one row of labels; None where a plan has to be run."""
         return None
 
-    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, model: Network, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """At least `n` draws of all variables given one row of evidence."""
         raise Unsupported(f"the engine {self.name!r} does not draw rows; infer again with another method")
 
-    def ask(self, model: Any, query: Query) -> Answers:
+    def ask(self, model: Network, query: Query) -> Answers:
         """The answers to one query: a plan for it is compiled and run. A budget counts from here on."""
         engine = self if query.budget is None else self.with_budget(query.budget)
         if query.memory_limit is not None:
@@ -393,7 +394,7 @@ def sum_rows(tables: np.ndarray, weights: np.ndarray) -> np.ndarray:
 Entry = TypeVar("Entry")
 
 
-def recall(model: Any, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
+def recall(model: Network, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
     """The entry of this key, made if it is missing; beyond `size` entries the least recently used is dropped.
 
     A memo is kept with its model and is never changed: a new entry goes into a copy that replaces the memo. So threads

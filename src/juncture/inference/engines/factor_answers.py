@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from juncture.inference.engines.contract import Answers, Diagnostics, Request, n
 from juncture.inference.engines.factor_arrays import FactorArrays
 from juncture.inference.engines.lowering import lower
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 FactorBelief = Callable[[int], np.ndarray]
 """The belief of a factor as (row, state of its first node, …), each row summing to 1; NaN in an impossible row."""
@@ -103,7 +106,7 @@ def sum_to(table: np.ndarray, scope: Sequence[int], nodes: Sequence[int]) -> np.
     return np.transpose(table.sum(axis=others), [0, *(kept.index(node) + 1 for node in nodes)])
 
 
-def check_no_hidden(model: Any, arrays: FactorArrays, engine_name: str) -> None:
+def check_no_hidden(model: Network, arrays: FactorArrays, engine_name: str) -> None:
     """Raise `Unsupported` for conditionals with hidden variables, over which an engine of modes cannot sum."""
     if arrays.num_nodes > len(model.variables):
         child = next(child for child, part in lower(model).groups.items() if part.stop > part.start + 1)

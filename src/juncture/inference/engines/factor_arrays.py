@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from juncture.inference.engines.lowering import Lowered, check_factors, lower
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,7 +152,7 @@ def offsets(sizes: Any) -> np.ndarray:
 
 
 @singledispatch
-def factor_arrays(model: Any) -> FactorArrays:
+def factor_arrays(model: Network) -> FactorArrays:
     """The factors of a model as flat arrays, which are kept with the model."""
     check_factors(model, "inference")
     if "factor arrays" not in model.derived:
@@ -201,7 +204,7 @@ def _(model: PairwiseNetwork) -> FactorArrays:
 
 
 @singledispatch
-def node_scope(model: Any) -> Scope:
+def node_scope(model: Network) -> Scope:
     """The variables of all nodes: those of the model, then the hidden ones of its conditionals."""
     return lower(model).scope
 
@@ -241,7 +244,7 @@ def log_likelihoods(arrays: FactorArrays, findings: Findings) -> np.ndarray:
     return logs
 
 
-def bound_log_evidence(model: Any, arrays: FactorArrays, likelihoods: np.ndarray) -> np.ndarray:
+def bound_log_evidence(model: Network, arrays: FactorArrays, likelihoods: np.ndarray) -> np.ndarray:
     """(row,): an upper bound of log p(evidence); `likelihoods` (row, state of all nodes) are logarithms."""
     starts = arrays.state_starts[:-1]
     sums = np.logaddexp.reduceat(likelihoods + arrays.single_logs, starts, axis=1).sum(axis=1)

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out, unless its child is observed
 SMALL_FUNCTION = 512  # entries up to which a function is written out
@@ -73,7 +76,7 @@ class Lowered:
         return Lowered(self.variables, self.hidden, (*self.factors, *both))
 
 
-def check_factors(model: Any, what: str) -> None:
+def check_factors(model: Network, what: str) -> None:
     """Raise `Unsupported` for a model that is no product of factors."""
     if not isinstance(model, BayesianNetwork | FactorProduct):
         raise Unsupported(f"{what} takes a network or a factor graph; got {type(model).__name__}")
@@ -86,7 +89,7 @@ def check_tables(model: FactorProduct) -> None:
 
 
 @singledispatch
-def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
+def lower(model: Network, observed: Mapping[str, State] | None = None) -> Lowered:
     """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause.
 
     The causes of other observed children are linked in the order of the model's variables: an elimination in that order
@@ -188,7 +191,7 @@ def determined_nodes(names: Sequence[str]) -> frozenset[int]:
     return frozenset(node for node, name in enumerate(names) if name.startswith(CLASS))
 
 
-def noisy_children(model: Any) -> frozenset[str]:
+def noisy_children(model: Network) -> frozenset[str]:
     """The children of noisy conditionals, found once."""
     if "noisy children" not in model.derived:
         parts = getattr(model, "conditionals", ())
@@ -293,7 +296,7 @@ def is_linear(part: AnyConditional) -> bool:
     return isinstance(part, Constant) and part.child.dimension == 1
 
 
-def is_gaussian(model: Any) -> bool:
+def is_gaussian(model: Network) -> bool:
     """Whether a model is a Bayesian network of linear conditionals, or has Gaussian factors; found once."""
     known = model.derived.get("is gaussian")
     if known is None:
@@ -307,7 +310,7 @@ def is_gaussian(model: Any) -> bool:
     return bool(known)
 
 
-def has_real_variables(model: Any) -> bool:
+def has_real_variables(model: Network) -> bool:
     """Whether a model of factors has real-valued variables; found once and kept with it."""
     derived = getattr(model, "derived", None)
     if type(derived) is not dict:  # a class, or no value

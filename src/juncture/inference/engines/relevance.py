@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 
 @singledispatch
-def relevant_part(model: Any, names: Collection[str]) -> Any:
+def relevant_part(model: Network, names: Collection[str]) -> Any:
     """A smaller model with the same distribution over `names`: an undirected model has none, in general."""
     return model
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from juncture.data.sources.entries import as_lazy_source, find_query
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Engine, Query, Request
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 def as_source_findings(evidence: Any, variables: Scope, extra: Extra) -> SourceFindings | None:
@@ -76,7 +79,7 @@ class SourceFindings(Findings):
 class SourceAnswers(Answers):
     """The answers of an exact engine for all rows of a source."""
 
-    model: Any
+    model: Network
     engine: Engine
     targets: tuple[str, ...]
     tables: dict[str, np.ndarray]  # the marginals: (row, state)
@@ -85,7 +88,7 @@ class SourceAnswers(Answers):
     diagnostics: ClassVar[Diagnostics] = EXACT
 
     @classmethod
-    def of(cls, model: Any, engine: Engine, source: RowSource, targets: tuple[str, ...]) -> SourceAnswers:
+    def of(cls, model: Network, engine: Engine, source: RowSource, targets: tuple[str, ...]) -> SourceAnswers:
         from juncture.data.sources.contract import map_blocks
 
         parts = list(map_blocks(partial(answer_block, model, engine, targets), source))
@@ -124,14 +127,14 @@ class SourceAnswers(Answers):
 
 
 def answer_block(
-    model: Any, engine: Engine, targets: tuple[str, ...], block: Block
+    model: Network, engine: Engine, targets: tuple[str, ...], block: Block
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The marginals of the targets, and the log-evidence, of the rows of a block."""
     answers = engine.ask(model, Query(as_findings(block.rows, tuple(model.variables)), targets))
     return [answers.marginal((name,)) for name in targets], answers.log_evidence
 
 
-def joint_of_block(model: Any, engine: Engine, names: tuple[str, ...], block: Block) -> np.ndarray:
+def joint_of_block(model: Network, engine: Engine, names: tuple[str, ...], block: Block) -> np.ndarray:
     return engine.ask(model, Query(as_findings(block.rows, tuple(model.variables)), names)).marginal(names)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Cost, Engine, Query, Question, check_budget
 from juncture.runtime.memory import check_memory, check_memory_limit
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 POLICIES = ("warn", "raise")
 
@@ -94,7 +97,7 @@ DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
 BYTES_PER_CELL = 16
 
 
-def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: Any) -> Dataset:
+def draw_posterior(engine: Engine, model: Network, findings: Findings, n: Any, rng: Any) -> Dataset:
     """`n` rows from p(all variables | evidence), given one row of evidence that is possible."""
     if not findings.is_single:
         raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")

@@ -8,7 +8,7 @@ normalised over the variable that is eliminated, is p(variable | the other varia
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +21,12 @@ from juncture.networks.factor_product import FactorProduct
 from juncture.runtime.memory import check_memory_limit
 from juncture.variables import Scope
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 
 @singledispatch
-def to_bayesian_network(model: Any, root: str | None = None, *, memory_limit: int | None = None) -> BayesianNetwork:
+def to_bayesian_network(model: Network, root: str | None = None, *, memory_limit: int | None = None) -> BayesianNetwork:
     """The same joint as a Bayesian network.
 
     A decomposable model keeps its edges, and gets no others. Any other model is triangulated, so that its network has
@@ -55,7 +58,7 @@ def to_bayesian_network(model: Any, root: str | None = None, *, memory_limit: in
 
 @to_bayesian_network.register(BayesianNetwork)
 @to_bayesian_network.register(FactorProduct)
-def directed_from_root(model: Any, root: str | None = None, *, memory_limit: int | None = None) -> BayesianNetwork:
+def directed_from_root(model: Network, root: str | None = None, *, memory_limit: int | None = None) -> BayesianNetwork:
     nodes = {name: node for node, name in enumerate(model.variables.names)}
     last = [] if root is None else [nodes[model.variable(root).name]]
     factors = [

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -53,6 +53,9 @@ from juncture.numerics import stable
 from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 
 @dataclass(frozen=True)
 class VariableElimination(Engine):
@@ -75,7 +78,7 @@ class VariableElimination(Engine):
         if self.order is not None:
             object.__setattr__(self, "order", as_order(self.order))
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EliminationPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EliminationPlan:
         """The steps to the joint posterior of the targets, given that some variables are observed.
 
         >>> from juncture.formats.bundled import example
@@ -98,7 +101,7 @@ class VariableElimination(Engine):
             scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=self.memory_limit, order=order
         )
 
-    def check_order(self, model: Any) -> None:
+    def check_order(self, model: Network) -> None:
         for name in self.order or ():
             model.variable(name)  # an unknown name is refused here
 
@@ -130,7 +133,7 @@ class EliminationPlan(EnginePlan):
     def cost(self) -> Cost:
         return self.elimination.cost
 
-    def run(self, model: Any, query: Query) -> EliminationAnswers:
+    def run(self, model: Network, query: Query) -> EliminationAnswers:
         if query.budget is not None:
             check_budget(self.cost, query.budget)
         return EliminationAnswers(relevant_part(model, self.part.variables.names), query.findings, self.engine.plan)
@@ -248,7 +251,7 @@ class ReducedModel:
     factors: tuple[LogFactor, ...]
 
     @classmethod
-    def of(cls, model: Any, findings: Findings) -> ReducedModel:
+    def of(cls, model: Network, findings: Findings) -> ReducedModel:
         """The model given the findings of a single row."""
         found = {name: int(column[0]) for name, column in findings.codes.items()}
         lowered = lower(model, {name: model.variable(name).labels[code] for name, code in found.items()})
@@ -305,7 +308,7 @@ PlanElimination: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset
 class EliminationAnswers(Answers):
     """A model, its evidence, and how to plan the elimination of its variables."""
 
-    model: Any
+    model: Network
     findings: Findings
     plan: PlanElimination
     diagnostics: ClassVar[Diagnostics] = EXACT

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from juncture.numerics import stable
 from juncture.runtime.memory import check_memory_limit
 from juncture.variables import Scope
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 CELLS_AT_ONCE = 2**20
 BYTES_PER_CELL = 256  # a code per variable, the joint, a few copies of it
 
@@ -56,7 +59,7 @@ class Enumeration(Engine):
         """The same engine; a question that needs more bytes raises `TooLarge`."""
         return Enumeration(int(min(self.max_cells, check_memory_limit(memory_limit) // BYTES_PER_CELL)))
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:
         check_factors(model, "enumeration")
         if isinstance(model, FactorProduct):
             check_tables(model)
@@ -85,7 +88,7 @@ class EnumerationPlan(EnginePlan):
         size = float(self.scope.size)
         return Cost(len(self.scope) - 1, size, BYTES_PER_CELL * size, size * max(len(self.scope), 1))
 
-    def run(self, model: Any, query: Query) -> JointTable:
+    def run(self, model: Network, query: Query) -> JointTable:
         if query.budget is not None:
             check_budget(self.cost, query.budget)
         cells = self.cells()

@@ -7,7 +7,7 @@ narrow grids. All numbers are logarithms.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from juncture.numerics.stable import log_sum_exp
 from juncture.runtime.memory import check_memory
 from juncture.variables import Variable
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
-def magnetization(model: Any) -> Factor:
+
+def magnetization(model: Network) -> Factor:
     """The distribution of Σ_i x_i, the sum of the states of all nodes.
 
     Parameters

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from juncture.inference.exact.elimination import (
 from juncture.inference.exact.log_tables import Nodes, combine
 from juncture.numerics import stable
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 Operation = Callable[[Any, Any], Any]
 Table: TypeAlias = tuple[tuple[int, ...], np.ndarray]
@@ -115,7 +118,7 @@ class Semiring:
         logs = [(variables.axis(name), np.asarray(findings.log_likelihood(name))) for name in findings.names]
         return [((node,), np.asarray(self.lift(np.exp(log)[0]))) for node, log in logs]
 
-    def tables_of(self, model: Any, evidence: Any = None) -> list[Table]:
+    def tables_of(self, model: Network, evidence: Any = None) -> list[Table]:
         """The lifted tables of a model's factors and of one row of evidence, with the numbers of their variables."""
         check_factors(model, "a semiring")
         findings = as_findings(evidence, model.variables)
@@ -161,7 +164,7 @@ def as_semiring(semiring: Any) -> Semiring:
 
 
 def eliminate(
-    model: Any,
+    model: Network,
     semiring: Any = "sum-product",
     evidence: Any = None,
     *,

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,8 +28,11 @@ from juncture.inference.exact.gaussian.precision_system import PrecisionSystem, 
 from juncture.inference.messages.diagnosis import diagnose
 from juncture.numerics.stable import LOG_TWO_PI
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
-def pair_system(model: Any) -> tuple[PrecisionSystem, np.ndarray]:
+
+def pair_system(model: Network) -> tuple[PrecisionSystem, np.ndarray]:
     """The precision matrix of a Gaussian model in deviations from the centers of its variables, and the centers."""
     if "pair system" not in model.derived:
         system = system_for(model)
@@ -100,7 +103,7 @@ class GaussianLoopyPlan(EnginePlan):
         pairs = float(len(self.system[0].entries))
         return Cost(1, 4.0, 8.0 * 12 * pairs, 16 * pairs)
 
-    def run(self, model: Any, query: Query) -> GaussianLoopyAnswers:
+    def run(self, model: Network, query: Query) -> GaussianLoopyAnswers:
         findings = query.findings
         if Question.EXPECTED in query.questions:
             raise Unsupported(

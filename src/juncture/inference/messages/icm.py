@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from juncture.inference.engines.factor_answers import BestCodes, check_no_hidden
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods, node_scope
 from juncture.kernels.coordinate_ascent import visit_nodes
 from juncture.runtime.memory import check_memory
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 MODE = frozenset({Question.MODE})
 BYTES_PER_ENTRY = 40  # of the lists of factors and nodes
@@ -66,7 +69,7 @@ class ICM(Engine):
         check_count(self.starts, "starts", least=1)
         check_count(self.max_steps, "max_steps", least=1)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ICMPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ICMPlan:
         arrays = factor_arrays(model)
         check_no_hidden(model, arrays, self.name)
         size, largest = float(len(arrays.scopes)), float(arrays.table_sizes.max(initial=1))
@@ -82,7 +85,7 @@ class ICMPlan(EnginePlan):
     engine: ICM
     cost: Cost
 
-    def run(self, model: Any, query: Query) -> BestCodes:
+    def run(self, model: Network, query: Query) -> BestCodes:
         findings = query.findings
         deadline = np.inf if query.budget is None else perf_counter() + query.budget
         generator, arrays = as_generator(query.rng), factor_arrays(model)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from juncture.numerics.iteration import check_stopping_rule
 from juncture.runtime import parallel
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.runtime.parallel import blocks_of
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 SCHEDULES = {"flooding": FLOODING, "residual": RESIDUAL}
 
@@ -73,7 +76,7 @@ class LoopyBP(Engine):
         check_stopping_rule(self.tolerance, self.max_steps)
         check_choice(self.schedule, tuple(SCHEDULES), "schedule")
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         check_factors(model, self.name)
         if is_gaussian(model):
             return GaussianLoopyPlan(self, pair_system(model))
@@ -88,7 +91,7 @@ class MaxProductBP(LoopyBP):
     answers: ClassVar[frozenset[Question]] = frozenset({Question.MODE})
 
 
-def find_cost(model: Any) -> Cost:
+def find_cost(model: Network) -> Cost:
     """The cost of one step for one row."""
     arrays = factor_arrays(model)
     sizes, widths = arrays.table_sizes.astype(float), np.diff(arrays.scope_starts)
@@ -108,7 +111,7 @@ class LoopyPlan(EnginePlan):
     engine: LoopyBP
     cost: Cost
 
-    def run(self, model: Any, query: Query) -> FactorAnswers:
+    def run(self, model: Network, query: Query) -> FactorAnswers:
         findings = query.findings
         deadline = math.inf if query.budget is None else time.monotonic() + query.budget
         graph, num_rows = MessageGraph.of(model), findings.num_rows
@@ -154,7 +157,7 @@ class LoopyAnswers(FactorAnswers):
 
 def make_answers(
     graph: MessageGraph,
-    model: Any,
+    model: Network,
     findings: Findings,
     log_scales: np.ndarray,
     run: MessageRun,
@@ -228,7 +231,7 @@ def factor_belief(graph: MessageGraph, groups: Sequence[RowGroup], factor: int, 
     return beliefs
 
 
-def log_joint_of(graph: MessageGraph, model: Any, findings: Findings, codes: np.ndarray) -> np.ndarray:
+def log_joint_of(graph: MessageGraph, model: Network, findings: Findings, codes: np.ndarray) -> np.ndarray:
     """(row,): log of the product of all factors and likelihoods at some states."""
     arrays = graph.factors
     places = arrays.state_starts[:-1] + codes

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays
 from juncture.numerics.iteration import ROUNDING
 from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 MODE = frozenset({Question.MODE})
 LARGEST = 2**30 - 1  # of the scaled capacities: with the flow in the other direction it stays below 2^31
@@ -50,7 +53,7 @@ class MaxFlow(Engine):
     name: ClassVar[str] = "max-flow"
     answers: ClassVar[frozenset[Question]] = MODE
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MaxFlowPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> MaxFlowPlan:
         arrays = factor_arrays(model)
         check_no_hidden(model, arrays, self.name)
         size = float(arrays.num_factors + arrays.num_nodes)
@@ -65,7 +68,7 @@ class MaxFlowPlan(EnginePlan):
 
     cost: Cost
 
-    def run(self, model: Any, query: Query) -> BestCodes:
+    def run(self, model: Network, query: Query) -> BestCodes:
         findings = query.findings
         arrays, scope = factor_arrays(model), node_scope(model)
         pairs = pair_energies(arrays, scope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from juncture.kernels.messages.layout import (
     MessageLayout,
 )
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 LOG_LEAST = np.log(LEAST)
 
 
@@ -38,7 +41,7 @@ class MessageGraph:
     factors: FactorArrays  # all of them
 
     @classmethod
-    def of(cls, model: Any) -> MessageGraph:
+    def of(cls, model: Network) -> MessageGraph:
         """The graph of a model, which is kept with the model."""
         factors = factor_arrays(model)
         kept = model.derived.get("message graph")

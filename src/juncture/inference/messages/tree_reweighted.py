@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.log_tables import LogFactor
 from juncture.numerics import stable
 from juncture.runtime.memory import check_memory
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 BYTES_PER_CELL, OPERATIONS_PER_CELL = 120, 40
 STEPS_PER_BOUND = 10  # a bound takes as long as some steps
@@ -74,7 +77,7 @@ class TreeReweighted(Engine):
         check_number(self.tolerance, "tolerance", least=0)
         check_count(self.max_steps, "max_steps")
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> TreeReweightedPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> TreeReweightedPlan:
         """A plan for the part of the model that the targets and the observed variables need."""
         return TreeReweightedPlan(self, relevant_part(model, {*observed, *targets}), tuple(observed))
 
@@ -95,7 +98,7 @@ class TreeReweightedPlan(EnginePlan):
         cells = 2.0 * num_pairs * int(num_states.max(initial=1)) ** 2
         return Cost(1, float(num_states.max(initial=1)) ** 2, BYTES_PER_CELL * cells, OPERATIONS_PER_CELL * cells)
 
-    def run(self, model: Any, query: Query) -> FactorAnswers:
+    def run(self, model: Network, query: Query) -> FactorAnswers:
         check_memory(self.cost.bytes, "tree-reweighted messages", "raise memory_limit", self.engine.memory_limit)
         part = relevant_part(model, self.part.variables.names)
         answer = partial(self.answer_row, node_scope(part).names)

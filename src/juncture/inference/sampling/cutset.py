@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from juncture.inference.sampling.importance_weights import chi_square, has_relia
 from juncture.inference.sampling.table_proposals import loopy_proposals
 from juncture.inference.sampling.weighted_answers import check_weights
 from juncture.inference.sampling.weighted_draws import Batch, Streams, Tally
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 ROUNDING = 1e-14  # of probabilities that no draw changes
 
@@ -85,7 +88,7 @@ class CutsetSampling(Engine):
         if self.cutset is not None:
             object.__setattr__(self, "cutset", tuple(as_variable_names(self.cutset, "cutset")))
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> CutsetPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> CutsetPlan:
         check_factors(model, self.name)
         if any(variable.is_real for variable in model.variables):
             raise Unsupported("the engine 'cutset' takes variables with states; use method='likelihood-weighting'")
@@ -93,7 +96,7 @@ class CutsetSampling(Engine):
             model.variable(name)
         return CutsetPlan(self)
 
-    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, model: Network, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws of the cut-set given one row of evidence, with their weights, and of the rest given each."""
         (part,) = replace(self, draws=n).compile(model).run(model, Query(findings, rng=rng)).rows
         possible = part.log_weights > -math.inf
@@ -102,7 +105,7 @@ class CutsetSampling(Engine):
         return Draws({name: column[np.newaxis] for name, column in columns.items()}, model.variables, logs[np.newaxis])
 
 
-def find_cutset(model: Any, observed: Sequence[str], width: int) -> tuple[str, ...]:
+def find_cutset(model: Network, observed: Sequence[str], width: int) -> tuple[str, ...]:
     """Variables to remove, one after the other the one in most of the cliques that are too wide."""
     scopes, removed = [part.scope.names for part in lower(model).factors], set(observed)
     named, found = set(model.variables.names), list[str]()
@@ -129,13 +132,13 @@ class CutsetPlan(EnginePlan):
         """Of one run of the junction tree, at its largest."""
         return Cost(self.engine.width, 0.0, 0.0, 0.0)
 
-    def cutset(self, model: Any, findings: Findings) -> tuple[str, ...]:
+    def cutset(self, model: Network, findings: Findings) -> tuple[str, ...]:
         """The variables to draw: those that were named, or as many as the width asks for."""
         observed = [name for name in findings.codes if findings.is_observed(name).all()]
         names = find_cutset(model, observed, self.engine.width) if self.engine.cutset is None else self.engine.cutset
         return tuple(name for name in names if name not in observed)
 
-    def run(self, model: Any, query: Query) -> CutsetAnswers:
+    def run(self, model: Network, query: Query) -> CutsetAnswers:
         findings = query.findings
         streams, rows = Streams.of(query.rng), []
         nodes = [model.variables.axis(name) for name in self.cutset(model, findings)]
@@ -153,7 +156,7 @@ class CutsetPlan(EnginePlan):
 class CutsetDraws:
     """The different draws of the cut-set for one row of evidence, with exact answers given each of them."""
 
-    model: Any
+    model: Network
     given: Findings  # evidence and draw, a row for each draw
     exact: Sequence[Answers]  # one of many rows, or one for each draw
     counts: np.ndarray  # (draw,): how often each was drawn
@@ -161,7 +164,9 @@ class CutsetDraws:
     names: frozenset[str]  # of the cut-set
 
     @classmethod
-    def of(cls, model: Any, row: Findings, nodes: Sequence[int], batch: Batch, engine: CutsetSampling) -> CutsetDraws:
+    def of(
+        cls, model: Network, row: Findings, nodes: Sequence[int], batch: Batch, engine: CutsetSampling
+    ) -> CutsetDraws:
         _, first, counts = np.unique(batch.codes[list(nodes)], axis=1, return_index=True, return_counts=True)
         names = [model.variables.names[node] for node in nodes]
         columns = {name: batch.codes[node][first] for name, node in zip(names, nodes, strict=True)}
@@ -216,7 +221,7 @@ class CutsetDraws:
         return {name: np.concatenate([row[name] for row in rows]) for name in names}
 
 
-def answer_exactly(model: Any, given: Findings, memory_limit: int | None) -> list[Answers]:
+def answer_exactly(model: Network, given: Findings, memory_limit: int | None) -> list[Answers]:
     """The junction tree given each row: all at once, or one by one where only the reduced tables fit in memory."""
     tree = JunctionTree(memory_limit)
     plan = tree.compile(model, given.names, model.variables.names)

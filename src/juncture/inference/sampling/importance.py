@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics import stable
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 NAMES = ("auto", "loopy", "adaptive", "prior")
 Function = Callable[[Mapping[str, Any], int, np.random.Generator], tuple[Mapping[str, Any], Any]]
@@ -100,17 +103,17 @@ class ImportanceSampling(Engine):
                 f" {shown(self.proposal)}"
             )
 
-    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, model: Network, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws given one row of evidence, with their weights."""
         plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
         return plan.run(model, Query(findings, rng=rng)).draws()
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ImportancePlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ImportancePlan:
         check_factors(model, self.name)
         operations = 20.0 * self.draws * len(model.variables)
         return ImportancePlan(self, Cost(0, 0.0, 24.0 * BLOCK * len(model.variables), operations))
 
-    def sources(self, model: Any, findings: Findings, streams: Streams) -> tuple[list[Source], Scope]:
+    def sources(self, model: Network, findings: Findings, streams: Streams) -> tuple[list[Source], Scope]:
         """A source of draws for each row of evidence, and the nodes that are drawn."""
         has_real = any(variable.is_real for variable in model.variables)
         states = Scope(variable for variable in model.variables if not variable.is_real)
@@ -120,8 +123,8 @@ class ImportanceSampling(Engine):
         if not isinstance(self.proposal, str | LoopyBP):
             return [FunctionDraws(model, self.proposal, row) for row in rows], states
         if self.proposal == "prior" or (self.proposal == "auto" and has_real):
-            check_directed(model, "importance' with the proposal 'prior")
-            return network_sources(model, findings), states
+            directed = check_directed(model, "importance' with the proposal 'prior")
+            return network_sources(directed, findings), states
         if has_real:
             raise Unsupported(
                 f"the proposal {self.proposal!r} takes variables with states; use 'prior', or a function of your own"
@@ -140,7 +143,7 @@ class ImportancePlan(EnginePlan):
     engine: ImportanceSampling
     cost: Cost
 
-    def run(self, model: Any, query: Query) -> WeightedAnswers:
+    def run(self, model: Network, query: Query) -> WeightedAnswers:
         findings = query.findings
         engine, streams = self.engine, Streams.of(query.rng)
         check_rows(engine.draws, findings, engine.memory_limit)
@@ -161,14 +164,14 @@ class ImportancePlan(EnginePlan):
 class ModelDraws:
     """A `Source`: exact draws of a simpler model given the evidence, weighted by the ratio of both models."""
 
-    model: Any
+    model: Network
     simpler: Any
     row: Findings  # a single row
     answers: Answers  # of the simpler model
     log_largest: ClassVar[None] = None
 
     @classmethod
-    def of(cls, model: Any, simpler: Any, row: Findings) -> ModelDraws:
+    def of(cls, model: Network, simpler: Any, row: Findings) -> ModelDraws:
         if set(simpler.variables) != set(model.variables):
             raise InvalidModel("a model as proposal= has the variables of the model, with the same states")
         own = Findings(tuple(simpler.variables), row.codes, row.reals, row.likelihoods)
@@ -187,7 +190,7 @@ class ModelDraws:
 class FunctionDraws:
     """A `Source`: draws and log q of a user's function, weighted by p(x, evidence) / q(x)."""
 
-    model: Any
+    model: Network
     function: Function
     row: Findings  # a single row
     log_largest: ClassVar[None] = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from juncture.numerics import stable
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.runtime.parallel import num_threads
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 ANSWERS = BELIEFS | {Question.DRAWS}
 LARGEST_TABLE = 2**16  # entries up to which a compact conditional is written out
@@ -76,14 +79,15 @@ class LikelihoodWeighting(Engine):
     def __post_init__(self) -> None:
         check_count(self.draws, "draws", least=1)
 
-    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, model: Network, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws given one row of evidence, with their weights."""
         plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
-        return plan.run(model, Query(findings, rng=rng)).draws()
+        return plan.run(check_directed(model, self.name), Query(findings, rng=rng)).draws()
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> LikelihoodWeightingPlan:
-        check_directed(model, self.name)
-        return LikelihoodWeightingPlan(self, network_cost(model, self.draws))
+    def compile(
+        self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()
+    ) -> LikelihoodWeightingPlan:
+        return LikelihoodWeightingPlan(self, network_cost(check_directed(model, self.name), self.draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +97,7 @@ class LikelihoodWeightingPlan(EnginePlan):
     engine: LikelihoodWeighting
     cost: Cost
 
-    def run(self, model: Any, query: Query) -> WeightedAnswers:
+    def run(self, model: BayesianNetwork, query: Query) -> WeightedAnswers:  # type: ignore[override]  # checked by `compile`
         findings = query.findings
         check_rows(self.engine.draws, findings, self.engine.memory_limit)
         sources, scope = network_sources(model, findings), states_of(model)
@@ -106,14 +110,15 @@ class LikelihoodWeightingPlan(EnginePlan):
         return make_answers(replace(run, num_draws=done), tallies, scope, findings, self.engine, repeat)
 
 
-def check_directed(model: Any, name: str) -> None:
-    """Raise `Unsupported` for a model without directions."""
+def check_directed(model: Network, name: str) -> BayesianNetwork:
+    """Return the model; raise `Unsupported` for one without directions."""
     if not isinstance(model, BayesianNetwork):
         check_kind(model, object, "the model")
         raise Unsupported(
             f"the engine {name!r} draws each variable given its parents, and takes a BayesianNetwork; got"
             f" {type(model).__name__}: use method='importance' or 'gibbs'"
         )
+    return model
 
 
 def network_cost(model: BayesianNetwork, draws: int) -> Cost:
@@ -246,13 +251,15 @@ class Relations(NamedTuple):
     loose: str | None  # an observed child without noise of a number that is drawn with noise
 
 
-def count_relations(model: Any, columns: Columns, observed: Mapping[str, Any]) -> Relations:
+def count_relations(model: Network, columns: Columns, observed: Mapping[str, Any]) -> Relations:
     """How many observed numbers are exact functions of other evidence, in each draw of columns of all variables.
 
     A number without noise is a point where its parents are: those that are observed, or points themselves.
     """
-    parts = {part.child.name: part for part in getattr(model, "conditionals", ()) if part.child.is_real}
-    lines = [parts[name] for name in observed if isinstance(parts.get(name), LinearGaussian)]
+    if not isinstance(model, BayesianNetwork):
+        return Relations(None, None)
+    parts = {part.child.name: part for part in model.conditionals if part.child.is_real}
+    lines = [part for part in map(parts.get, observed) if isinstance(part, LinearGaussian)]
     if not any((part.variance == 0).any() for part in lines):
         return Relations(None, None)
     points: dict[str, Any] = {}

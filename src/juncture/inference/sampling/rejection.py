@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_a
 from juncture.inference.sampling.weighted_draws import BLOCK, WAVE, Batch, Source, Streams, join_batches, tally
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True)
@@ -69,20 +72,20 @@ class RejectionSampling(Engine):
         check_count(self.draws, "draws", least=1)
         check_count(self.max_tries, "max_tries", least=1)
 
-    def draw(self, model: Any, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, model: Network, findings: Findings, n: int, rng: np.random.Generator) -> Draws:
         """`n` draws given one row of evidence, each of the same weight."""
         plan = replace(self, draws=n).compile(model, findings.names, model.variables.names)
-        return plan.run(model, Query(findings, rng=rng)).draws()
+        return plan.run(check_directed(model, self.name), Query(findings, rng=rng)).draws()
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> RejectionPlan:
-        check_directed(model, self.name)
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> RejectionPlan:
+        directed = check_directed(model, self.name)
         real = [name for name in observed if model.variable(name).is_real]
         if real:
             raise Unsupported(
                 f"no draw of {real[0]!r}, which is real-valued, equals a given number: use"
                 " method='likelihood-weighting'"
             )
-        return RejectionPlan(self, network_cost(model, self.draws))
+        return RejectionPlan(self, network_cost(directed, self.draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,7 @@ class RejectionPlan(EnginePlan):
     engine: RejectionSampling
     cost: Cost
 
-    def run(self, model: Any, query: Query) -> WeightedAnswers:
+    def run(self, model: BayesianNetwork, query: Query) -> WeightedAnswers:  # type: ignore[override]  # checked by `compile`
         findings = query.findings
         deadline = math.inf if query.budget is None else time.monotonic() + query.budget
         streams, free = Streams.of(query.rng), Findings(findings.variables)

@@ -19,7 +19,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from juncture.inference.sampling.weighted_draws import BLOCK, Batch, LogTables, 
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import stable
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 LARGEST_TABLE = 2**12  # entries of the table of a node
 LEAST_INFORMATION = 1e-4  # nats: what a factor must say about a node to be part of its table
 SHARE_OF_BELIEF = 0.01  # of the node's own belief in its table, where beliefs are approximate
@@ -49,7 +52,7 @@ Ratio = tuple[float, tuple[int, ...], np.ndarray]  # information, scope, b_f(x |
 
 
 def loopy_proposals(
-    model: Any, findings: Findings, engine: LoopyBP = MESSAGES, nodes: Sequence[int] | None = None
+    model: Network, findings: Findings, engine: LoopyBP = MESSAGES, nodes: Sequence[int] | None = None
 ) -> list[TableProposal]:
     """A proposal for each row of evidence, of all nodes or of some in an order."""
     arrays = factor_arrays(model)
@@ -62,7 +65,7 @@ def loopy_proposals(
     return [RowProposal.of(arrays, findings.row(row), answers, factor_answers, row).proposal(order) for row in rows]
 
 
-def draw_order(model: Any, arrays: FactorArrays) -> list[int]:
+def draw_order(model: Network, arrays: FactorArrays) -> list[int]:
     """Parents before children; of an undirected model, each node next to earlier ones where there are any."""
     if isinstance(model, BayesianNetwork) and arrays.num_nodes == len(model.variables):
         return [model.variables.axis(name) for name in model.graph.topological_order()]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from juncture.inference.sampling.forward import ForwardSampler, row_major_stride
 from juncture.inference.sampling.importance_weights import TIE, effective_sample_size
 from juncture.kernels.forward_sampling import add_log_values, tally_states
 from juncture.runtime import parallel
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 BLOCK = 2**10  # draws of one generator: fixed, so that answers do not depend on the number of threads
 WAVE = 16  # blocks between two looks at the clock
@@ -229,7 +232,7 @@ class Batch:
 
 
 def as_batch(
-    model: Any, columns: Mapping[str, np.ndarray], log_weights: np.ndarray, num_exact: np.ndarray | None = None
+    model: Network, columns: Mapping[str, np.ndarray], log_weights: np.ndarray, num_exact: np.ndarray | None = None
 ) -> Batch:
     """Columns by name as a batch: codes of the variables with states, and the real columns."""
     states = [columns[one.name] for one in model.variables if not one.is_real]

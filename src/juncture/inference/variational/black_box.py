@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from juncture.families.discrete.categorical import Categorical
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
 from juncture.inference.variational.elbo import EstimatedBound
 from juncture.inference.variational.jax_families import SEEDS, Approximation, as_approximation, import_jax
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 GRADIENTS = ("auto", "reparametrization", "score")
 FINAL_DRAWS = 1000  # for the bound of the answer
@@ -193,7 +196,7 @@ class Climb:
         return {name: -np.asarray(values, float) for name, values in found.items()}
 
 
-def fit_model(model: Any, evidence: Any, options: Options, control_variate: bool) -> VariationalFit:
+def fit_model(model: Network, evidence: Any, options: Options, control_variate: bool) -> VariationalFit:
     """Independent categoricals for the unobserved variables of a discrete model, by the score function."""
     arrays = factor_arrays(model)
     findings = as_findings(evidence, model.variables)

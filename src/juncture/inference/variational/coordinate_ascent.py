@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from juncture.numerics.iteration import check_no_decrease, iterate
 from juncture.numerics.stable import as_probabilities
 from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.variables import Variable
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 LESS = 1.0 - 1e-9  # of the probability of meeting zeros: sweeps that lower it by less are stuck
 SEARCH_SECONDS = 10.0  # for an exact search of one assignment
@@ -120,7 +123,7 @@ def normalize_nodes(arrays: FactorArrays, values: np.ndarray) -> np.ndarray:
     return values / np.repeat(sums, arrays.num_states, axis=1)
 
 
-def start_of(arrays: FactorArrays, model: Any, start: Any) -> np.ndarray:
+def start_of(arrays: FactorArrays, model: Network, start: Any) -> np.ndarray:
     """(state of all nodes,): the start as users give it; uniform for what they do not name."""
     values = np.repeat(1.0 / arrays.num_states, arrays.num_states)
     if start is None:

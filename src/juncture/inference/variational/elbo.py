@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,10 @@ from juncture.inference.exact.enumeration import Enumeration, JointTable
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import stable
 from juncture.numerics.stable import as_probabilities
-from juncture.variables import Scope
+from juncture.variables import Model, Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 MAX_CELLS = 2**20
 MAX_SAMPLES = 10**6  # sets of draws that are listed
@@ -40,7 +43,7 @@ EXCLUDED = "q gives probability to assignments that the model excludes: its boun
 
 
 def elbo(
-    model: Any, q: Any, evidence: Any = None, *, draws: int = 1000, rng: Any = None
+    model: Model | Callable[..., Any], q: Any, evidence: Any = None, *, draws: int = 1000, rng: Any = None
 ) -> EvidenceBound | RowBounds | EstimatedBound:
     """The evidence lower bound of a distribution q over what is not observed.
 
@@ -83,7 +86,7 @@ def elbo(
 
 
 @singledispatch
-def bound_of(model: Any, q: Any, evidence: Any) -> Any:
+def bound_of(model: Network, q: Any, evidence: Any) -> Any:
     """The exact bound of a kind of model; of networks by listing all assignments."""
     check_factors(model, "elbo")
     findings = as_findings(evidence, model.variables)
@@ -119,7 +122,7 @@ def spread(q: Any, hidden: Scope) -> np.ndarray:
     return total
 
 
-def exact_bound(model: Any, joint: JointTable, hidden: Scope, table: np.ndarray) -> EvidenceBound:
+def exact_bound(model: Network, joint: JointTable, hidden: Scope, table: np.ndarray) -> EvidenceBound:
     """All forms, by sums over the assignments."""
     order = [hidden.names.index(one.name) for one in joint.scope if one in hidden]
     weights = next(joint.log_weights())[0].reshape(joint.scope.shape)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,11 @@ from juncture.inference.exact.gaussian.engine import GaussianElimination, Gaussi
 from juncture.inference.exact.gaussian.linear_system import LinearSystem
 from juncture.numerics.stable import LOG_TWO_PI
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
-def diagonal_precisions(model: Any) -> np.ndarray:
+
+def diagonal_precisions(model: Network) -> np.ndarray:
     """(variable,): Λᵢᵢ of the joint precision matrix; inf for a variable in an equation without noise."""
     system = system_for(model)
     total = np.zeros(len(system.names))
@@ -46,7 +49,7 @@ class GaussianMeanFieldPlan(EnginePlan):
     plan: GaussianPlan
 
     @classmethod
-    def of(cls, model: Any, observed: Sequence[str], memory_limit: int | None) -> GaussianMeanFieldPlan:
+    def of(cls, model: Network, observed: Sequence[str], memory_limit: int | None) -> GaussianMeanFieldPlan:
         engine = GaussianElimination(memory_limit=memory_limit)
         return cls(engine.compile(model, observed, model.variables.names))
 
@@ -57,7 +60,7 @@ class GaussianMeanFieldPlan(EnginePlan):
     def prepare(self) -> None:
         self.plan.prepare()
 
-    def run(self, model: Any, query: Query) -> GaussianMeanField:
+    def run(self, model: Network, query: Query) -> GaussianMeanField:
         if Question.EXPECTED in query.questions:
             raise Unsupported("mean field does not learn from real variables; engine='auto' does, exactly")
         exact = self.plan.run(model, query)

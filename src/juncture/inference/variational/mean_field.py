@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from juncture.inference.variational.structured_mean_field import StructuredPlan,
 from juncture.numerics.iteration import check_stopping_rule
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 SINGLE_STEPS = 1000  # of single variables, from where clusters start
 ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})
@@ -93,7 +96,7 @@ class MeanField(Engine):
         check_stopping_rule(self.tolerance, self.max_steps)
         object.__setattr__(self, "clusters", as_clusters(self.clusters))
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
         if is_gaussian(model):
             return GaussianMeanFieldPlan.of(model, observed, self.memory_limit)
         plan = MeanFieldPlan(self, layout_of(model))
@@ -103,7 +106,7 @@ class MeanField(Engine):
         return StructuredPlan(self, model, complete_clusters(self.clusters, node_scope(model)), single)
 
 
-def layout_of(model: Any) -> Layout:
+def layout_of(model: Network) -> Layout:
     """The layout of a model's factors, which is kept with the model."""
     arrays = factor_arrays(model)
     if "mean field" not in model.derived:
@@ -137,7 +140,7 @@ class MeanFieldPlan(EnginePlan):
         """The plan whose runs go on where the last run with the same evidence ended: the bound of EM then rises."""
         return replace(self, kept={})
 
-    def run(self, model: Any, query: Query) -> FactorAnswers:
+    def run(self, model: Network, query: Query) -> FactorAnswers:
         findings = query.findings
         if Question.EXPECTED in query.questions and self.kept is None:
             return self.for_learning.run(model, query)
@@ -164,7 +167,7 @@ class Search:
 
     engine: MeanField
     layout: Layout
-    model: Any
+    model: Network
     fields: np.ndarray  # (row, state of all nodes)
 
     def run(

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from juncture.numerics import stable
 from juncture.numerics.iteration import check_no_decrease, iterate
 from juncture.variables import Scope
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 Names = tuple[str, ...]
 
 
@@ -69,7 +72,7 @@ class StructuredPlan(EnginePlan):
     """
 
     engine: Any
-    model: Any
+    model: Network
     clusters: tuple[Names, ...]
     singles: Any
     kept: dict[Findings, dict[int, Structure]] | None = None
@@ -89,7 +92,7 @@ class StructuredPlan(EnginePlan):
             total = total.with_further(cluster.plan.cost)
         return total
 
-    def run(self, model: Any, query: Query) -> StructuredAnswers:
+    def run(self, model: Network, query: Query) -> StructuredAnswers:
         findings = query.findings
         if Question.EXPECTED in query.questions and self.kept is None:
             return self.for_learning.run(model, query)

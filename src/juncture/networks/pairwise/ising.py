@@ -248,7 +248,7 @@ def sum_at_nodes(model: PairwiseNetwork, tails: np.ndarray, heads: np.ndarray) -
     return tail + head
 
 
-def check_binary(model: Any, what: str) -> None:
+def check_binary(model: object, what: str) -> None:
     """Raise `Unsupported` for a model that is no array model of two states, or that forbids some."""
     if not isinstance(model, PairwiseNetwork) or model.num_states != 2:
         raise Unsupported(f"{what} takes a PairwiseNetwork of two states, such as ising(...); got {model!r}")

@@ -31,6 +31,9 @@ from juncture.variables import Scope, State, Variable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+    from juncture.sequences.markov_chains.model import MarkovChain
+
 SHOWN = 4  # steps and states
 
 
@@ -124,7 +127,9 @@ class ChainBeliefs(OneVariable):
     """
 
     variable = "state"
-    model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
+    model: (
+        HiddenMarkovModel | MarkovChain | ConditionalRandomField
+    )  # the model that was asked: a hidden Markov model, or a Markov chain
     hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
     position: int  # which of them

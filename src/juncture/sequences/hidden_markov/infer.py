@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+
+if TYPE_CHECKING:
+    from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+    from juncture.sequences.markov_chains.model import MarkovChain
 
 
 def infer_chain(  # noqa: PLR0913 (one verb, many options)
@@ -64,7 +68,15 @@ class ChainOptions:
     memory_limit: int | None
 
     @classmethod
-    def of(cls, model: Any, verb: str, method: Any, on_impossible: Any, budget: Any, memory_limit: Any) -> ChainOptions:
+    def of(
+        cls,
+        model: HiddenMarkovModel | MarkovChain | ConditionalRandomField,
+        verb: str,
+        method: Any,
+        on_impossible: Any,
+        budget: Any,
+        memory_limit: Any,
+    ) -> ChainOptions:
         return cls(resolve_method(model, verb, method), check_policy(on_impossible), as_budget(budget), memory_limit)
 
     def check_cost(self, sequences: Sequences, num_states: int) -> None:
@@ -77,7 +89,12 @@ class ChainOptions:
             )
 
 
-def infer_sequences(model: Any, hidden: HiddenMarkovModel, sequences: Sequences, options: ChainOptions) -> Any:
+def infer_sequences(
+    model: HiddenMarkovModel | MarkovChain | ConditionalRandomField,
+    hidden: HiddenMarkovModel,
+    sequences: Sequences,
+    options: ChainOptions,
+) -> Any:
     """The beliefs of checked sequences under a model that is the same as a hidden Markov model."""
     options.check_cost(sequences, hidden.num_states)
     chain, lattice = Chain.of(hidden), np.empty((sequences.num_steps, hidden.num_states))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts
 from juncture.sequences.hidden_markov.infer import ChainOptions, check_possible
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.variables import State
+
+if TYPE_CHECKING:
+    from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+    from juncture.sequences.markov_chains.model import MarkovChain
 
 MAX_PATHS = 12  # in a picture
 SHOWN = 10  # steps at most in a text
@@ -76,7 +80,12 @@ def most_probable_path(  # noqa: PLR0913 (one verb, many options)
 
 
 def decode_sequences(
-    model: Any, hidden: HiddenMarkovModel, sequences: Sequences, options: ChainOptions, k: Any, trellis: Any
+    model: HiddenMarkovModel | MarkovChain | ConditionalRandomField,
+    hidden: HiddenMarkovModel,
+    sequences: Sequences,
+    options: ChainOptions,
+    k: Any,
+    trellis: Any,
 ) -> Any:
     """The best paths of checked sequences under a model that is the same as a hidden Markov model."""
     if k is not None:
@@ -122,7 +131,9 @@ class MostProbablePath(Diagnosed):
         Whether the answers are exact, and further facts about the run.
     """
 
-    model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
+    model: (
+        HiddenMarkovModel | MarkovChain | ConditionalRandomField
+    )  # the model that was asked: a hidden Markov model, or a Markov chain
     hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
     position: int  # which of them

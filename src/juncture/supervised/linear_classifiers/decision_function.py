@@ -7,7 +7,7 @@ The verbs `infer`, `most_probable`, `log_prob` and `sample` ask for probabilitie
 from __future__ import annotations
 
 from html import escape
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from juncture.numerics.iteration import Trace
 from juncture.supervised.model import SupervisedModel, read_training
 from juncture.supervised.regression.inputs_and_targets import check_classes, read_classes, read_weights
 from juncture.variables import State, as_plain
+
+if TYPE_CHECKING:
+    from juncture.supervised.linear_classifiers.hyperplane import Hyperplane
+    from juncture.supervised.linear_classifiers.maximum_margin import MaximumMargin
+
+    BinaryClassifier: TypeAlias = Hyperplane | MaximumMargin
 
 TRUTH: tuple[State, State] = (False, True)
 
@@ -55,7 +61,7 @@ class DecisionFit(Fit[Any]):
 
     training_error: float
 
-    def __init__(self, model: Any, trace: Trace, training_error: float, seed: int | None = None) -> None:
+    def __init__(self, model: DecisionFunction, trace: Trace, training_error: float, seed: int | None = None) -> None:
         super().__init__(model, None, trace, None, seed)  # type: ignore[arg-type]
         self._set(training_error=training_error)
 
@@ -108,7 +114,7 @@ class BinaryRows(NamedTuple):
             raise Unsupported(f"{what} takes rows without weights: leave them out, or repeat rows")
 
 
-def read_binary_rows(model: Any, data: Any, y: Any, weights: Any) -> BinaryRows:
+def read_binary_rows(model: BinaryClassifier | type[BinaryClassifier], data: Any, y: Any, weights: Any) -> BinaryRows:
     """The rows that a binary classifier, or the class of one, is learned from."""
     read = read_training(model, data, y, weights)
     places = check_points(read.inputs)

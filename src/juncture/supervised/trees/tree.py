@@ -265,7 +265,7 @@ def fit_tree(
 
 
 def prepare(
-    model: Any, like: DecisionTree | None, data: Any, y: Any, weights: Any, options: Grown
+    model: TreeModel | type[TreeModel], like: DecisionTree | None, data: Any, y: Any, weights: Any, options: Grown
 ) -> tuple[TrainingRows, Grown]:
     """The rows to grow from, and the options; both as a tree says that is given."""
     if like is not None:

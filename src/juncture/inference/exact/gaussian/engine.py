@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from operator import mul
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -50,6 +50,9 @@ from juncture.networks.factor_product import FactorProduct
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope, Variable
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
 TARGET_LISTS, NAMES = frozenset({type(None), list, tuple}), frozenset({str})  # of a quick query
@@ -74,7 +77,7 @@ class GaussianElimination(Engine):
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
         check_factors(model, self.name)
         keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
         system = system_for(model)
@@ -83,7 +86,7 @@ class GaussianElimination(Engine):
                 raise UnknownVariable.among(name, system.names)
         return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
 
-    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
+    def answer_row(self, model: Network, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
         """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be reported."""
         if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in TARGET_LISTS:
             return None
@@ -99,7 +102,7 @@ class GaussianPlan(EnginePlan):
     """A plan for the targets; the elimination for each pattern of observed variables is found when it is needed."""
 
     engine: GaussianElimination
-    model: Any
+    model: Network
     system: System
     observed: tuple[str, ...]
     targets: tuple[str, ...]
@@ -155,7 +158,7 @@ class GaussianPlan(EnginePlan):
             self.kept[key] = found
         return found
 
-    def run(self, model: Any, query: Query) -> GaussianAnswers:
+    def run(self, model: Network, query: Query) -> GaussianAnswers:
         findings = query.findings
         if Question.EXPECTED in query.questions and self.kept is None:
             return self.for_learning.run(model, query)
@@ -200,7 +203,7 @@ class GaussianPlan(EnginePlan):
             logs[rest[places]] = self.solve(system, rest[places], names, findings).log_evidence
         return logs
 
-    def system_of(self, model: Any) -> System:
+    def system_of(self, model: Network) -> System:
         """The equations of another model of the same structure."""
         other = system_for(model)
         same = (
@@ -237,7 +240,7 @@ class GaussianPlan(EnginePlan):
 
 
 def make_row_query(
-    engine: GaussianElimination, model: Any, names: tuple[str, ...], targets: tuple[str, ...] | None
+    engine: GaussianElimination, model: Network, names: tuple[str, ...], targets: tuple[str, ...] | None
 ) -> RowQuery | None:
     """What rows with these columns share; None for other models and names, many variables, and exact relations."""
     known = model.variables.names
@@ -252,12 +255,14 @@ def make_row_query(
     return RowQuery.of(tuple(model.variables), names, plan.targets, layout, layout.numbers_of(system))
 
 
-def system_for(model: Any) -> System:
+def system_for(model: Network) -> System:
     """The equations of a directed model, or the precision matrix of an undirected one, made once."""
     derived = model.derived
     if "gaussian system" not in derived:
-        is_undirected = isinstance(model, FactorProduct) and is_gaussian(model)
-        derived["gaussian system"] = PrecisionSystem.of(model) if is_undirected else LinearSystem.of(model)
+        if isinstance(model, FactorProduct) and is_gaussian(model):
+            derived["gaussian system"] = PrecisionSystem.of(model)
+        else:
+            derived["gaussian system"] = LinearSystem.of(model)
     found: System = derived["gaussian system"]
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,12 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.stable import LOG_TWO_PI
 from juncture.runtime.memory import check_memory
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
-def check_linear(model: Any) -> None:
-    """Raise `Unsupported` for a model that is no Gaussian network, with the first conditional that is not linear."""
+
+def check_linear(model: Network) -> BayesianNetwork:
+    """Return a Gaussian network; raise `Unsupported` for another model, with a conditional that is not linear."""
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"gaussian-elimination takes a Gaussian network; got {type(model).__name__}")
     strange = next((part for part in model.conditionals if not is_linear(part)), None)
@@ -37,6 +40,7 @@ def check_linear(model: Any) -> None:
             f"gaussian-elimination takes conditionals that are LinearGaussian in real parents, or Constant; "
             f"{signature(strange)} is not"
         )
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +56,8 @@ class LinearSystem:
     deviations: np.ndarray  # (row,): the standard deviation of the noise
 
     @classmethod
-    def of(cls, model: BayesianNetwork) -> LinearSystem:
-        check_linear(model)
+    def of(cls, network: Network) -> LinearSystem:
+        model = check_linear(network)
         names = model.variables.names
         number = {name: node for node, name in enumerate(names)}
         families = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from juncture.errors import InvalidModel
 from juncture.inference.exact.gaussian.plan import Solution, SymbolicElimination, find_plan
 from juncture.kernels.gaussian.minimum_degree import place_entries
 from juncture.kernels.gaussian.precision import eliminate_precision
+
+if TYPE_CHECKING:
+    from juncture.networks.factor_product import FactorProduct
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class PrecisionSystem:
     log_scale: float
 
     @classmethod
-    def of(cls, model: Any) -> PrecisionSystem:
+    def of(cls, model: FactorProduct) -> PrecisionSystem:
         names = model.variables.names
         number = {name: node for node, name in enumerate(names)}
         loading = np.zeros(len(names))

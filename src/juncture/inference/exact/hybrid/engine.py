@@ -53,6 +53,7 @@ from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.engines.posterior_mixtures import RealMarginal
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class StrongJunctionTree(Engine):
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> Any:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> Any:
         if not has_real_variables(model):
             return JunctionTree(self.memory_limit).compile(model, observed, targets)
         if not isinstance(model, BayesianNetwork):
@@ -105,7 +106,7 @@ class StrongPlan(EnginePlan):
         """What all steps of learning share."""
         return LearningPlans()
 
-    def run(self, model: Any, query: Query) -> HybridAnswers:
+    def run(self, model: BayesianNetwork, query: Query) -> HybridAnswers:  # type: ignore[override]  # checked by `compile`
         findings = query.findings
         if query.budget is not None:
             check_budget(self.cost, query.budget)
@@ -125,7 +126,7 @@ class StrongPlan(EnginePlan):
 class Pattern:
     """Rows with the same variables observed, and the runs of the parts that were asked for."""
 
-    model: Any
+    model: BayesianNetwork
     indices: np.ndarray
     rows: Rows
     targets: tuple[str, ...]
@@ -169,7 +170,7 @@ class Pattern:
 class HybridAnswers(Answers):
     """The network, the findings, and what was asked for."""
 
-    model: Any
+    model: BayesianNetwork
     findings: Findings
     targets: tuple[str, ...]
     tolerance: float

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from juncture.inference.exact.hybrid.plan import Part, check_fits, connected, fa
 from juncture.inference.exact.hybrid.run import Rows, Run
 from juncture.numerics.stable import Moments, grouped_moments, merge_moments
 from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.networks.bayesian_network import BayesianNetwork
 
 
 def expected_statistics(
@@ -216,20 +219,22 @@ class LearningPlans:
     parts: dict[PieceKey, Part] = field(default_factory=dict)
     last: tuple[Findings, dict[PieceKey, np.ndarray]] | None = None
 
-    def pieces(self, model: Any, findings: Findings, tolerance: float, memory_limit: int | None) -> Iterator[Piece]:
+    def pieces(
+        self, model: BayesianNetwork, findings: Findings, tolerance: float, memory_limit: int | None
+    ) -> Iterator[Piece]:
         """All pieces of a network with these findings, one after the other."""
         factors = {part.child.name: () if is_linear(part) else factors_of(part) for part in model.conditionals}
         for key, rows in self.split(model, findings).items():
             part = self.part(model, key, factors, memory_limit)
             yield Piece(key.children, rows, Run(model, part, take_rows(model, findings, key, rows), tolerance))
 
-    def split(self, model: Any, findings: Findings) -> dict[PieceKey, np.ndarray]:
+    def split(self, model: BayesianNetwork, findings: Findings) -> dict[PieceKey, np.ndarray]:
         """The rows of each key; kept for the next step of learning, which has the same findings."""
         if self.last is None or self.last[0] is not findings:
             self.last = findings, split_findings(model, findings)
         return self.last[1]
 
-    def part(self, model: Any, key: PieceKey, factors: dict[str, Any], memory_limit: int | None) -> Part:
+    def part(self, model: BayesianNetwork, key: PieceKey, factors: dict[str, Any], memory_limit: int | None) -> Part:
         """The part of a key with the numbers of this model."""
         if key not in self.parts:
             part = part_of(model, [model[name] for name in key.children], key.observed)
@@ -240,7 +245,7 @@ class LearningPlans:
         return self.parts[key].with_numbers({name: model[name] for name in key.children}, own)
 
 
-def split_findings(model: Any, findings: Findings) -> dict[PieceKey, np.ndarray]:
+def split_findings(model: BayesianNetwork, findings: Findings) -> dict[PieceKey, np.ndarray]:
     """The rows of each key; a variable of one state counts as observed."""
     columns = {**findings.codes, **findings.reals}
     known = np.stack([np.ones(findings.num_rows, bool), *(~is_hole(each) for each in columns.values())], axis=1)
@@ -254,7 +259,7 @@ def split_findings(model: Any, findings: Findings) -> dict[PieceKey, np.ndarray]
     return {key: np.sort(np.concatenate(parts)) for key, parts in rows.items()}
 
 
-def take_rows(model: Any, findings: Findings, key: PieceKey, rows: np.ndarray) -> Rows:
+def take_rows(model: BayesianNetwork, findings: Findings, key: PieceKey, rows: np.ndarray) -> Rows:
     """The findings of some rows on the variables of a key; a likelihood counts where its variable is the child."""
     codes, reals = (
         {name: part[name][rows] for name in key.observed if name in part} for part in (findings.codes, findings.reals)

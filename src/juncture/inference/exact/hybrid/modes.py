@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from juncture.inference.exact.hybrid.run import Run, tree_of_row
 
 if TYPE_CHECKING:
     from juncture.inference.exact.hybrid.engine import Pattern
+    from juncture.networks import Network
 
 
 def best_states(
@@ -103,7 +104,7 @@ class Search:
         return codes[0], values[0] + constant
 
 
-def check_all_asked(model: Any, asked: Sequence[str], observed: frozenset[str]) -> None:
+def check_all_asked(model: Network, asked: Sequence[str], observed: frozenset[str]) -> None:
     """Raise `Unsupported` where real-valued variables are asked for and others are to be summed out."""
     left = [name for name in model.variables.names if name not in observed and name not in asked]
     if left:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from juncture.base.values import few
 from juncture.errors import TooLarge, Unsupported
@@ -26,6 +26,9 @@ from juncture.inference.exact.junction_tree.plan import fits
 from juncture.runtime.memory import default_memory_limit, format_bytes
 from juncture.variables import Variable
 
+if TYPE_CHECKING:
+    from juncture.networks.bayesian_network import BayesianNetwork
+
 SMALL = 2**16  # operations for each target: up to here one run for all of them costs less than a plan for each
 MAX_PARTS = 64
 
@@ -34,7 +37,7 @@ MAX_PARTS = 64
 class Planner:
     """The parts of a network for findings on the same variables; parts are kept with the model."""
 
-    model: Any
+    model: BayesianNetwork
     observed: frozenset[str]  # whose values are known
     found: frozenset[str]  # of which something is known
     memory_limit: int | None
@@ -176,7 +179,7 @@ def factors_of(part: AnyConditional, observed: frozenset[str] | None = None) -> 
 
 
 def make_part(
-    model: Any, observed: frozenset[str], found: Collection[str], targets: Collection[str], *, whole: bool
+    model: BayesianNetwork, observed: frozenset[str], found: Collection[str], targets: Collection[str], *, whole: bool
 ) -> Part:
     """What the targets need, given values of the observed variables, and findings of any kind on the `found` ones.
 
@@ -188,7 +191,7 @@ def make_part(
     return found_part if whole or found_part.tree.holds(joint) else found_part.with_clique(joint, observed)
 
 
-def part_of(model: Any, families: Sequence[AnyConditional], observed: frozenset[str]) -> Part:
+def part_of(model: BayesianNetwork, families: Sequence[AnyConditional], observed: frozenset[str]) -> Part:
     """The part that has these families."""
     position = {name: at for at, name in enumerate(model.graph.topological_order())}
     by_row = tuple(part for part in families if is_row_family(part, observed))
@@ -203,7 +206,7 @@ def part_of(model: Any, families: Sequence[AnyConditional], observed: frozenset[
 
 
 def needed_families(
-    model: Any, observed: frozenset[str], found: Collection[str], targets: Collection[str], whole: bool
+    model: BayesianNetwork, observed: frozenset[str], found: Collection[str], targets: Collection[str], whole: bool
 ) -> list[AnyConditional]:
     """The conditionals of the targets, the findings and their ancestors, as far as findings do not separate them."""
     names = {*targets, *found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from juncture.numerics import stable
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope, Variable
 
+if TYPE_CHECKING:
+    from juncture.networks.bayesian_network import BayesianNetwork
+
 CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
 KEPT_CELLS = 2**23
 MAX_SOLVED, MAX_NUMBERS = 64, 2**20  # solved groups that are kept with a model, and the size of one
@@ -41,7 +44,7 @@ class Rows:
     reals: Mapping[str, np.ndarray]  # (row,)
 
     @classmethod
-    def of(cls, model: Any, findings: Findings) -> Rows:
+    def of(cls, model: BayesianNetwork, findings: Findings) -> Rows:
         hard = {name: array.astype(np.int64) for name, array in findings.codes.items() if (array >= 0).all()}
         lone = [each.name for each in model.variables if not each.is_real and each.num_states == 1]
         codes = {**{name: np.zeros(findings.num_rows, np.int64) for name in lone}, **hard}
@@ -68,7 +71,7 @@ class Rows:
 class Run:
     """A part with the findings of rows that all observe the same variables."""
 
-    model: Any
+    model: BayesianNetwork
     part: Part
     rows: Rows
     tolerance: float

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from juncture.factors.gaussian import LinearGaussian
 from juncture.inference.engines.contract import recall
 from juncture.inference.exact.gaussian.least_squares import STIFF, DenseRows, are_few
 from juncture.numerics import stable
+
+if TYPE_CHECKING:
+    from juncture.networks.bayesian_network import BayesianNetwork
 
 MAX_CONFIGURATIONS = 2**10
 MAX_NUMBERS = 2**22  # of the matrices of all configurations
@@ -79,12 +82,12 @@ def find_agreeing(states: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return agrees
 
 
-def configurations_of(model: Any) -> Configurations | None:
+def configurations_of(model: BayesianNetwork) -> Configurations | None:
     """All configurations of a network, kept with it; None for many, other conditionals than lines, and exact ones."""
     return recall(model, "configurations", (), lambda: make_configurations(model), 1)
 
 
-def make_configurations(model: Any) -> Configurations | None:
+def make_configurations(model: BayesianNetwork) -> Configurations | None:
     discrete = [variable for variable in model.variables if not variable.is_real]
     order = [name for name in model.graph.topological_order() if model.variable(name).is_real]
     lines = [model[name] for name in order]

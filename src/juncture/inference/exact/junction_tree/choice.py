@@ -38,6 +38,7 @@ from juncture.inference.exact.junction_tree.plan import Structure, find_structur
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
+    from juncture.networks import Network
 
 # --- reductions ------------------------------------------------------------------------------------------------------
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a smaller model may be faster, though it is made anew
@@ -122,7 +123,7 @@ class Choice:
 
 
 def choose(
-    model: Any,
+    model: Network,
     observed: frozenset[str] = frozenset(),
     absent: frozenset[str] = frozenset(),
     *,
@@ -151,7 +152,7 @@ def choose(
     return reduced if is_beyond or pays else whole
 
 
-def choose_whole(model: Any, deadline: float | None = None) -> Choice:
+def choose_whole(model: Network, deadline: float | None = None) -> Choice:
     """The choice for the whole model, made once and kept with it."""
     found: Choice | None = model.derived.get("choice")
     if found is None:
@@ -160,7 +161,7 @@ def choose_whole(model: Any, deadline: float | None = None) -> Choice:
 
 
 def choose_reduced(
-    model: Any, observed: frozenset[str], absent: frozenset[str], whole: Choice, deadline: float | None
+    model: Network, observed: frozenset[str], absent: frozenset[str], whole: Choice, deadline: float | None
 ) -> Choice:
     """The choice for tables that are reduced by evidence, predicted from what is left of the scopes."""
     noisy = {name: model.variable(name).labels for name in noisy_children(model) & observed}
@@ -179,7 +180,7 @@ def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, .
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
 
 
-def choose_part(model: Any, names: set[str], memory_limit: int | None, deadline: float | None = None) -> Any:
+def choose_part(model: Network, names: set[str], memory_limit: int | None, deadline: float | None = None) -> Any:
     """The model itself if a question names all variables or a run is short, else the part that the question needs.
 
     This depends on the question alone, not on earlier ones: the same question gets the same bits.
@@ -190,7 +191,7 @@ def choose_part(model: Any, names: set[str], memory_limit: int | None, deadline:
     return recall(model, "parts", frozenset(part.variables.names), lambda: part, MAX_PARTS)
 
 
-def is_quick(model: Any, memory_limit: int | None, deadline: float | None = None) -> bool:
+def is_quick(model: Network, memory_limit: int | None, deadline: float | None = None) -> bool:
     """Whether a run on the whole model takes no longer than some milliseconds, and no more than the limit."""
     if len(model.variables) > MOST_VARIABLES:
         return False
@@ -199,7 +200,7 @@ def is_quick(model: Any, memory_limit: int | None, deadline: float | None = None
     return bool(model.derived["is quick"]) and (memory_limit is None or fits(choose_whole(model).cost, memory_limit))
 
 
-def has_short_run(model: Any, deadline: float | None) -> bool:
+def has_short_run(model: Network, deadline: float | None) -> bool:
     try:
         return not choose_whole(model, deadline).is_long
     except PlanningTooLong:  # of this run, which does not say how long the next may take
@@ -208,7 +209,7 @@ def has_short_run(model: Any, deadline: float | None) -> bool:
         return False
 
 
-def choose_storage(model: Any, lowered: Lowered, *, once: bool = False, deadline: float | None = None) -> Choice:
+def choose_storage(model: Network, lowered: Lowered, *, once: bool = False, deadline: float | None = None) -> Choice:
     """How the cliques of these factors are stored, which are those of the model or of a part of it.
 
     Of models with many cells it is looked for those that can be non-zero; for a plan that runs `once` only where few
@@ -230,14 +231,14 @@ def choose_storage(model: Any, lowered: Lowered, *, once: bool = False, deadline
     return replace(dense, kind="possible states", cost=sparse.cost, why=why, sparse=sparse)
 
 
-def choose_dense(model: Any, lowered: Lowered, deadline: float | None = None) -> Choice:
+def choose_dense(model: Network, lowered: Lowered, deadline: float | None = None) -> Choice:
     """How the cliques of these factors are stored if it is not looked for zeros."""
     structure = structure_of(model, lowered, deadline)
     kind, cost, why = store_cells(structure)
     return Choice(kind, cost, why, structure)
 
 
-def keep_possible_states(model: Any) -> None:
+def keep_possible_states(model: Network) -> None:
     """Answer from the joint states that can be non-zero, however many they are; before the model's first question."""
     lowered = lower(model)
     sparse, structure = plan_sparsely(model, lowered, MOST_LISTED, None), structure_of(model, lowered)
@@ -258,7 +259,7 @@ def store_cells(structure: Structure) -> tuple[Kind, Cost, str]:
     return "tables", cost, f"{format_entries(cells_of(structure.tree))} in all"
 
 
-def plan_sparsely(model: Any, lowered: Lowered, most_cells: float, deadline: float | None) -> SparsePlan | None:
+def plan_sparsely(model: Network, lowered: Lowered, most_cells: float, deadline: float | None) -> SparsePlan | None:
     """The plan for possible joint states if there are at most so many, else None."""
     from juncture.inference.exact.junction_tree.sparse_plan import find_supports, plan_possible_cells
 
@@ -291,7 +292,7 @@ def cells_of(tree: CliqueTree) -> float:
     return tree.cost.operations / OPERATIONS_PER_CELL
 
 
-def structure_of(model: Any, lowered: Lowered, deadline: float | None = None) -> Structure:
+def structure_of(model: Network, lowered: Lowered, deadline: float | None = None) -> Structure:
     """The clique tree for these factors, searched once and kept with the model."""
     key = (lowered.scope.shape, tuple(map(tuple, lowered.scopes)))
 
@@ -302,7 +303,7 @@ def structure_of(model: Any, lowered: Lowered, deadline: float | None = None) ->
 
 
 def tree_for(
-    model: Any, lowered: Lowered, deadline: float | None, scopes: list[list[int]], shape: tuple[int, ...]
+    model: Network, lowered: Lowered, deadline: float | None, scopes: list[list[int]], shape: tuple[int, ...]
 ) -> CliqueTree:
     """The clique tree for these factors, or for what is left of their scopes."""
     whole = structure_of(model, lowered, deadline).tree

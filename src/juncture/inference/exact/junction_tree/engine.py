@@ -57,6 +57,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.reduced_answers import ReducedAnswers, RowwiseAnswers
+    from juncture.networks import Network
 
 NO_ROWS = np.empty(0, np.int64)
 PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other engines
@@ -84,7 +85,7 @@ class JunctionTree(Engine):
         """What planning has left of a budget."""
         return budget if self.deadline is None else self.deadline - time.monotonic() + (1.0 - PLANNING) * budget
 
-    def ask(self, model: Any, query: Query) -> Answers:
+    def ask(self, model: Network, query: Query) -> Answers:
         """The answers to one query; rows of a source are answered block by block."""
         if query.findings.source is None:
             return super().ask(model, query)
@@ -92,7 +93,7 @@ class JunctionTree(Engine):
 
         return SourceAnswers.of(model, self, query.findings.source, query.targets)
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
         check_factors(model, "a junction tree")
         if isinstance(model, PairwiseNetwork) and not observed:
             check_width(model.least_width, model.num_states)
@@ -100,7 +101,7 @@ class JunctionTree(Engine):
         part = choose_part(model, {*keep, *gone}, self.memory_limit, self.deadline)
         return JunctionTreePlan(self, model, part, tuple(keep))
 
-    def choice(self, model: Any) -> Choice:
+    def choice(self, model: Network) -> Choice:
         """The junction tree of the whole model, chosen once."""
         derived = getattr(model, "derived", None)
         if type(derived) is not dict or "choice" not in derived:
@@ -109,17 +110,17 @@ class JunctionTree(Engine):
         found: Choice = derived["choice"]
         return found
 
-    def choose_for(self, model: Any, codes: dict[str, int], num_rows: int | None = None) -> Choice:
+    def choose_for(self, model: Network, codes: dict[str, int], num_rows: int | None = None) -> Choice:
         """The junction tree for one row of evidence, given by the codes of what it observes."""
         absent = frozenset(name for name in noisy_children(model) if codes.get(name) == 0)
         limit, deadline = self.memory_limit, self.deadline
         return choose(model, frozenset(codes), absent, num_rows=num_rows, memory_limit=limit, deadline=deadline)
 
-    def cost(self, model: Any) -> Cost:
+    def cost(self, model: Network) -> Cost:
         """The cost of a run on the whole model, computed once."""
         return self.choice(model).cost
 
-    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> TreeAnswers | None:
+    def answer_row(self, model: Network, evidence: dict[str, Any], targets: Any = None) -> TreeAnswers | None:
         """The marginals of the targets, or all, given one row of exact labels; None where a plan has to be run.
 
         With targets it answers from the whole model, if a run on it is short, or not at all.
@@ -142,7 +143,7 @@ class JunctionTree(Engine):
         names = packed.names if targets is None else tuple(targets)
         return TreeAnswers(packed, evidence.copy(), names, marginals[None], np.array([log_evidence]), limit)
 
-    def packed_model(self, model: Any) -> PackedModel:
+    def packed_model(self, model: Network) -> PackedModel:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
         packed: PackedModel | None = model.derived.get("packed model")
         if packed is None:
@@ -165,7 +166,7 @@ class JunctionTree(Engine):
             return PackedModel.of(pack_factored(plan, lowered.factors), lowered)
         return PackedModel.of(pack_cliques(lay_out_plan(choice.structure, self.memory_limit), lowered.factors), lowered)
 
-    def answer_reduced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> ReducedAnswers:
+    def answer_reduced(self, model: Network, findings: Findings, targets: tuple[str, ...]) -> ReducedAnswers:
         """The answers for one row of evidence that reduces the tables before a junction tree is built for them."""
         from juncture.inference.exact.junction_tree.reduced_answers import ReducedAnswers
 
@@ -178,7 +179,7 @@ class JunctionTree(Engine):
         rest = TreeAnswers.of(packed, Findings(packed.variables, {}, {}, soft), free, self.memory_limit)
         return ReducedAnswers(model.variables, findings, rest, codes)
 
-    def find_order(self, model: Any, *, effort: float = 1.0) -> tuple[str, ...]:
+    def find_order(self, model: Network, *, effort: float = 1.0) -> tuple[str, ...]:
         """A good elimination order of the model's variables, for `model.with_elimination_order`.
 
         The search takes `effort` times the work that it takes before a first query, which is a second or two at most,
@@ -197,7 +198,7 @@ class JunctionTreePlan(EnginePlan):
     """A plan for the part of a model that the targets and the observed variables need."""
 
     engine: JunctionTree
-    model: Any
+    model: Network
     part: Any
     targets: tuple[str, ...]
     coded: list[tuple[Findings, CodedFindings]] = field(default_factory=list)  # of the last run, for steps of EM
@@ -209,7 +210,7 @@ class JunctionTreePlan(EnginePlan):
     def prepare(self) -> None:
         self.engine.packed_model(self.part)
 
-    def run(self, model: Any, query: Query) -> Answers:
+    def run(self, model: Network, query: Query) -> Answers:
         findings, engine = query.findings, self.engine
         is_expected = query.questions == {Question.EXPECTED}
         apart = self.rows_apart(findings, is_expected=is_expected) if model is self.model else NO_ROWS
@@ -254,7 +255,7 @@ class JunctionTreePlan(EnginePlan):
 
         return RowwiseAnswers.of(self.engine, self.part, findings, self.targets, apart)
 
-    def pack(self, model: Any) -> PackedModel:
+    def pack(self, model: Network) -> PackedModel:
         """The tables of another model of the same structure, in the cliques of this plan."""
         check_factors(model, "a plan")
         names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from juncture.kernels.factored_tree.layout import measure_cliques
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.runtime.memory import NUMBER, default_memory_limit, format_bytes
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
 MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs
@@ -182,7 +185,7 @@ MAX_EFFORT = 1e6
 
 
 def search_structure(
-    model: Any, lowered: Lowered, find_whole: Callable[[], Structure], deadline: float | None = None
+    model: Network, lowered: Lowered, find_whole: Callable[[], Structure], deadline: float | None = None
 ) -> Structure:
     """A clique tree for these factors.
 
@@ -197,7 +200,7 @@ def search_structure(
     return search_from(names_in_order(lower(model), find_whole()), lowered, SLICED_EFFORT, deadline)
 
 
-def find_order(model: Any, effort: float) -> tuple[str, ...]:
+def find_order(model: Network, effort: float) -> tuple[str, ...]:
     """An elimination order of the model's variables, searched from the one that it has."""
     effort = check_number(effort, "the effort", least=0.0, most=MAX_EFFORT)
     lowered = lower(model)

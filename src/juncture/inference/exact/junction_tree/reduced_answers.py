@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.engine import JunctionTree
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class RowwiseAnswers(Answers):
     """The answers for many rows: those `apart` reduce the tables each for itself, the others run together."""
 
     engine: JunctionTree
-    model: Any
+    model: Network
     findings: Findings
     targets: tuple[str, ...]
     apart: np.ndarray  # the rows that are reduced
@@ -77,7 +78,7 @@ class RowwiseAnswers(Answers):
 
     @classmethod
     def of(
-        cls, engine: JunctionTree, model: Any, findings: Findings, targets: tuple[str, ...], apart: np.ndarray
+        cls, engine: JunctionTree, model: Network, findings: Findings, targets: tuple[str, ...], apart: np.ndarray
     ) -> RowwiseAnswers:
         """Answer all rows."""
         answers = cls(engine, model, findings, targets, apart, {}, np.empty(findings.num_rows))

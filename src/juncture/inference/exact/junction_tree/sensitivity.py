@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,12 +33,15 @@ from juncture.numerics import stable
 from juncture.runtime.memory import format_bytes
 from juncture.variables import State
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 MANY_CELLS = 2**26  # of all cliques: from here on entries that are not zero are listed
 LISTED_PART = 2**-6  # of all cells: a listed product has at most so many entries, which take longer than cells
 MOST_LISTED = 2**23  # ... and no more than this, some hundred megabytes
 
 
-def table_sensitivity(model: Any, evidence: Any, target: tuple[str, State] | None) -> dict[Any, np.ndarray]:
+def table_sensitivity(model: Network, evidence: Any, target: tuple[str, State] | None) -> dict[Any, np.ndarray]:
     """The derivative of p(target | evidence), or without target of log p(evidence), by each table entry."""
     names = table_names(model)
     findings = as_findings(evidence, model.variables)
@@ -76,7 +79,7 @@ def derivative(log_slopes: np.ndarray, name: Any) -> np.ndarray:
 
 
 @singledispatch
-def table_names(model: Any) -> list[Any]:
+def table_names(model: Network) -> list[Any]:
     raise Unsupported(f"sensitivity takes a model of tables; got {type(model).__name__}")
 
 
@@ -90,13 +93,13 @@ def _(model: FactorProduct) -> list[Any]:
     return list(range(len(model.factors)))
 
 
-def log_likelihoods(model: Any, findings: Any) -> list[tuple[int, np.ndarray]]:
+def log_likelihoods(model: Network, findings: Any) -> list[tuple[int, np.ndarray]]:
     """(node, log-likelihood of its states as (row, state)) for every variable of which something is known."""
     found = ((node, findings.log_likelihood(name)) for node, name in enumerate(model.variables.names))
     return [(node, logs) for node, logs in found if logs is not None]
 
 
-def log_derivatives(model: Any, known: list[LogFactor]) -> tuple[float, list[np.ndarray]]:
+def log_derivatives(model: Network, known: list[LogFactor]) -> tuple[float, list[np.ndarray]]:
     """(log of the total, log of its derivative by each entry of each factor).
 
     Tables are dense, unless cliques are large and factors have zeros: then the entries that are not zero are listed, if

@@ -7,7 +7,7 @@ Z / Z_0. Zeros of f are small numbers until β = 1, so that particles find their
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from juncture.inference.sampling.markov_chains.targets import Target, is_refuted
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime import parallel
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 PARTICLES, TEMPERATURES = 64, 100
 PENALTY = 30.0  # minus the log that stands for a zero, at β = 1
@@ -76,7 +79,12 @@ class AnnealedEstimate(Value):
 
 
 def annealed_importance_sampling(
-    model: Any, evidence: Any = None, *, particles: int = PARTICLES, temperatures: int = TEMPERATURES, rng: Any = None
+    model: Network,
+    evidence: Any = None,
+    *,
+    particles: int = PARTICLES,
+    temperatures: int = TEMPERATURES,
+    rng: Any = None,
 ) -> AnnealedEstimate:
     """Estimate log p(evidence), or log Z of an undirected model, by annealed importance sampling.
 
@@ -121,7 +129,7 @@ def annealed_importance_sampling(
 
 
 def anneal(
-    model: Any,
+    model: Network,
     target: Target,
     rng: np.random.Generator,
     num_particles: int = PARTICLES,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from juncture.inference.sampling.weighted_draws import Streams
 from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.variables import Scope
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 EVIDENCE_WORK = 2.0e6  # nodes of all particles of an estimate of log p(evidence)
 ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})
 
@@ -56,14 +59,14 @@ class ChainEngine(Engine):
             object.__setattr__(self, name, check_count(getattr(self, name), name, least=least))
         check_progress(self.progress)
 
-    def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+    def transition(self, model: Network, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         """How a chain moves, and whether it reaches every state: None if that is not known."""
         raise NotImplementedError
 
-    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ChainPlan:
+    def compile(self, model: Network, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> ChainPlan:
         return ChainPlan(self, chain_cost(self, factor_arrays(model), len(targets)), tuple(targets))
 
-    def draw(self, model: Any, findings: Findings, n: int, rng: Any = None) -> Draws:
+    def draw(self, model: Network, findings: Findings, n: int, rng: Any = None) -> Draws:
         """At least `n` draws of all variables, split evenly over the chains; one row of evidence."""
         count = check_count(n, "the number of draws")
         each = replace(self, draws=max(1, ceil(count / self.chains)))
@@ -72,7 +75,7 @@ class ChainEngine(Engine):
         run.chain_set.extend(each.draws, progress=each.progress, limit=each.memory_limit)
         return run.draws
 
-    def start(self, model: Any, findings: Findings, rng: Any = None) -> ChainRun:
+    def start(self, model: Network, findings: Findings, rng: Any = None) -> ChainRun:
         """Chains at their starts, given one row of evidence."""
         if not findings.is_single:
             raise InvalidData("given= takes one row of evidence; sample once for each row")
@@ -84,7 +87,7 @@ class ChainEngine(Engine):
         return ChainRun(model.variables, started.chain_set, self.warmup)
 
 
-def targets_of(model: Any, findings: Findings) -> list[Target]:
+def targets_of(model: Network, findings: Findings) -> list[Target]:
     """The distribution of the free nodes given each row."""
     arrays = factor_arrays(model)
     return [Target(arrays, row) for row in log_likelihoods(arrays, findings)]
@@ -105,7 +108,7 @@ def chain_cost(engine: ChainEngine, arrays: FactorArrays, num_targets: int) -> C
 class ChainEvidence:
     """Log p(evidence) of each row by annealed importance sampling, with a generator of its own."""
 
-    model: Any
+    model: Network
     targets: Sequence[Target]
     streams: Streams
 
@@ -134,13 +137,13 @@ class ChainPlan(EnginePlan):
     cost: Cost
     targets: tuple[str, ...]
 
-    def nodes_of(self, model: Any) -> np.ndarray:
+    def nodes_of(self, model: Network) -> np.ndarray:
         """The nodes of the targets."""
         scope = node_scope(model)
         return np.array([scope.axis(name) for name in self.targets], np.int64)
 
     def start(
-        self, model: Any, findings: Findings, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator
+        self, model: Network, findings: Findings, targets: Sequence[Target], nodes: np.ndarray, rng: np.random.Generator
     ) -> Started:
         """Chains for each row that has a start."""
         is_possible = np.array([not is_refuted(target) for target in targets], np.bool_)
@@ -168,7 +171,7 @@ class ChainPlan(EnginePlan):
         )  # fmt: skip
         return Started(joined, is_possible, False if False in verdicts else None if None in verdicts else True)
 
-    def run(self, model: Any, query: Query) -> ChainAnswers:
+    def run(self, model: Network, query: Query) -> ChainAnswers:
         findings = query.findings
         deadline = np.inf if query.budget is None else time.perf_counter() + query.budget
         generator, engine, arrays = as_generator(query.rng), self.engine, factor_arrays(model)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from juncture.inference.sampling.markov_chains.pairs import (
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.pairwise import sweep_trees
 from juncture.runtime.parallel import num_threads
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 AUTO, SINGLE, TREES = "auto", "single", "trees"
 
@@ -87,7 +90,7 @@ class Gibbs(ChainEngine):
         if self.blocks == TREES and self.scan == "random":
             raise InvalidData('blocks="trees" are drawn one set after the other; leave scan= out')
 
-    def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+    def transition(self, model: Network, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         if self.blocks in (AUTO, SINGLE) and self.scan != "random" and target.arrays.num_nodes >= MANY_NODES:
             if is_uniform_grid(model, target):
                 return SpinTransition.of(model, target, kept_nodes), True
@@ -100,7 +103,7 @@ class Gibbs(ChainEngine):
         blocks, is_irreducible = self.cover(model, target)
         return BlockTransition(target, blocks, kept_nodes, self.scan), is_irreducible
 
-    def cover(self, model: Any, target: Target) -> tuple[tuple[tuple[int, ...], ...], bool | None]:
+    def cover(self, model: Network, target: Target) -> tuple[tuple[tuple[int, ...], ...], bool | None]:
         """The blocks of nodes, and whether they connect the support."""
         if self.blocks in (AUTO, SINGLE):
             cover = connecting_blocks(target) if self.blocks == AUTO else single_blocks(target)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Tran
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.variables import State
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 SINGLE = "single"
 Assignment = dict[str, State]
@@ -78,7 +81,7 @@ class Metropolis(ChainEngine):
                 f" log_prob(proposed, present); got {shown(self.proposal)}"
             )
 
-    def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+    def transition(self, model: Network, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         cover = connecting_blocks(target)
         steps = BlockTransition(target, cover.blocks, kept_nodes, rule=METROPOLIS)
         if isinstance(self.proposal, str):
@@ -100,7 +103,7 @@ def is_proposal(proposal: Any) -> bool:
 class ProposalTransition:
     """Metropolis-Hastings with a user's proposal: one step a sweep."""
 
-    model: Any
+    model: Network
     steps: BlockTransition  # of single nodes, for the start
     proposal: Proposal
 
@@ -178,14 +181,14 @@ TINY = 1e-300
 class IndependenceTransition:
     """Steps to draws of another model, given the same evidence."""
 
-    model: Any
+    model: Network
     target: Target
     kept_nodes: np.ndarray
     proposal: Any
     answers: Answers  # of the proposing model, given the evidence
 
     @classmethod
-    def of(cls, model: Any, target: Target, kept_nodes: np.ndarray, proposal: Any) -> IndependenceTransition:
+    def of(cls, model: Network, target: Target, kept_nodes: np.ndarray, proposal: Any) -> IndependenceTransition:
         own, theirs = model.variables, proposal.variables
         if set(own.names) != set(theirs.names) or any(proposal.variable(one.name) != one for one in own):
             raise InvalidModel("a proposing model has the same variables as the model, with the same states")

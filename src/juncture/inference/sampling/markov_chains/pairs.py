@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from juncture.kernels.sampling.pairwise import LIMIT, NUM_DIGITS, SCALE, sweep_p
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.networks.pairwise.nodes import grid_edges
 from juncture.runtime import parallel
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 PIECE = 2**16  # nodes of a piece of work
 MANY_NODES = 256  # of a model, from which it is swept by colours
@@ -205,17 +208,18 @@ class PairTransition:
         ]
 
 
-def takes_pairs(model: Any) -> bool:
+def takes_pairs(model: Network) -> TypeGuard[PairwiseNetwork]:
     """Whether a model is pairwise, without zeros between nodes."""
-    is_pairwise = isinstance(model, PairwiseNetwork) and model.num_states <= MOST_STATES and model.num_nodes > 0
-    return is_pairwise and not np.isneginf(model.log_pairwise).any()
+    if not isinstance(model, PairwiseNetwork) or model.num_states > MOST_STATES or model.num_nodes == 0:
+        return False
+    return not np.isneginf(model.log_pairwise).any()
 
 
 BITS = 64
 ALL = np.uint64(2**64 - 1)
 
 
-def is_uniform_grid(model: object, target: Target) -> bool:
+def is_uniform_grid(model: Network, target: Target) -> TypeGuard[PairwiseNetwork]:
     """Whether a model is a grid of two axes and two states, with one symmetric table and one field, no evidence."""
     if not isinstance(model, PairwiseNetwork) or model.num_states != 2 or len(model.shape) != 2 or target.field.any():
         return False

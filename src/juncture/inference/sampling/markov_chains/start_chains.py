@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juncture.base.checks import shown
 from juncture.base.options import resolve
@@ -15,6 +15,9 @@ from juncture.inference.sampling.markov_chains.metropolis import Metropolis
 from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 
+if TYPE_CHECKING:
+    from juncture.networks import Network
+
 CHAINS = {engine.name: engine for engine in (Gibbs, Metropolis, SwendsenWang, ParallelTempering)}
 
 
@@ -26,7 +29,7 @@ def chain_engine(method: Any) -> ChainEngine:
     return engine
 
 
-def start_chains(model: Any, given: Any = None, *, method: Any = "gibbs", rng: Any = None) -> ChainRun:
+def start_chains(model: Network, given: Any = None, *, method: Any = "gibbs", rng: Any = None) -> ChainRun:
     """Start Markov chains for a model; `run.extend(draws)` lets them go on.
 
     An interruption, such as Ctrl-C, leaves the chains after the last round that all of them finished: call `extend`

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from juncture.inference.sampling.markov_chains.targets import Target, random_cod
 from juncture.kernels.sampling.swendsen_wang import flip_clusters, sweep_clusters
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.numerics.stable import softmax
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 ROUNDING = 1e-12
 
@@ -58,17 +61,19 @@ class SwendsenWang(ChainEngine):
         super().__post_init__()
         check_choice(self.clusters, ("all", "single"), "clusters")
 
-    def compile(self, model: Any, observed: Any = (), targets: Any = ()) -> ChainPlan:
+    def compile(self, model: Network, observed: Any = (), targets: Any = ()) -> ChainPlan:
         check_model(model)
         return super().compile(model, observed, targets)
 
-    def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+    def transition(  # type: ignore[override]  # checked by `compile`
+        self, model: PairwiseNetwork, target: Target, kept_nodes: np.ndarray
+    ) -> tuple[Transition, bool | None]:
         move = ClusterTransition.of(model, target, kept_nodes, self.clusters == "single")
         has_zeros = bool(np.isneginf(move.log_unary).any())
         return move, None if has_zeros and move.is_single and model.num_states > 2 else True
 
 
-def check_model(model: Any) -> None:
+def check_model(model: Network) -> None:
     """Raise `Unsupported` for a model that is no Ising or Potts model."""
     if not isinstance(model, PairwiseNetwork):
         raise Unsupported(

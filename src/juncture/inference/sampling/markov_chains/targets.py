@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from juncture.errors import JunctureError, Unsupported
 from juncture.inference.engines.factor_arrays import FactorArrays, node_scope
 from juncture.inference.variational.coordinate_ascent import find_assignment
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +145,7 @@ LayoutArrays = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]
 ONE = np.ones(1)  # the power of the target itself
 
 
-def importance_starts(model: Any, findings: Findings, count: int, rng: np.random.Generator) -> np.ndarray | None:
+def importance_starts(model: Network, findings: Findings, count: int, rng: np.random.Generator) -> np.ndarray | None:
     """(chain, node): starts drawn from weighted draws of the posterior; None where there are none."""
     from juncture.inference.sampling.importance import ImportanceSampling
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import temper_blocks
 from juncture.kernels.sampling.pairwise import temper_pairs
 from juncture.networks.pairwise.model import PairwiseNetwork
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class ParallelTempering(ChainEngine):
     def powers(self) -> np.ndarray:
         return self.lowest ** (np.arange(self.replicas) / max(1, self.replicas - 1))
 
-    def transition(self, model: Any, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
+    def transition(self, model: Network, target: Target, kept_nodes: np.ndarray) -> tuple[Transition, bool | None]:
         if target.arrays.num_nodes >= MANY_NODES and takes_pairs(model):
             pairs = PairTransition(target, lay_out_pairs(model, target), kept_nodes)
             return TemperedPairs(model, pairs, self.powers), True

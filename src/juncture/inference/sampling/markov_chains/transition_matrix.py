@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from juncture.inference.sampling.markov_chains.swendsen_wang import ClusterTrans
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.numerics.stable import softmax
+
+if TYPE_CHECKING:
+    from juncture.networks import Network
 
 MOST_STATES = 2**11
 
@@ -70,7 +73,7 @@ class TransitionMatrix(Value):
         return f"TransitionMatrix({len(self.states)} states of {', '.join(self.names)})"
 
 
-def transition_matrix(model: Any, evidence: Any = None, *, method: Any = "gibbs") -> TransitionMatrix:
+def transition_matrix(model: Network, evidence: Any = None, *, method: Any = "gibbs") -> TransitionMatrix:
     """The exact kernel of one sweep of a Markov chain engine, on a model with few joint states.
 
     Parameters

@@ -8,7 +8,7 @@ layers, each from the features of the one below.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from juncture.latent.boltzmann.visible_rows import complete_rows, name_units
 from juncture.learning.fit import Fit
 from juncture.numerics.iteration import ProgressCallback
 from juncture.numerics.stable import log_sum_exp, sigmoid, softplus
+
+if TYPE_CHECKING:
+    from juncture.latent.boltzmann.deep.boltzmann_machine import DeepBoltzmannMachine
 
 SUMMED_UNITS, DRAWS = 10, 100  # of the layers below the top, whose states are summed over; draws of others
 MAX_UNITS = 12  # of a hidden layer below the top, whose states are all visited for an exact log p
@@ -333,7 +336,7 @@ def fit_belief_network(
 
 
 def stack_machines(
-    model: Any,
+    model: DeepBeliefNetwork | DeepBoltzmannMachine,
     rows: np.ndarray,
     rng: np.random.Generator,
     learner: Any,
