@@ -205,6 +205,15 @@ def failing(call, number, folder):
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
+@pytest.fixture
+def heeded():
+    """Every signal has its handler of the start: a run under nohup would have one ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("heeded")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_keeps_the_best_so_far(number, tmp_path, monkeypatch):
     """EM that a signal ends in its third step: the model of the second is written, and the command exits with 130."""
@@ -227,6 +236,7 @@ def test_a_signal_keeps_the_best_so_far(number, tmp_path, monkeypatch):
     assert [signal.getsignal(each) for each in SIGNALS] == before
 
 
+@pytest.mark.usefixtures("heeded")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_leaves_no_unfinished_file(number, tmp_path, monkeypatch):
     cells, out = CsvColumn.cells, tmp_path / "rows.csv"

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from juncture.base.values import number_of
 from juncture.cli.printing.output import as_shown
 
 PADDING = 3  # of a column, with the line between it and the next
@@ -69,6 +68,8 @@ class TextTable:
             yield self._only(part).render(width)
         named = [self.columns[place].head for place in sorted(left_out) if self.columns[place].head]
         if named:
+            from juncture.base.values import number_of  # which reads NumPy, that completion does without
+
             room = number_of(self._least_width(range(len(self.columns))), "column")
             which = "it" if len(named) == 1 else "them"
             yield (f"left out: {', '.join(named)}; a terminal {room} wide shows {which}, as do --json and a pipe")
