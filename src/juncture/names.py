@@ -467,18 +467,32 @@ def refuse(package: str, name: str) -> NoReturn:
     if name.startswith("__") or f"{package}.{name}" in sys.modules:  # asked by Python itself, or half imported
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
     meant = find_meant(namespace_of(package), name)
-    hint = "" if meant is None else f": did you mean {path_of(*meant)}?"
+    hint = f": did you mean {' or '.join(meant)}?" if meant else ""
     raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name, obj=None)
 
 
-def find_meant(namespace: str, name: str) -> tuple[str, str] | None:
-    """The namespace and the public name that are nearest to a name that the namespace does not have."""
+def find_meant(namespace: str, name: str) -> list[str]:
+    """The public names, as users write them, that may be meant by a name that the namespace does not have."""
     import difflib
 
+    plain, others = plain_text(name), importlib.import_module("juncture.base.other_names").OTHER_NAMES
+    other = next((meant for meant, names in others.items() if plain in map(plain_text, names.split())), "")
     places = [*(place for place in NAMES if place != namespace), namespace]  # of equal texts the last is taken
     everywhere = [(place, known) for place in places for known in names_in(place)]
-    same = [pair for pair in everywhere if pair[1] == name]
+    same = [path_of(*pair) for pair in everywhere if pair[1] == name]
+    same = same or [path_of(*pair) for pair in everywhere if plain_text(pair[1]) == plain]
+    if other or same:
+        return list(dict.fromkeys([*other.split(), *same]))
     texts = {f"{place}.{known}".lower(): (place, known) for place, known in everywhere}
     texts |= {known: (FLAT, known) for known in namespaces()} | {pair[1].lower(): pair for pair in everywhere}
     near = difflib.get_close_matches(name.lower(), texts, n=1, cutoff=LIKE)
-    return same[0] if same else texts[near[0]] if near else None
+    return [path_of(*texts[near[0]])] if near else []
+
+
+def plain_text(name: str) -> str:
+    """A name by its letters and digits alone, of one case: loadBN and load_bn are the same.
+
+    >>> plain_text("BIFReader") == plain_text("bif_reader")
+    True
+    """
+    return name.replace("_", "").lower()

@@ -22,6 +22,7 @@ ORDERS = {
     ],
     "base": [
         "values", "checks", "notes", "options", "methods", "intervals", "compilation", "kinds", "dispatch", "documents",
+        "other_names",
     ],
     "base.documents": [
         "json_text", "node", "codec", "kinds",

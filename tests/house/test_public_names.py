@@ -6,6 +6,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ import juncture as jt
 from house.write_stubs import files, import_line, stub_path
 from juncture.base.kinds import KINDS
 from juncture.base.options import Options
+from juncture.base.other_names import OTHER_NAMES
 from juncture.base.values import Value
-from juncture.names import FLAT, NAMES, names_in, namespaces, path_of
+from juncture.names import FLAT, NAMES, find_meant, names_in, namespaces, path_of, plain_text
 from support.loops import loop_over
 from support.public_names import face_of, public_names
 
@@ -110,6 +112,15 @@ def test_type_checkers_see_every_name():
         ("results", "Trac", "jt.results.Trace"),
         ("errors", "InvalidDate", "jt.errors.InvalidData"),
         ("estimators", "NaiveBays", "jt.estimators.NaiveBayes"),
+        ("", "NaiveBayes", "jt.estimators.NaiveBayes"),
+        ("", "load", "jt.read"),
+        ("", "loadBN", "jt.read"),
+        ("", "load_bn", "jt.read"),
+        ("", "save", "jt.write"),
+        ("", "query", "jt.infer"),
+        ("", "predict", "jt.infer or jt.most_probable"),
+        ("", "LogisticRegression", "jt.supervised.LogisticRegression or jt.estimators.LogisticRegression"),
+        ("estimators", "GaussianNB", "jt.estimators.NaiveBayes"),
     ],
 )
 def test_a_misspelt_or_moved_name_gets_help(face, name, meant):
@@ -118,6 +129,18 @@ def test_a_misspelt_or_moved_name_gets_help(face, name, meant):
         getattr(face_of(face), name)
     assert str(refused.value) == f"module {module!r} has no attribute {name!r}: did you mean {meant}?"
     assert not hasattr(face_of(face), name)
+
+
+def test_every_name_of_another_library_leads_to_names_that_exist():
+    known = {path_of(namespace, name) for namespace in NAMES for name in (*names_in(namespace), "")}
+    others = [(meant.split(), plain_text(name)) for meant, names in OTHER_NAMES.items() for name in names.split()]
+    assert len({name for _, name in others}) == len(others)
+    flat = {plain_text(name) for name in dir(jt)}
+    for meant, name in others:
+        assert name not in flat, "jt has the name itself"
+        assert find_meant(FLAT, name)[: len(meant)] == meant
+        for path in meant:
+            assert path in known or attrgetter(path.removeprefix("jt."))(jt), path
 
 
 def test_a_name_like_no_other_is_refused_plainly():
