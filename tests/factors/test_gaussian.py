@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -140,3 +142,36 @@ def test_kinds_of_unknown_parameters_cannot_be_tied():
         jt.errors.InvalidModel, match="tied conditionals must have the same parameters; those of p, q differ"
     ):
         jt.BayesianNetwork(pairs, tied=[["p", "q"]])
+
+
+def test_a_line_shows_its_numbers_by_name():
+    sex, x, y = jt.Variable("sex", ["f", "<m>"]), jt.Variable("height"), jt.Variable("weight")
+    line = jt.LinearGaussian(y, [x, sex], [[0.5], [1.25]], [-80.0, -98.0], [4.0, 6.25])
+    assert str(line).splitlines() == [
+        "LinearGaussian(weight | height, sex)",
+        "sex  intercept  height  standard deviation",
+        "f          -80     0.5                   2",
+        "<m>        -98    1.25                 2.5",
+    ]
+    found = line.to_dict()
+    assert found["<m>"] == {
+        "intercept": -98.0, "coefficients": {"height": 1.25}, "variance": 6.25, "standard_deviation": 2.5,
+    }  # fmt: skip
+    frame = line.to_pandas()
+    assert frame.iloc[0].to_dict() == {"intercept": -80, "height": 0.5, "variance": 4, "standard_deviation": 2}
+    root = ET.fromstring(f"<div>{line._repr_html_()}</div>")  # noqa: S314 - our own text
+    assert [[cell.text for cell in row] for row in root.iter("tr")] == [
+        ["sex", "intercept", "height", "standard deviation"],
+        ["f", "-80", "0.5", "2"],
+        ["<m>", "-98", "1.25", "2.5"],
+    ]
+
+
+def test_a_line_without_states_is_one_row():
+    x, y = jt.Variable("x"), jt.Variable("y")
+    line = jt.LinearGaussian(y, [x], [2.0], 1.0, 0.25)
+    assert line.to_dict() == {
+        "intercept": 1.0, "coefficients": {"x": 2.0}, "variance": 0.25, "standard_deviation": 0.5,
+    }  # fmt: skip
+    assert str(line).splitlines()[1:] == ["intercept  x  standard deviation", "        1  2                 0.5"]
+    assert line.to_pandas().shape == (1, 4)

@@ -68,7 +68,7 @@ def test_variance_is_the_spread_of_draws(member):
 def test_std_is_the_root_of_the_variance(member):
     variance = asked(member, "variance")
     if variance is not None and not isinstance(variance, tuple):
-        np.testing.assert_allclose(member.std, np.sqrt(variance), rtol=1e-14)
+        np.testing.assert_allclose(member.standard_deviation, np.sqrt(variance), rtol=1e-14)
 
 
 @over_providing("mode")

@@ -205,6 +205,16 @@ def check_array(
     return array
 
 
+def central_levels(confidence: Any) -> tuple[float, float]:
+    """The probabilities below the two ends of a central interval, which holds this much between them.
+
+    >>> central_levels(0.5)
+    (0.25, 0.75)
+    """
+    inside = check_number(confidence, "confidence", above=0, below=1)
+    return 0.5 - inside / 2, 0.5 + inside / 2
+
+
 def check_index(array: np.ndarray, index: Any, what: str) -> np.ndarray:
     """The entries at an index in the sense of NumPy: a whole number, a slice, a list or a tuple of these."""
     try:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_count, check_kind
+from juncture.base.checks import central_levels, check_array, check_count, check_kind
 from juncture.base.notes import Name, Notes
 from juncture.base.options import as_generator, as_sizes
 from juncture.base.values import few
@@ -63,7 +63,7 @@ class MixtureSummaries(NamedFeatures):
         return plain(np.tensordot(self.weights, self._of_components("variance") + shift**2, axes=1))
 
     @property
-    def std(self) -> Any:
+    def standard_deviation(self) -> Any:
         """The square root of the variance."""
         return plain(np.sqrt(np.asarray(self.variance)))
 
@@ -81,6 +81,22 @@ class MixtureSummaries(NamedFeatures):
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         ends = np.array([np.asarray(part.quantile(asked), float) for _, part in self._held()])
         return plain(self._bisect(asked, ends.min(axis=0), ends.max(axis=0)))
+
+    def interval(self, confidence: float = 0.9) -> tuple[Any, Any]:
+        """Both ends of the central interval, with as much probability below it as above it.
+
+        Parameters
+        ----------
+        confidence
+            How probable it is that the interval holds the value, between 0 and 1.
+
+        Returns
+        -------
+        low, high
+            Two quantiles: numbers, or arrays with an entry for each of several columns.
+        """
+        below, up_to = central_levels(confidence)
+        return self.quantile(below), self.quantile(up_to)
 
     def _bisect(self, asked: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Between the least and the largest quantile of the components, where the cumulative probability passes."""

@@ -191,7 +191,7 @@ class ImputingMixture(MixtureEstimator):
         """The rows with E[missing | observed] in their holes; with `return_std`, also the deviation of each cell."""
         check_flag(return_std, "return_std")
         found = self._beliefs(X).impute()
-        return (np.array(found.mean), np.array(found.deviation)) if return_std else np.array(found.mean)
+        return (np.array(found.mean), np.array(found.standard_deviation)) if return_std else np.array(found.mean)
 
 
 @dataclass(eq=False, repr=False)

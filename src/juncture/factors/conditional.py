@@ -165,6 +165,12 @@ class DiscreteConditional(Value):
         has_room = has_states and len(self.parents) <= MAX_PARENTS and self.parents.size <= MAX_SIZE
         return table_text(repr(self), self.scope, self._rows) if has_room else repr(self)
 
+    def _repr_html_(self) -> str:
+        """The signature and the first rows of the table; the signature alone where a parent is real-valued."""
+        from juncture.factors.printed_tables import conditional_html
+
+        return conditional_html(repr(self), self.parents, self.child, self._rows)
+
     def _rows(self, positions: np.ndarray) -> np.ndarray:
         """Rows of the table by their positions, (row, state of the child)."""
         codes = np.unravel_index(positions, self.parents.shape) if self.parents else ()
@@ -236,11 +242,6 @@ class Conditional(DiscreteConditional):
 
     def to_table(self) -> Conditional:
         return self
-
-    def _repr_html_(self) -> str:
-        from juncture.factors.printed_tables import table_html
-
-        return table_html(self.scope, self.values)
 
 
 def check_table(child: Variable, parents: Scope, values: Any) -> np.ndarray:

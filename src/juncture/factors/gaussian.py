@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.base.values import Value
+from juncture.base.values import Value, few
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns, as_parents, signature
+from juncture.factors.scope_tables import import_pandas, table_index, table_keys
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AGREEMENT = 1e-9  # relative: how near a determined child must be to its value
 
@@ -44,6 +49,10 @@ class LinearGaussian(Value):
     >>> x, y = Variable("x"), Variable("y")
     >>> LinearGaussian(y, [x], [2.0], 1.0, 0.25)
     LinearGaussian(y | x)
+    >>> print(LinearGaussian(y, [x], [2.0], 1.0, 0.25))
+    LinearGaussian(y | x)
+    intercept  x  standard deviation
+            1  2                 0.5
     """
 
     child: Variable
@@ -111,6 +120,71 @@ class LinearGaussian(Value):
         """The codes of the parents with states: the index of the parameters of each row."""
         return tuple(columns[parent.name] for parent in self.parents if not parent.is_real)
 
+    @property
+    def standard_deviation(self) -> np.ndarray:
+        """(…): the square root of the variance."""
+        return np.sqrt(self.variance)
+
+    @property
+    def discrete_parents(self) -> Scope:
+        """The parents with states, of which each configuration has parameters of its own."""
+        return Scope(parent for parent in self.parents if not parent.is_real)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """The intercept, the coefficients by parent, the variance and its root; below the states of other parents.
+
+        >>> x, y = Variable("x"), Variable("y")
+        >>> LinearGaussian(y, [x], [2.0], 1.0, 0.25).to_dict()
+        {'intercept': 1.0, 'coefficients': {'x': 2.0}, 'variance': 0.25, 'standard_deviation': 0.5}
+        """
+        lines = [
+            {
+                "intercept": intercept,
+                "coefficients": dict(zip(self._real_names, coefficients, strict=True)),
+                "variance": variance,
+                "standard_deviation": deviation,
+            }
+            for intercept, *coefficients, variance, deviation in self._table(with_variance=True).tolist()
+        ]
+        return dict(zip(table_keys(self.discrete_parents), lines, strict=True)) if self.discrete_parents else lines[0]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame with a row for each configuration of the parents with states, and a column for each number."""
+        index, numbers = table_index(self.discrete_parents), self._table(with_variance=True)
+        columns = ["intercept", *self._real_names, "variance", "standard_deviation"]
+        return import_pandas().DataFrame(numbers, index=index, columns=columns)
+
+    @property
+    def _real_names(self) -> list[str]:
+        return [parent.name for parent in self.parents if parent.is_real]
+
+    def _table(self, *, with_variance: bool = False) -> np.ndarray:
+        """(configuration, number): the intercept, the coefficients, and the standard deviation."""
+        parts = [self.intercept[..., None], self.coefficients]
+        parts += [self.variance[..., None]] if with_variance else []
+        table = np.concatenate([*parts, self.standard_deviation[..., None]], axis=-1)
+        return table.reshape(-1, table.shape[-1])
+
+    def __str__(self) -> str:
+        """The numbers by name, with a line for each configuration of the parents with states."""
+        from juncture.factors.printed_tables import grid_lines
+
+        heads, table = ["intercept", *self._real_names, "standard deviation"], self._table()
+        return "\n".join([repr(self), *grid_lines(self.discrete_parents, heads, lambda rows: table[rows])])
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import html_table
+        from juncture.factors.printed_tables import MAX_HTML_COLUMNS, MAX_HTML_ROWS, format_omitted, row_labels
+
+        heads, table = ["intercept", *self._real_names, "standard deviation"], self._table()
+        numbers = [[f"{number:.4g}" for number in line[:MAX_HTML_COLUMNS]] for line in table[:MAX_HTML_ROWS].tolist()]
+        states = row_labels(self.discrete_parents, range(len(numbers)))
+        rows = ((*labels, *line) for labels, line in zip(states, numbers, strict=True))
+        note = format_omitted(*table.shape)
+        heads = [*self.discrete_parents.names, *heads[:MAX_HTML_COLUMNS]]
+        shown = html_table(heads, rows, note, num_labels=len(self.discrete_parents))
+        return f"<p><code>{escape(repr(self))}</code></p>{shown}"
+
     def __repr__(self) -> str:
         return signature(self)
 
@@ -156,4 +230,5 @@ class Constant(Value):
         return np.broadcast_to(self.value, (num_rows, *self.value.shape)).copy()
 
     def __repr__(self) -> str:
-        return signature(self)
+        value = few(f"{number:.6g}" for number in np.atleast_1d(self.value))
+        return f"Constant({self.child.name} = {value})"

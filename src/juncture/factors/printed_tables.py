@@ -6,13 +6,14 @@ The last variable goes across, the others down; a large table is cut, and a note
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 from itertools import islice, product
 
 import numpy as np
 
 from juncture.base.values import format_count, short
 from juncture.drawing.notebook import html_table
-from juncture.variables import Scope
+from juncture.variables import Scope, Variable
 
 MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 20, 10, 40
 MAX_PARENTS, MAX_SIZE = 12, 2**62  # of a conditional that is shown as a table; positions of rows have 64 bits
@@ -71,6 +72,8 @@ def ends(count: int, most: int) -> list[int]:
 
 def row_labels(scope: Scope, rows: Sequence[int]) -> list[tuple[str, ...]]:
     """The states of the variables in these rows of a table, of which the last variable goes fastest."""
+    if not scope:
+        return [()] * len(rows)
     codes = np.unravel_index(np.array(rows), scope.shape)
     columns = [[str(variable.labels[code]) for code in own] for variable, own in zip(scope, codes, strict=True)]
     return list(zip(*columns, strict=True))
@@ -100,6 +103,22 @@ def table_html(scope: Scope, values: np.ndarray) -> str:
     numbers = ([f"{value:.4g}" for value in row[:MAX_HTML_COLUMNS]] for row in rows)
     body = ((*labels, *row) for labels, row in zip(states, numbers, strict=False))
     return html_table(heads, body, format_omitted(*rows.shape), num_labels=len(down))
+
+
+def conditional_html(words: str, parents: Scope, child: Variable, read_rows: Callable[[np.ndarray], np.ndarray]) -> str:
+    """The words, and the first rows of p(child | parents); a real-valued parent has no rows."""
+    shown = f"<p><code>{escape(words)}</code></p>"
+    if any(parent.is_real for parent in parents) or parents.size > MAX_SIZE:
+        return shown
+    positions = range(min(parents.size, MAX_HTML_ROWS))
+    heads = [*parents.names, *(f"{child.name}={label}" for label in child.labels[:MAX_HTML_COLUMNS])]
+    numbers = read_rows(np.array(positions))[:, :MAX_HTML_COLUMNS].tolist()
+    rows = (
+        (*labels, *(f"{number:.4g}" for number in line))
+        for labels, line in zip(row_labels(parents, positions), numbers, strict=True)
+    )
+    note = format_omitted(parents.size, child.num_states)
+    return shown + html_table(heads, rows, note, num_labels=len(parents))
 
 
 def format_omitted(num_rows: int, num_columns: int | None = None) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.base.checks import central_levels
 from juncture.base.values import Value
 from juncture.data.observations import as_values, check_answer, check_no_missing
 from juncture.errors import InvalidData, Unsupported
@@ -57,6 +58,29 @@ class Cumulative(Value):
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         return self._answer(self._quantile, wanted, "quantile", (-np.inf, np.inf))
+
+    def interval(self, confidence: float = 0.9) -> tuple[Real, Real]:
+        """Both ends of the central interval, with as much probability below it as above it.
+
+        Parameters
+        ----------
+        confidence
+            How probable it is that the interval holds the value, between 0 and 1.
+
+        Returns
+        -------
+        low, high
+            Two quantiles: numbers, or arrays with an entry for each member of the batch.
+
+        Examples
+        --------
+        >>> import juncture as jt
+        >>> low, high = jt.Gaussian(10.0, 4.0).interval(0.95)
+        >>> round(low, 2), round(high, 2)
+        (6.08, 13.92)
+        """
+        below, up_to = central_levels(confidence)
+        return self.quantile(below), self.quantile(up_to)
 
     @property
     def median(self) -> Real:

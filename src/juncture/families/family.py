@@ -184,8 +184,8 @@ class Family(Cumulative):
         raise Unsupported(f"the variance of {type(self).__name__} has no closed form here")
 
     @property
-    def std(self) -> Real:
-        """The standard deviation."""
+    def standard_deviation(self) -> Real:
+        """The square root of the variance."""
         return plain(np.sqrt(self.variance))
 
     @property

@@ -151,6 +151,11 @@ class Density(Value):
         mean = self.mean
         return self.expectation(lambda x: (x - mean) ** 2)
 
+    @property
+    def standard_deviation(self) -> float:
+        """The square root of the variance."""
+        return float(np.sqrt(self.variance))
+
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x): whole panels, and the part of one that ends at x."""
         values = np.clip(check_array(x, "what a density takes"), self.panel_ends[0], self.panel_ends[-1])

@@ -55,7 +55,7 @@ def test_answers_are_those_of_the_joint_gaussian(kind, seed):
         assert beliefs.mean[row] == pytest.approx(expected[:2])
         assert beliefs.covariance[row] == pytest.approx(left[:2, :2])
         assert beliefs.completed[row] == pytest.approx(expected[2:])
-        assert beliefs.deviation[row] ** 2 == pytest.approx(np.diagonal(left)[2:], abs=1e-12)
+        assert beliefs.standard_deviation[row] ** 2 == pytest.approx(np.diagonal(left)[2:], abs=1e-12)
         block = jt.MultivariateGaussian(model.mean[seen], model.covariance[np.ix_(seen, seen)]) if len(seen) else None
         assert beliefs.log_evidence[row] == pytest.approx(block.log_prob(each[seen]) if len(seen) else 0.0)
 

@@ -77,15 +77,17 @@ def test_holes_are_filled_with_the_mean_of_the_conditional_distribution(seed):
     mean = np.trapezoid(points * density, points)
     found = jt.infer(mixture, [row, [1.0, 2.0]]).impute()
     assert found.mean[0] == pytest.approx([row[0], mean], abs=1e-6)
-    assert found.deviation[0, 1] ** 2 == pytest.approx(np.trapezoid((points - mean) ** 2 * density, points), rel=1e-5)
-    assert found.deviation[1].tolist() == [0.0, 0.0]
+    assert found.standard_deviation[0, 1] ** 2 == pytest.approx(
+        np.trapezoid((points - mean) ** 2 * density, points), rel=1e-5
+    )
+    assert found.standard_deviation[1].tolist() == [0.0, 0.0]
 
 
 def test_columns_of_categories_are_filled_with_the_most_probable_code():
     columns = [jt.Gaussian([0.0, 9.0], 1.0), jt.Categorical([[0.9, 0.1], [0.2, 0.8]])]
     found = jt.infer(jt.Mixture([0.5, 0.5], jt.Independent(columns)), [[9.0, np.nan], [np.nan, 0.0]]).impute()
     assert found.mean[0, 1] == 1.0
-    assert found.deviation[0, 1] == pytest.approx(0.2, abs=1e-9)
+    assert found.standard_deviation[0, 1] == pytest.approx(0.2, abs=1e-9)
     assert found.mean[1, 0] == pytest.approx(9 * 0.2 / 1.1)
 
 

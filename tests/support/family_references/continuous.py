@@ -66,7 +66,7 @@ REFERENCES: dict[str, Callable[[Any], Any]] = {
     "Beta": lambda d: stats.beta(d.a, d.b),
     "Exponential": lambda d: stats.expon(scale=1 / d.rate),
     "Gamma": lambda d: stats.gamma(d.shape, scale=1 / d.rate),
-    "Gaussian": lambda d: stats.norm(d.mean, d.std),
+    "Gaussian": lambda d: stats.norm(d.mean, d.standard_deviation),
     "InverseGamma": lambda d: stats.invgamma(d.shape, scale=d.scale),
     "Laplace": lambda d: stats.laplace(d.location, d.scale),
     "Lomax": lambda d: stats.lomax(d.shape, scale=d.scale),

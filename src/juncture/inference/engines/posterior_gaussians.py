@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.base.checks import central_levels
 from juncture.base.options import as_generator
 from juncture.base.values import Value, read_only
 from juncture.errors import InvalidModel
@@ -55,6 +56,27 @@ class DegenerateGaussian(Value):
         deviation = np.sqrt(self.variance)
         normal = ndtri(np.asarray(probability, float))
         return plain(self.mean + np.where(deviation > 0, deviation * normal, 0.0 * deviation))
+
+    def interval(self, confidence: float = 0.9) -> tuple[Any, Any]:
+        """Both ends of the central interval, with as much probability below it as above it.
+
+        Parameters
+        ----------
+        confidence
+            How probable it is that the interval holds the value, between 0 and 1.
+
+        Returns
+        -------
+        low, high
+            Two equal ends where the value is known: numbers, or arrays with an entry for each row of evidence.
+        """
+        below, up_to = central_levels(confidence)
+        return self.quantile(below), self.quantile(up_to)
+
+    @property
+    def standard_deviation(self) -> Any:
+        """The square root of the variance."""
+        return plain(np.sqrt(self.variance))
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
         """`n` draws, (draw, …)."""

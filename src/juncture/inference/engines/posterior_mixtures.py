@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from juncture.base.checks import check_array, check_mapping
+from juncture.base.checks import central_levels, check_array, check_mapping
 from juncture.base.options import as_generator, as_sizes
 from juncture.base.values import Value, finding_text, number_of
 from juncture.components.gaussian import GaussianEmissions
@@ -104,6 +104,7 @@ class RealMarginal(Value):
 
     @property
     def standard_deviation(self) -> Any:
+        """The square root of the variance."""
         return plain(np.sqrt(self.variance))
 
     def log_prob(self, x: Any) -> Any:
@@ -129,6 +130,29 @@ class RealMarginal(Value):
         blocks = [self._invert(rows, levels[rows]) for rows in self._blocks(wanted.size)]
         found = np.concatenate([np.empty((0, wanted.size)), *blocks])
         return plain(found.reshape(wanted.shape if self.is_single else (len(self), *wanted.shape)))
+
+    def interval(self, confidence: float = 0.9) -> tuple[Any, Any]:
+        """Both ends of the central interval, with as much probability below it as above it.
+
+        Parameters
+        ----------
+        confidence
+            How probable it is that the interval holds the value, between 0 and 1.
+
+        Returns
+        -------
+        low, high
+            Two quantiles: numbers, or arrays with an entry for each row of evidence.
+
+        Examples
+        --------
+        >>> marginal = RealMarginal("x", [0.5, 0.5], [-3.0, 3.0], [1.0, 1.0])
+        >>> low, high = marginal.interval(0.9)
+        >>> round(low, 2), round(high, 2)
+        (-4.28, 4.28)
+        """
+        below, up_to = central_levels(confidence)
+        return self.quantile(below), self.quantile(up_to)
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws of the mixture, as `size`; for many rows (row, *size)."""

@@ -301,14 +301,14 @@ class DrawsSummary:
 
     def __repr__(self) -> str:
         width = max((len(label) for label in self.rows), default=0)
-        head = f"{'':{width}}      mean        sd        se   ess bulk   ess tail   R-hat"
+        head = f"{'':{width}}      mean  std. dev.  std. err.   ess bulk   ess tail   R-hat"
         lines = [f"{label:<{width}}{format_row(row)}" for label, row in list(self.rows.items())[:MAX_LINES]]
         further = [f"… ({len(self.rows):,} quantities)"] if len(self.rows) > MAX_LINES else []
         return "\n".join([head, *lines, *further])
 
 
 def format_row(row: QuantitySummary) -> str:
-    numbers = "".join(f"{value:10.3g}" for value in (row.mean, row.standard_deviation, row.standard_error))
+    numbers = f"{row.mean:10.3g}{row.standard_deviation:11.3g}{row.standard_error:11.3g}"
     r_hat = "" if row.r_hat is None else f"{row.r_hat:8.3f}"
     return f"{numbers}{row.bulk_size:11.0f}{row.tail_size:11.0f}{r_hat}"
 

@@ -41,11 +41,13 @@ class MonteCarloEstimate:
     standard_error: Any
     num_draws: int
 
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+    def interval(self, confidence: float = 0.9) -> tuple[Any, Any]:
         """The two ends of the interval that holds the true mean with this probability, by the CLT."""
         from scipy.special import ndtri
 
-        width = float(ndtri(0.5 + check_number(level, "level", least=0, below=1) / 2)) * np.asarray(self.standard_error)
+        width = float(ndtri(0.5 + check_number(confidence, "confidence", least=0, below=1) / 2)) * np.asarray(
+            self.standard_error
+        )
         return plain(self.value - width), plain(self.value + width)
 
 

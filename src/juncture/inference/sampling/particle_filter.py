@@ -246,12 +246,12 @@ class ParticleBeliefs(SameContent):
         """Of the standard errors, which come from the spread of the filters: one less than there are."""
         return len(self.alive) - 1
 
-    def log_evidence_interval(self, level: float = 0.95) -> tuple[float, float]:
+    def log_evidence_interval(self, confidence: float = 0.9) -> tuple[float, float]:
         """The interval that holds log p(observations) with this probability, by Student's t.
 
         Parameters
         ----------
-        level
+        confidence
             In (0, 1).
 
         Returns
@@ -259,11 +259,11 @@ class ParticleBeliefs(SameContent):
         low, high
             Two floats.
         """
-        error = self.student_quantile(level) * (self.log_evidence_error or 0.0)
+        error = self.student_quantile(confidence) * (self.log_evidence_error or 0.0)
         return self.log_evidence - error, self.log_evidence + error
 
     def interval(
-        self, level: float = 0.95, function: Callable[[np.ndarray], Any] | None = None, *, smoothed: bool = False
+        self, confidence: float = 0.9, function: Callable[[np.ndarray], Any] | None = None, *, smoothed: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """The intervals that hold E f(z[t]) with this probability each, for the errors of the filters.
 
@@ -272,7 +272,7 @@ class ParticleBeliefs(SameContent):
 
         Parameters
         ----------
-        level
+        confidence
             In (0, 1).
         function
             As in `filtered`.
@@ -285,18 +285,18 @@ class ParticleBeliefs(SameContent):
             Both (time, …).
         """
         check_flag(smoothed, "smoothed")
-        quantile = self.student_quantile(level)
+        quantile = self.student_quantile(confidence)
         means, errors = self.smoothed(function) if smoothed else self.filtered(function)
         return means - quantile * np.asarray(errors), means + quantile * np.asarray(errors)
 
-    def student_quantile(self, level: float) -> float:
+    def student_quantile(self, confidence: float) -> float:
         """How many standard errors lie between the middle and the end of an interval."""
         from scipy.stats import t as student_t
 
-        check_number(level, "level", above=0, below=1)
+        check_number(confidence, "confidence", above=0, below=1)
         if self.degrees_of_freedom < 1:
             raise Unsupported("a single filter does not know its error: take repeats= of at least 2")
-        return float(student_t.ppf(0.5 + 0.5 * level, self.degrees_of_freedom))
+        return float(student_t.ppf(0.5 + 0.5 * confidence, self.degrees_of_freedom))
 
     @cached_property
     def effective_sample_sizes(self) -> np.ndarray:

@@ -110,7 +110,7 @@ class FactorBeliefs(OneVariable):
         return self._one(np.where(np.isnan(self.rows), self._expected, self.rows))
 
     @property
-    def deviation(self) -> np.ndarray:
+    def standard_deviation(self) -> np.ndarray:
         """The standard deviation of each entry of `completed`: 0 where it was seen."""
         loadings, covariances = self.model.loadings, self.posterior.covariances
         variances = np.einsum("df,pfg,dg->pd", loadings, covariances, loadings) + self.model.variances
@@ -139,7 +139,9 @@ class FactorBeliefs(OneVariable):
 
     def to_frame(self) -> pd.DataFrame:
         """A wide frame: a line per row, with the mean and the standard deviation of each factor."""
-        names = [f"{what} {factor}" for what in ("mean", "deviation") for factor in range(self.model.num_factors)]
+        names = [
+            f"{what} {factor}" for what in ("mean", "standard deviation") for factor in range(self.model.num_factors)
+        ]
         table = np.hstack([self.posterior.mean, self._deviations])
         return import_pandas().DataFrame(table, index=self.index, columns=names)
 

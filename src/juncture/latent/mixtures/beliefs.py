@@ -189,19 +189,20 @@ class Imputed(Value):
     mean
         The rows; where a cell is missing, its mean given what is observed, or of a categorical column its most probable
         code.
-    deviation
+    standard_deviation
         The standard deviation of each cell that was missing, or of a categorical column the probability that its code
         is another one; 0 for cells that were observed.
     """
 
     mean: np.ndarray
-    deviation: np.ndarray
+    standard_deviation: np.ndarray
 
-    def __init__(self, mean: Any, deviation: Any) -> None:
-        self._set(mean=read_only(mean, float), deviation=read_only(deviation, float))
+    def __init__(self, mean: Any, standard_deviation: Any) -> None:
+        self._set(mean=read_only(mean, float), standard_deviation=read_only(standard_deviation, float))
 
     def __repr__(self) -> str:
-        return f"Imputed({number_of(len(self.mean), 'row')}, {number_of(int((self.deviation > 0).sum()), 'hole')})"
+        holes = number_of(int((self.standard_deviation > 0).sum()), "hole")
+        return f"Imputed({number_of(len(self.mean), 'row')}, {holes})"
 
 
 def impute_rows(model: Mixture, rows: np.ndarray, shares: np.ndarray) -> Imputed:

@@ -225,7 +225,7 @@ class EncodedBeliefs(OneVariable):
         return np.asarray(self.q.mean)
 
     @property
-    def deviation(self) -> np.ndarray:
+    def standard_deviation(self) -> np.ndarray:
         """The standard deviation of each dimension of z, of the shape of `mean`."""
         return np.sqrt(np.asarray(self.q.variance))
 
@@ -254,7 +254,7 @@ class EncodedBeliefs(OneVariable):
             raise Unsupported("z is drawn given one row; infer and sample once for each row")
         size = self.model.num_latent
         noise = as_generator(rng).standard_normal((check_num_rows(n, 8 * size), size))
-        return np.asarray(self.mean + self.deviation * noise)
+        return np.asarray(self.mean + self.standard_deviation * noise)
 
     def to_diagram(self) -> Course:
         """The mean of each dimension of z, row by row."""
@@ -264,7 +264,9 @@ class EncodedBeliefs(OneVariable):
         return len(np.atleast_2d(self.mean))
 
     def _repr_html_(self) -> str:
-        return intervals_html(repr(self), np.atleast_2d(self.mean), np.atleast_2d(self.deviation), self.to_diagram())
+        return intervals_html(
+            repr(self), np.atleast_2d(self.mean), np.atleast_2d(self.standard_deviation), self.to_diagram()
+        )
 
     def __repr__(self) -> str:
         return f"EncodedBeliefs({self.model.num_latent} latent dimensions; approximate, by {self.method})"

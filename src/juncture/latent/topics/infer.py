@@ -173,7 +173,7 @@ class TopicBeliefs(OneVariable):
         return self.shares
 
     @property
-    def deviation(self) -> np.ndarray:
+    def standard_deviation(self) -> np.ndarray:
         """The standard deviation of each share under its Dirichlet distribution, of the shape of `shares`."""
         total = self.concentrations.sum(axis=-1, keepdims=True)
         return np.sqrt(self.shares * (1.0 - self.shares) / (total + 1.0))
@@ -197,14 +197,14 @@ class TopicBeliefs(OneVariable):
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame of document, variable, topic, the mean of its share and the standard deviation."""
-        means, deviations = np.atleast_2d(self.shares), np.atleast_2d(self.deviation)
+        means, deviations = np.atleast_2d(self.shares), np.atleast_2d(self.standard_deviation)
         documents, topics = np.indices(means.shape)
         columns = {
             "document": documents.ravel(),
             "variable": "shares",
             "topic": topics.ravel(),
             "mean": means.ravel(),
-            "deviation": deviations.ravel(),
+            "standard_deviation": deviations.ravel(),
         }
         return import_pandas().DataFrame(columns)
 

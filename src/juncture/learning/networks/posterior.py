@@ -248,19 +248,19 @@ class UncertainBeliefs(SameContent):
         draws = self._draws_of(name)
         return np.asarray(np.sqrt(self.weights**2 @ (draws - self.weights @ draws) ** 2))
 
-    def interval(self, name: str, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, name: str, confidence: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Both ends, (state,), of the central credible interval of each probability."""
-        outside = (1.0 - check_number(level, "level", above=0, below=1)) / 2
+        outside = (1.0 - check_number(confidence, "confidence", above=0, below=1)) / 2
         columns = self._draws_of(name).T
         ends = [[weighted_quantile(column, self.weights, at) for column in columns] for at in (outside, 1.0 - outside)]
         return np.array(ends[0]), np.array(ends[1])
 
-    def to_pandas(self, level: float = 0.9) -> pd.DataFrame:
+    def to_pandas(self, confidence: float = 0.9) -> pd.DataFrame:
         """A frame of variable, state, probability, and the ends of its interval."""
         pandas = import_pandas()
         records = []
         for name in self.targets:
-            low, high = self.interval(name, level)
+            low, high = self.interval(name, confidence)
             states = self.model.variable(name).labels
             records += list(zip([name] * len(states), states, self[name].values, low, high, strict=True))
         return pandas.DataFrame(records, columns=["variable", "state", "probability", "low", "high"])

@@ -23,6 +23,7 @@ from juncture.inference.engines.display import intervals_html
 from juncture.kernels.state_space import covariances, draw_backward
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.state_space.forecast import (
+    PROBABILITY,
     StateSpaceForecast,
     as_future_inputs,
     central,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 PASSES = ("predicted", "filtered", "smoothed")
 KEY = "mean", "95 % of the probability", "observed"
 MAX_PANELS = 12
-PROBABILITY = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.checks import central_levels
 from juncture.base.values import number_of
 from juncture.data.sequences import as_inputs
 from juncture.drawing.courses import Course, Panel
@@ -24,6 +25,7 @@ from juncture.sequences.state_space.kalman import (
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, each_step
 
+PROBABILITY = 0.95  # of the bands in pictures
 KEY = "mean", "95 % of the probability", ""  # of line, band and points
 
 
@@ -61,13 +63,13 @@ class StateSpaceForecast:
         """The distributions of the observations: a batch of Gaussians, one a step."""
         return MultivariateGaussian(self.observation_mean, self.observation_covariance)
 
-    def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, confidence: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """The lower and upper end (step, value) of the central interval that holds each value with this probability."""
-        return central(self.observation_mean, self.observation_covariance, probability)
+        return central(self.observation_mean, self.observation_covariance, confidence)
 
-    def state_interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    def state_interval(self, confidence: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """The lower and upper end (step, state) of the central interval that holds each state with this probability."""
-        return central(self.state_mean, self.state_covariance, probability)
+        return central(self.state_mean, self.state_covariance, confidence)
 
     @property
     def steps(self) -> range:
@@ -79,7 +81,7 @@ class StateSpaceForecast:
 
     def to_diagram(self) -> Course:
         """The mean of each observation to come with a band of 95 %; the steps go on from those of the sequence."""
-        low, high = self.interval()
+        low, high = self.interval(PROBABILITY)
         panels = (
             Panel(name_part("observation", position, low.shape[1]), mean, *ends)
             for position, (mean, *ends) in enumerate(zip(self.observation_mean.T, low.T, high.T, strict=True))
@@ -100,12 +102,10 @@ def name_part(what: str, position: int, num: int) -> str:
     return what if num == 1 else f"{what} {position}"
 
 
-def central(mean: np.ndarray, covariance: np.ndarray, probability: float) -> tuple[np.ndarray, np.ndarray]:
+def central(mean: np.ndarray, covariance: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
     from scipy.special import ndtri
 
-    if not isinstance(probability, int | float) or not 0 < probability < 1:
-        raise InvalidData(f"the probability of an interval lies between 0 and 1; got {probability!r}")
-    half = ndtri((1 + probability) / 2) * np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    half = ndtri(central_levels(confidence)[1]) * np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
     return mean - half, mean + half
 
 
