@@ -75,9 +75,9 @@ def check_target(target: str | None, out: str | None) -> str:
     if path is None or (target is not None and out is not None):
         raise WrongUsage("name one file to write, such as net.svg or --out net.png; - is standard output")
     if path != "-":
-        from juncture.networks.picture import check_kind
+        from juncture.networks.picture import check_ending
 
-        check_kind(path)
+        check_ending(path)
         try_target(path)
     return path
 

@@ -56,7 +56,7 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
     from juncture.cli.printing.progress import watched_engine
-    from juncture.inference.engines.display import format_method
+    from juncture.inference.engines.display import format_draws, format_method
     from juncture.verbs import infer
 
     model = load(network, normalize=normalize)
@@ -92,28 +92,13 @@ def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
         from juncture.cli.printing.predictions import numbers_of
 
         return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
+    from juncture.inference.engines.display import errors_of
+
     errors = errors_of(beliefs, name)
     shares = beliefs[name].to_dict().items()
     if errors is None:
         return [(str(label), f"{p:.6f}", bar(p)) for label, p in shares]
     return [(str(label), f"{p:.4f} ± {error:.4f}", bar(p)) for (label, p), error in zip(shares, errors, strict=True)]
-
-
-def errors_of(beliefs: Beliefs, name: str) -> list[float] | None:
-    """The standard errors of the marginal of a variable, where the engine draws at random."""
-    errors = beliefs.diagnostics.standard_errors
-    return [float(error) for error in errors[name]] if name in errors else None
-
-
-def format_draws(beliefs: Beliefs) -> str:
-    """How good the draws are, where the engine draws at random."""
-    diagnostics = beliefs.diagnostics
-    size, r_hat = diagnostics.effective_sample_size, diagnostics.r_hat
-    parts = [
-        "" if size is None else f"effective sample size {size:,.0f}",
-        "" if r_hat is None else f"R-hat {r_hat:.3f}",
-    ]
-    return "".join(f", {part}" for part in parts if part)
 
 
 def format_bracket(beliefs: Beliefs) -> str:
@@ -145,6 +130,8 @@ def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> 
 
 def states_document(beliefs: Beliefs, name: str) -> list[dict[str, object]]:
     """The states of a variable with their probabilities, and their standard errors where there are some."""
+    from juncture.inference.engines.display import errors_of
+
     rows: list[dict[str, object]] = [{"state": label, "probability": p} for label, p in beliefs[name].to_dict().items()]
     for row, error in zip(rows, errors_of(beliefs, name) or (), strict=False):
         row["standard_error"] = error

@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 from juncture.drawing.diagram import SYMBOLS, Node
 from juncture.drawing.marks import CURVE_HEIGHT, CURVE_WIDTH
-from juncture.drawing.text import shorten_middle, shorten_texts, text_width
+from juncture.drawing.text import format_percentage, shorten_middle, shorten_texts, text_width
 
-LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0
+LABEL_SIZE, SMALL_SIZE = 13.0, 11.0
 PILL_HEIGHT, NOTE_HEIGHT, PILL_PADDING, MAX_LABEL = 36.0, 13.0, 14.0, 170.0
 CIRCLE_TEXT = 25.0  # a symbol such as x_n sits in a circle
 BAR_WIDTH, ROW_HEIGHT, HEADER_HEIGHT, BOX_PADDING = 64.0, 17.0, 24.0, 8.0
 MAX_STATE, MAX_LONG_STATE = 84.0, 250.0  # of the names of states; the second where the first makes two the same
 PERCENT_WIDTH = 47.0
 MAX_ROWS = 8
+LEAST_ERROR = 0.0005  # that is shown with one decimal of a per cent
 SYMBOL_RADIUS, FACTOR_RADIUS, SYMBOL_GAP = 5.0, 7.0, 5.0
 
 
@@ -51,11 +52,30 @@ class Row:
     text: str
     share: float
     has_bar: bool = True
+    error: float | None = None
+
+    @property
+    def percentage(self) -> str:
+        """The share in per cent, with its standard error where it has one."""
+        if self.error is None:
+            return format_percentage(self.share)
+        error = f"{100 * self.error:.1f}" if self.error == 0 or self.error >= LEAST_ERROR else "<0.1"
+        return f"{100 * self.share:.1f} ± {error}%"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The share less and plus its error, within 0 and 1."""
+        error = self.error or 0.0
+        return max(self.share - error, 0.0), min(self.share + error, 1.0)
 
 
 def rows(node: Node) -> tuple[Row, ...]:
     """The bars to show: all of them, or the most probable ones in their order and the sum of the rest."""
-    every = [Row(text, min(max(share, 0.0), 1.0)) for text, share in node.bars]
+    errors = node.errors or (None,) * len(node.bars)
+    every = [
+        Row(text, min(max(share, 0.0), 1.0), error=error)
+        for (text, share), error in zip(node.bars, errors, strict=True)
+    ]
     if len(every) <= MAX_ROWS:
         return tuple(every)
     ranked = sorted(range(len(every)), key=lambda index: (-every[index].share, index))
@@ -74,6 +94,11 @@ def state_width(node: Node) -> float:
     return max(text_width(text, SMALL_SIZE) for text in state_texts(node))
 
 
+def percent_width(node: Node) -> float:
+    """The width of the column of percentages, which is wider where they have errors."""
+    return PERCENT_WIDTH if not node.errors else 10 + max(text_width(row.percentage, SMALL_SIZE) for row in rows(node))
+
+
 def extent(node: Node) -> Extent:
     """The room a node needs around the middle of its symbol."""
     if node.kind in SYMBOLS:
@@ -82,7 +107,7 @@ def extent(node: Node) -> Extent:
     if node.kind == "utility":
         return _diamond_extent(inner, LABEL_SIZE + (NOTE_HEIGHT if node.note else 0))
     if node.bars:
-        table = state_width(node) + BAR_WIDTH + PERCENT_WIDTH + 2 * BOX_PADDING
+        table = state_width(node) + BAR_WIDTH + percent_width(node) + 2 * BOX_PADDING
         half = max(inner, table) / 2 + BOX_PADDING
         return Extent(half, half, (header_height(node) + ROW_HEIGHT * len(rows(node)) + BOX_PADDING) / 2)
     if node.curve:

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from juncture.drawing.boxes import LABEL_SIZE, SMALL_SIZE
 from juncture.drawing.marks import number, opening, rectangle, text
-from juncture.drawing.palette import EDGE, GROUND, INK, MUTED, OPEN_FILL, OUTLINE, SERIES, SHADED_FILL
+from juncture.drawing.palette import EDGE, GROUND, INK, MORE_SERIES, MUTED, OPEN_FILL, OUTLINE, SHADED_FILL
 from juncture.drawing.svg import to_svg
 from juncture.drawing.text import escape, shorten_middle, text_width
 
 MARGIN, GAP, LEVEL_GAP, PADDING = 18.0, 18.0, 54.0, 10.0
 BOX_HEIGHT, BAR_HEIGHT, LEGEND_HEIGHT = 46.0, 5.0, 30.0
 MOST_TITLE, MOST_CONDITION = 150.0, 130.0
-MORE = (*SERIES, "#c0392b", "#16a085", "#8e6e53", "#34495e")  # colours of classes; more classes repeat them
 
 
 class DecisionBox(NamedTuple):
@@ -118,7 +117,7 @@ def legend_entries(diagram: DecisionDiagram) -> Iterator[tuple[str, float, float
     for position, label in enumerate(diagram.labels):
         shown = shorten_middle(f"{diagram.target} = {label}" if not position else label, SMALL_SIZE, MOST_TITLE)
         right = left + 16 + text_width(shown, SMALL_SIZE)
-        yield shown, left, right, MORE[position % len(MORE)]
+        yield shown, left, right, MORE_SERIES[position % len(MORE_SERIES)]
         left = right + GAP
 
 
@@ -143,7 +142,7 @@ def box_marks(box: DecisionBox, place: Place, labels: tuple[str, ...]) -> Iterat
     room, start = place.width - 2 * PADDING, left + PADDING
     for position, share in enumerate(box.shares):
         if share > 0:
-            fill = f'fill="{MORE[position % len(MORE)]}"'
+            fill = f'fill="{MORE_SERIES[position % len(MORE_SERIES)]}"'
             yield rectangle(start, place.top + BOX_HEIGHT - BAR_HEIGHT - 4, room * share, BAR_HEIGHT, fill)
             start += room * share
     yield "</g>"

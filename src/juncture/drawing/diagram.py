@@ -15,6 +15,7 @@ from juncture.drawing.palette import EDGE
 from juncture.errors import InvalidModel, UnknownVariable
 
 Kind = Literal["variable", "parameter", "factor", "decision", "utility"]
+Direction = Literal["down", "right"]
 KINDS: tuple[Kind, ...] = ("variable", "parameter", "factor", "decision", "utility")
 SYMBOLS = frozenset({"parameter", "factor"})  # drawn as a small mark with the text beside it
 ROUNDING = 1e-6  # how far computed probabilities may stray out of [0, 1]
@@ -24,8 +25,9 @@ ROUNDING = 1e-6  # how far computed probabilities may stray out of [0, 1]
 class Node:
     """A named thing to draw; shaded means observed, bars are (state, probability) rows inside it.
 
-    A `curve` is drawn in place of bars: heights from 0 to 1 of equal steps along a line. The `note` is a second,
-    smaller line; `row` fixes the layer, counted from the top.
+    `errors` are the standard errors of the bars, none where they are exact. A `curve` is drawn in place of bars:
+    heights from 0 to 1 of equal steps along a line. The `note` is a second, smaller line; `row` fixes the layer,
+    counted from the top.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Node:
     note: str | None = None
     row: int | None = None
     curve: tuple[float, ...] = ()
+    errors: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bars", tuple((str(text), float(share)) for text, share in self.bars))
@@ -43,6 +46,10 @@ class Node:
             raise InvalidModel(f"node {self.name!r} is of kind {self.kind!r}; a kind is one of {', '.join(KINDS)}")
         if self.bars and self.kind != "variable":
             raise InvalidModel(f"node {self.name!r} is a {self.kind} with bars; only a variable can have bars")
+        if self.errors and len(self.errors) != len(self.bars):
+            raise InvalidModel(
+                f"node {self.name!r} has {len(self.errors)} errors of {len(self.bars)} bars; each bar has one, or none"
+            )
         for text, share in self.bars:
             if not -ROUNDING <= share <= 1 + ROUNDING:
                 raise InvalidModel(f"node {self.name!r} gives {text!r} the bar {share}; a bar lies between 0 and 1")
@@ -100,13 +107,17 @@ class Group:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Nodes with the edges and groups among them; groups may nest and overlap. The legend explains strokes by texts."""
+    """Nodes with the edges and groups among them; groups may nest and overlap. The legend explains strokes by texts.
+
+    The `direction` is where arrows lead as far as they can.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...] = ()
     groups: tuple[Group, ...] = ()
     title: str | None = None
     legend: tuple[tuple[str, Stroke], ...] = ()
+    direction: Direction = "down"
 
     def __init__(
         self,
@@ -115,12 +126,14 @@ class Diagram:
         groups: Iterable[Group] = (),
         title: str | None = None,
         legend: Iterable[tuple[str, Stroke]] = (),
+        direction: Direction = "down",
     ) -> None:
         object.__setattr__(self, "nodes", tuple(nodes))
         object.__setattr__(self, "edges", tuple(edges))
         object.__setattr__(self, "groups", tuple(groups))
         object.__setattr__(self, "title", title)
         object.__setattr__(self, "legend", tuple(legend))
+        object.__setattr__(self, "direction", direction)
         self._check_names()
         self._check_rows()
 
@@ -159,4 +172,39 @@ class Diagram:
 def place_in_two_rows(diagram: Diagram) -> Diagram:
     """The same factor graph with its variables in the upper row and its factors in the lower one."""
     nodes = [replace(node, row=int(node.kind == "factor")) for node in diagram.nodes]
-    return Diagram(nodes, diagram.edges, diagram.groups, diagram.title, diagram.legend)
+    return replace(diagram, nodes=tuple(nodes))
+
+
+def keep_around(diagram: Diagram, names: Sequence[str]) -> Diagram:
+    """The part of a diagram that these nodes and their Markov blankets make up.
+
+    The blanket of a node is its parents, its children and their other parents; without directions its neighbours, of
+    a factor graph the variables that it shares a factor with. Groups keep the members that are left.
+    """
+    known = diagram.index
+    for name in names:
+        if name not in known:
+            raise UnknownVariable.among(name, known, where="the picture")
+    kinds = {node.name: node.kind for node in diagram.nodes}
+    parents: dict[str, list[str]] = {name: [] for name in known}
+    children: dict[str, list[str]] = {name: [] for name in known}
+    neighbors: dict[str, list[str]] = {name: [] for name in known}
+    for edge in diagram.edges:
+        if edge.directed:
+            parents[edge.target].append(edge.source)
+            children[edge.source].append(edge.target)
+        else:
+            neighbors[edge.source].append(edge.target)
+            neighbors[edge.target].append(edge.source)
+    kept = set(names)
+    for name in names:
+        own = {*parents[name], *children[name], *neighbors[name]}
+        kept |= own | {parent for child in children[name] for parent in parents[child]}
+        kept |= {other for factor in own if kinds[factor] == "factor" for other in neighbors[factor]}
+    groups = ((group.label, tuple(name for name in group.members if name in kept)) for group in diagram.groups)
+    return replace(
+        diagram,
+        nodes=tuple(node for node in diagram.nodes if node.name in kept),
+        edges=tuple(edge for edge in diagram.edges if edge.source in kept and edge.target in kept),
+        groups=tuple(Group(label, members) for label, members in groups if members),
+    )

@@ -41,14 +41,15 @@ def render(svg: str, kind: str) -> bytes:
     except ImportError:
         raise MissingExtra.named("matplotlib", "plot") from None
     root = parse_svg(svg)
-    size = float(root.get("width", 0)), float(root.get("height", 0))
+    wide, high = (float(side) for side in root.get("viewBox", "0 0 0 0").split()[2:])
+    size, scale = (wide, high), float(root.get("width", wide)) / wide
     stream = io.BytesIO()
     with mpl.rc_context():  # whatever style the user has
         mpl.rcdefaults()
         mpl.rcParams.update(SETTINGS)
         figure = Figure(figsize=(size[0] / PIXELS_PER_INCH, size[1] / PIXELS_PER_INCH))
         paint(root, figure, size)
-        dpi = find_sharpness(size) * PIXELS_PER_INCH
+        dpi = find_sharpness((scale * wide, scale * high)) * scale * PIXELS_PER_INCH
         figure.savefig(stream, format=kind, dpi=dpi, metadata=METADATA[kind], transparent=kind == "pdf")
     return stream.getvalue()
 
@@ -87,7 +88,7 @@ def elements(parent: ET.Element, across: float, down: float) -> Iterator[tuple[E
         if tag == "g":
             moved = [float(each) for each in NUMBER.findall(element.get("transform", ""))] or [0.0, 0.0]
             yield from elements(element, across + moved[0], down + moved[1])
-        elif tag != "title":
+        elif tag not in {"title", "style"}:
             yield element, across, down
 
 
@@ -112,7 +113,7 @@ def as_artist(element: ET.Element, across: float, down: float, families: list[st
     return PathPatch(
         path,
         facecolor=as_colour(element.get("fill", "#000000"), float(element.get("fill-opacity", 1))),
-        edgecolor=as_colour(element.get("stroke", "none"), 1.0),
+        edgecolor=as_colour(element.get("stroke", "none"), float(element.get("stroke-opacity", 1))),
         linewidth=width if element.get("stroke") else 0.0,
         linestyle=(0, tuple(each * POINTS_PER_PIXEL / width for each in dashes)) if dashes else "solid",
         capstyle="butt",

@@ -5,10 +5,15 @@ A small curve is a density as shares of equal steps along a line, the largest of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from juncture.drawing.palette import BAR_FILL, BAR_GROUND, GROUND, OUTLINE
-from juncture.drawing.text import FONT, escape
+from juncture.drawing.palette import BAR_FILL, BAR_GROUND, GROUND, INK, OUTLINE, PICTURE, style_sheet
+from juncture.drawing.text import FONT, escape, text_width
+
+TITLE_SIZE, TITLE_HEIGHT, TITLE_INSET = 16.0, 30.0, 18.0
+SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')  # the first of a picture is its own
+GROUND_END = f'rx="8" fill="{GROUND}"/>\n'  # where the marks of a picture begin
 
 
 def number(value: float) -> str:
@@ -22,12 +27,29 @@ def number(value: float) -> str:
 
 
 def opening(wide: float, high: float, title: str = "") -> str:
-    """How a picture of this size begins: the element that holds all, its title, and the light ground."""
+    """How a picture of this size begins: the element that holds all, its title, its style sheet and its ground."""
     size = f'width="{number(wide)}" height="{number(high)}"'
     box = f'viewBox="0 0 {number(wide)} {number(high)}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{FONT}" role="img">'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{FONT}" class="{PICTURE}" role="img">'
     heading = [f"<title>{escape(title)}</title>"] if title else []
-    return "\n".join([head, *heading, f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'])
+    return "\n".join([head, *heading, style_sheet(), f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'])
+
+
+def add_title(svg: str, title: str) -> str:
+    """The picture with a line of text above it."""
+    wide, high = (float(side) for side in SIZE.findall(svg)[0])
+    room = max(wide, text_width(title, TITLE_SIZE) + 2 * TITLE_INSET)
+    marks = svg.partition(GROUND_END)[2].rstrip().removesuffix("</svg>")
+    line = text(TITLE_INSET, TITLE_INSET + TITLE_SIZE - 3, title, TITLE_SIZE, fill=INK, anchor="start", bold=True)
+    moved = f'<g transform="translate({number((room - wide) / 2)} {number(TITLE_HEIGHT)})">\n{marks}</g>'
+    return "\n".join([opening(room, high + TITLE_HEIGHT, title), line, moved, "</svg>"]) + "\n"
+
+
+def scale_to_width(svg: str, width: float) -> str:
+    """The picture shown with this width; coordinates stay as they are."""
+    wide, high = (float(side) for side in SIZE.findall(svg)[0])
+    size = f'width="{number(width)}" height="{number(high * width / wide)}"'
+    return SIZE.sub(size, svg, count=1)
 
 
 def polyline(points: Iterable[tuple[float, float]], look: str) -> str:
@@ -75,7 +97,7 @@ def curve_marks(heights: Sequence[float], left: float, bottom: float, wide: floa
 
 
 def curve_svg(heights: Sequence[float]) -> str:
-    """The curve alone, to be set into a line of text."""
+    """The curve alone, to be set into a line of text; the style sheet of pictures stands before it once."""
     size = f'width="{number(CURVE_WIDTH)}" height="{number(CURVE_HEIGHT)}"'
     marks = "".join(curve_marks(heights, 1.0, CURVE_HEIGHT - 1, CURVE_WIDTH - 2, CURVE_HEIGHT - 3))
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{marks}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="{PICTURE}" role="img">{marks}</svg>'

@@ -114,14 +114,8 @@ def draw_raster(raster: Raster, left: float, top: float, room: float) -> Iterato
         across = number(left + first * raster.cell), number(left + stop * raster.cell)
         paths.setdefault(shade, []).append(f"M{across[0]} {middle}H{across[1]}")
     for shade, parts in sorted(paths.items()):
-        look = f'fill="none" stroke="{shade_colour(shade)}" stroke-width="{number(raster.cell)}"'
+        look = f'fill="none" stroke="{INK}" stroke-opacity="{shade / SHADES:.3g}" stroke-width="{number(raster.cell)}"'
         yield f'<path d="{"".join(parts)}" {look} shape-rendering="crispEdges"/>'
     note = shorten_to_width(raster.note, SMALL_SIZE, room)
     if note:
         yield text(left, down + high + SMALL_SIZE + 5, note, SMALL_SIZE, fill=MUTED, anchor="start")
-
-
-def shade_colour(shade: int) -> str:
-    """From white to ink."""
-    ink = [int(INK[at : at + 2], 16) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(255 + (part - 255) * shade / SHADES):02x}" for part in ink)

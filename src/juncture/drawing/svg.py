@@ -1,7 +1,7 @@
-"""A diagram as SVG text: no scripts, no style sheets, no references, the same bytes every time.
+"""A diagram as SVG text: no scripts, no references, the same bytes every time.
 
-Colours stand in attributes on a light ground, so that the picture looks the same in a browser, a notebook with a
-dark theme, a word processor and a converter. Nodes are pills and tables for variables, dots for parameters, small
+Colours stand in attributes on a light ground, so that the picture looks the same in a word processor and a converter;
+on a dark page it is dark (`drawing/palette.py`). Nodes are pills and tables for variables, dots for parameters, small
 squares for factors; those of decision networks hold their text: decisions are rectangles, utilities are diamonds. The
 legend below has a sample of each kind of line, and what it means.
 """
@@ -14,17 +14,29 @@ from math import hypot
 from typing import TYPE_CHECKING, Any
 
 from juncture.drawing import boxes
-from juncture.drawing.boxes import LABEL_SIZE, MAX_LABEL, NOTE_HEIGHT, ROW_HEIGHT, SMALL_SIZE, TITLE_SIZE, Box, Row
+from juncture.drawing.boxes import LABEL_SIZE, MAX_LABEL, NOTE_HEIGHT, ROW_HEIGHT, SMALL_SIZE, Box, Row
 from juncture.drawing.diagram import SYMBOLS, Diagram, Edge, Group, Node, Stroke
 from juncture.drawing.layout.frames import LABEL_INSET, MAX_FRAME_LABEL
 from juncture.drawing.layout.splines import Curve, Point
-from juncture.drawing.marks import CURVE_HEIGHT, CURVE_WIDTH, curve_marks, number, opening, polyline, rectangle, text
+from juncture.drawing.marks import (
+    CURVE_HEIGHT,
+    CURVE_WIDTH,
+    TITLE_HEIGHT,
+    TITLE_SIZE,
+    curve_marks,
+    number,
+    opening,
+    polyline,
+    rectangle,
+    text,
+)
 from juncture.drawing.palette import (
     BAR_FILL,
     BAR_GROUND,
     FRAME_FILL,
     FRAME_HALO,
     FRAME_LINE,
+    GROUND,
     INK,
     MUTED,
     OBSERVED_BAR_FILL,
@@ -44,7 +56,7 @@ from juncture.drawing.text import (
 if TYPE_CHECKING:
     from juncture.drawing.layout.arrange import Layout
 
-MARGIN, TITLE_HEIGHT = 18.0, 30.0
+MARGIN = 18.0
 HEAD_LENGTH, HEAD_HALF_WIDTH = 9.0, 3.6
 
 
@@ -197,10 +209,10 @@ def _base_line(node: Node, box: Box) -> float:
     return box.middle + LABEL_SIZE * 0.35 - (NOTE_HEIGHT / 2 if node.note else 0)
 
 
-def _label(node: Node, x: float, base: float, anchor: str, bold: bool = False) -> Iterator[str]:
-    yield text(
-        x, base, shorten_middle(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE, fill=INK, anchor=anchor, bold=bold
-    )
+def _label(node: Node, x: float, base: float, anchor: str, bold: bool = False, halo: str = "") -> Iterator[str]:
+    shown = shorten_middle(node.text, LABEL_SIZE, MAX_LABEL)
+    if shown:
+        yield text(x, base, shown, LABEL_SIZE, fill=INK, anchor=anchor, bold=bold, halo=halo)
     if node.note:
         shown = shorten_middle(node.note, SMALL_SIZE, MAX_LABEL)
         yield text(x, base + NOTE_HEIGHT, shown, SMALL_SIZE, fill=MUTED, anchor=anchor)
@@ -211,7 +223,7 @@ def _symbol(node: Node, box: Box) -> Iterator[str]:
     rounding = 1.5 if node.kind == "factor" else radius  # a square, or so round that it is a dot
     look = f'rx="{number(rounding)}" fill="{SHADED_FILL if node.shaded else INK}" stroke="{INK}"'
     yield rectangle(box.center - radius, box.middle - radius, 2 * radius, 2 * radius, look)
-    yield from _label(node, box.center + radius + boxes.SYMBOL_GAP, _base_line(node, box), "start")
+    yield from _label(node, box.center + radius + boxes.SYMBOL_GAP, _base_line(node, box), "start", halo=GROUND)
 
 
 def _table(node: Node, box: Box) -> Iterator[str]:
@@ -223,7 +235,7 @@ def _table(node: Node, box: Box) -> Iterator[str]:
     for index, (row, shown) in enumerate(zip(boxes.rows(node), boxes.state_texts(node), strict=True)):
         top = first + index * ROW_HEIGHT
         yield text(box.left + boxes.BOX_PADDING, top + 12, shown, SMALL_SIZE, fill=INK, anchor="start")
-        yield from _row(row, box, bars, top, colour)
+        yield from _row(row, box, bars, top, colour, boxes.percent_width(node))
 
 
 def _density(node: Node, box: Box) -> Iterator[str]:
@@ -234,14 +246,17 @@ def _density(node: Node, box: Box) -> Iterator[str]:
     yield from curve_marks(node.curve, left, bottom, CURVE_WIDTH, CURVE_HEIGHT)
 
 
-def _row(row: Row, box: Box, bars: float, top: float, colour: str) -> Iterator[str]:
-    """Bar and percentage; the bar begins at `bars`."""
+def _row(row: Row, box: Box, bars: float, top: float, colour: str, percent_width: float) -> Iterator[str]:
+    """Bar and percentage; the bar begins at `bars`, and a line over its end is as long as the error."""
     last = box.right - boxes.BOX_PADDING
     if row.has_bar:
-        room = last - boxes.PERCENT_WIDTH - bars
+        room = last - percent_width - bars
         yield rectangle(bars, top + 3, room, 10, f'rx="2" fill="{BAR_GROUND}"')
         yield rectangle(bars, top + 3, room * row.share, 10, f'rx="2" fill="{colour}"')
-    yield text(last, top + 12, format_percentage(row.share), SMALL_SIZE, fill=MUTED, anchor="end")
+        if row.error:
+            low, high = (bars + room * end for end in row.ends)
+            yield polyline([(low, top + 8), (high, top + 8)], f'class="error" stroke="{INK}" stroke-width="1.6"')
+    yield text(last, top + 12, row.percentage, SMALL_SIZE, fill=MUTED, anchor="end")
 
 
 Legend = tuple[tuple[str, Stroke], ...]  # what each kind of line means

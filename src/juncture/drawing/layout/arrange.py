@@ -87,7 +87,8 @@ def take_part(diagram: Diagram, numbers: PartMembers) -> Part:
     edges = [diagram.edges[number] for number in numbers.edges]
     groups = [diagram.groups[number] for number in numbers.groups]
     links = [(index[edge.source], index[edge.target], edge.directed) for edge in edges]
-    return Part(nodes, links, groups, [frozenset(index[name] for name in group.members) for group in groups])
+    members = [frozenset(index[name] for name in group.members) for group in groups]
+    return Part(nodes, links, groups, members, is_turned=diagram.direction == "right")
 
 
 def num_bends(diagram: Diagram) -> int:

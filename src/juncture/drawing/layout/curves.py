@@ -78,10 +78,11 @@ def border(node: Node, box: Box, x: float) -> float:
         return half_height
     if node.kind == "utility":
         return half_height * max(1 - abs(x - box.center) / half_width, 0.0)
-    radius = half_height if node.kind == "variable" else symbol_radius(node)
-    straight = half_width - radius if node.kind == "variable" else 0.0
-    beyond = max(abs(x - box.center) - straight, 0.0)
-    return sqrt(max(radius**2 - beyond**2, 0.0))
+    if node.kind != "variable":
+        return sqrt(max(symbol_radius(node) ** 2 - (x - box.center) ** 2, 0.0))
+    radius = min(half_width, half_height)  # of the round ends of a pill, which may stand upright
+    beyond = max(abs(x - box.center) - (half_width - radius), 0.0)
+    return half_height - radius + sqrt(max(radius**2 - beyond**2, 0.0))
 
 
 def reach(node: Node, box: Box) -> float:
@@ -91,7 +92,8 @@ def reach(node: Node, box: Box) -> float:
     half_width = (box.right - box.left) / 2
     if node.kind == "utility":
         return 0.3 * half_width
-    return half_width - CORNER if node.bars else half_width - 0.5 * (box.bottom - box.top) / 2
+    half_height = (box.bottom - box.top) / 2
+    return half_width - CORNER if node.bars else half_width - 0.5 * min(half_width, half_height)
 
 
 def _attach(nodes: Sequence[Node], boxes: Sequence[Box], ends: Sequence[End]) -> list[float]:

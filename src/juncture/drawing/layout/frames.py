@@ -40,7 +40,9 @@ def _margins(groups: Sequence[Members], layers: Sequence[int], padding: float) -
     return result
 
 
-def side_padding(label: str, members: Members, extents: Sequence[Extent]) -> float:
-    """What a frame needs left and right of its members so that its label fits."""
+def side_padding(label: str, members: Members, extents: Sequence[Extent], is_turned: bool = False) -> float:
+    """What a frame needs left and right of its members so that its label fits; below them where the part is turned."""
+    if is_turned:
+        return LABEL_HEIGHT
     widest = max(extents[member].left + extents[member].right for member in members)
     return max(label_width(label) - widest - 2 * FRAME_PADDING, 0.0) / 2

@@ -17,7 +17,7 @@ from juncture.drawing.layout.ordering import order
 from juncture.drawing.layout.orientation import Arc, Link, orient
 from juncture.drawing.layout.placement import assign_x
 from juncture.drawing.layout.ranking import rank
-from juncture.drawing.layout.splines import Curve, Gate
+from juncture.drawing.layout.splines import Curve, Gate, Point
 from juncture.drawing.layout.stacking import stack_leaves
 
 
@@ -29,6 +29,7 @@ class Part:
     links: Sequence[Link]
     groups: Sequence[Group]
     members: Sequence[Members]
+    is_turned: bool = False  # whether its layers go from left to right
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,9 @@ class Piece:
 
 
 def arrange_part(part: Part) -> Piece:
-    """Layers, order, places, and from them all coordinates."""
-    extents = [extent(node) for node in part.nodes]
+    """Layers, order, places, and from them all coordinates; what is to go to the right is laid out, and then turned."""
+    upright = [extent(node) for node in part.nodes]
+    extents = [turn_extent(own) for own in upright] if part.is_turned else upright
     ranks, arcs = layer(part, extents)
     graph = build_layers(ranks, arcs, part.members)
     layers = order(graph)
@@ -57,7 +59,25 @@ def arrange_part(part: Part) -> Piece:
     gates = [Gate(x[v], *vertical[graph.layer_of[v]], room[v]) for v in range(graph.num_vertices)]
     lines = draw_curves(part.nodes, boxes, graph.chains, gates)
     along = [line if arc[0] == link[0] else line[::-1] for line, arc, link in zip(lines, arcs, part.links, strict=True)]
-    return _from_corner(boxes, along, _frames(part, graph, x, boxes, margins))
+    piece = _from_corner(boxes, along, _frames(part, graph, x, boxes, margins))
+    return turn_piece(piece, upright) if part.is_turned else piece
+
+
+def turn_extent(own: Extent) -> Extent:
+    """The room of a node where across and down change places; its symbol is in the middle."""
+    return Extent(own.half_height, own.half_height, max(own.left, own.right))
+
+
+def turn_piece(piece: Piece, extents: Sequence[Extent]) -> Piece:
+    """The piece with across and down changed; the nodes stand upright at their places."""
+    boxes = [
+        Box(box.middle - own.left, box.center - own.half_height, box.middle + own.right, box.center + own.half_height,
+            box.middle)
+        for box, own in zip(piece.boxes, extents, strict=True)
+    ]  # fmt: skip
+    curves = [tuple(Point(point.y, point.x) for point in curve) for curve in piece.curves]
+    frames = [Box(own.top, own.left, own.bottom, own.right, own.middle) for own in piece.frames]
+    return Piece(boxes, curves, frames, piece.height, piece.width)
 
 
 def layer(part: Part, extents: Sequence[Extent]) -> tuple[list[int], list[Arc]]:
@@ -76,7 +96,7 @@ def _vertex_extents(part: Part, graph: LayeredGraph, extents: Sequence[Extent]) 
     sides = [(own.left, own.right) for own in extents]
     sides += [(0.0, 0.0)] * (graph.num_vertices - len(extents))
     for group, members, (left, right) in zip(part.groups, part.members, graph.borders, strict=True):
-        padding = side_padding(group.label, members, extents)
+        padding = side_padding(group.label, members, extents, part.is_turned)
         for vertex in left:
             sides[vertex] = (0.0, padding)
         for vertex in right:

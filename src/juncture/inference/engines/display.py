@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import chain, count, islice, product
-from math import exp
+from itertools import chain, count, islice, product, zip_longest
+from math import exp, floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from juncture.base.values import number_of
 from juncture.drawing.grids import Grid, GridCell
 from juncture.drawing.notebook import Markup, html_table
+from juncture.drawing.palette import style_sheet
 from juncture.drawing.shares import ShareDiagram, Shares
 from juncture.drawing.text import format_percentage, format_value
 from juncture.errors import TooLarge
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
 MAX_VARIABLES = 20
 BAR_WIDTH, STEP_BAR_WIDTH = 120, 60
+BAR_COLOUR, OBSERVED_COLOUR = "#4c84bd", "#87919c"  # of bars in tables, on a light ground and on a dark one
 TOO_LARGE = "too large to compute"
 
 
 def beliefs_text(beliefs: Beliefs) -> str:
     """How the answer was obtained, then a line per variable."""
-    head = f"Beliefs({format_method(beliefs)}, {number_of(len(beliefs.targets), 'variable')}"
+    head = f"Beliefs({obtained_by(beliefs)}, {number_of(len(beliefs.targets), 'variable')}"
     if not beliefs.is_single:
         return f"{head}, {number_of(beliefs.findings.num_rows, 'row')})"
     lines = [f"{head}, {format_log_evidence(beliefs)})"]
@@ -50,26 +52,101 @@ def format_log_evidence(beliefs: Beliefs) -> str:
 
 
 def marginal_text(beliefs: Beliefs, name: str) -> str:
-    """The probability of each state, or the mean and the variance."""
+    """What was observed, or the probability of each state, or the mean and the standard deviation."""
+    value, note = observed_value(beliefs, name), finding_note(beliefs, name)
+    if value is not None:
+        return f"{value} ({note})"
     try:
-        return ", ".join(f"{label} {number:.4g}" for label, number in summarize(beliefs[name]).items())
+        numbers = moments_of(beliefs, name)
     except TooLarge:
         return TOO_LARGE
+    shown = ", ".join(f"{label} {format_number(*number, 4)}" for label, number in numbers.items())
+    return f"{shown} ({note})" if note else shown
+
+
+def moments_of(beliefs: Beliefs, name: str) -> dict[Any, tuple[float, float | None]]:
+    """State → probability, or the mean and the standard deviation; each with its standard error or None.
+
+    The engine gives no error for a standard deviation.
+    """
+    found = summarize(beliefs[name])
+    errors: Sequence[float | None] = errors_of(beliefs, name) or ()
+    if beliefs.model.variable(name).is_real:
+        found = {"mean": found["mean"], "standard deviation": np.sqrt(found["variance"])}
+    pairs = zip_longest(found.items(), errors)
+    return {label: (float(number), error) for (label, number), error in pairs}
+
+
+def format_number(number: float, error: float | None, digits: int) -> str:
+    """A number to so many significant digits; with an error, to the second digit of the error.
+
+    >>> format_number(0.48871, None, 4), format_number(0.48871, 0.0113, 4), format_number(0.5, float("inf"), 4)
+    ('0.4887', '0.489 ± 0.011', '0.5 ± inf')
+    """
+    if error is None:
+        return f"{number:.{digits}g}"
+    if not 0 < error < np.inf:
+        return f"{number:.{digits}g} ± {error:.2g}"
+    decimals = max(1 - floor(log10(error)), 0)
+    return f"{number:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def observed_value(beliefs: Beliefs, name: str) -> str | None:
+    """The value of a variable that was observed in the one row of evidence."""
+    if not beliefs.is_single or not beliefs.findings.is_observed(name)[0]:
+        return None
+    findings, variable = beliefs.findings, beliefs.model.variable(name)
+    if name in findings.codes:
+        return str(variable.labels[findings.codes[name][0]])
+    numbers = np.atleast_1d(findings.reals[name][0]).tolist()
+    return format_value(numbers[0]) if len(numbers) == 1 else f"[{', '.join(map(format_value, numbers))}]"
+
+
+def finding_note(beliefs: Beliefs, name: str) -> str:
+    """What the one row of evidence says of a variable: observed, soft evidence, or nothing."""
+    findings = beliefs.findings
+    if findings.is_observed(name)[0]:
+        return "observed"
+    return "soft evidence" if name in findings.likelihoods and (findings.likelihoods[name][0] != 1).any() else ""
+
+
+def errors_of(beliefs: Beliefs, name: str) -> list[float] | None:
+    """The standard errors of the marginal of a variable, where the engine draws at random."""
+    errors = beliefs.diagnostics.standard_errors
+    return np.atleast_1d(errors[name]).tolist() if name in errors else None
+
+
+def format_draws(beliefs: Beliefs) -> str:
+    """How good the draws are, where the engine draws at random."""
+    diagnostics = beliefs.diagnostics
+    size, r_hat = diagnostics.effective_sample_size, diagnostics.r_hat
+    parts = [
+        "" if size is None else f"effective sample size {size:,.0f}",
+        "" if r_hat is None else f"R-hat {r_hat:.3f}",
+    ]
+    return "".join(f", {part}" for part in parts if part)
 
 
 def format_method(beliefs: Beliefs) -> str:
     return f"{beliefs.method}, {'exact' if beliefs.exact else 'approximate'}"
 
 
+def obtained_by(beliefs: Beliefs) -> str:
+    """The method with how good its draws are, and whether it went wrong."""
+    return f"{format_method(beliefs)}{format_draws(beliefs)}{'' if beliefs.converged else ', not converged'}"
+
+
 def beliefs_html(beliefs: Beliefs) -> str:
     """A table with a bar per state; for many rows, a line of bars for each of them."""
     if not beliefs.is_single:
         return row_beliefs_html(beliefs)
-    rows = "".join(variable_html(beliefs, name) for name in beliefs.targets[:MAX_VARIABLES])
+    shown = beliefs.targets[:MAX_VARIABLES]
+    rows = "".join(variable_html(beliefs, name) for name in shown)
+    has_curves = any(beliefs.model.variable(name).is_real for name in shown)
     more = len(beliefs.targets) - MAX_VARIABLES
     note = f"<p>… and {more} more variables</p>" if more > 0 else ""
-    caption = f"<caption>{escape(format_method(beliefs))}, {format_log_evidence(beliefs)}</caption>"
-    return f"<table>{caption}{rows}</table>{note}"
+    caption = f"<caption>{escape(obtained_by(beliefs))}, {format_log_evidence(beliefs)}</caption>"
+    return f"{style_sheet() if has_curves else ''}<table>{caption}{rows}</table>{note}"
 
 
 def row_beliefs_html(beliefs: Beliefs) -> str:
@@ -84,7 +161,10 @@ def row_beliefs_html(beliefs: Beliefs) -> str:
     if not shares or not num_rows:
         return f"<p><code>{escape(words)}</code></p>"
     size = num_rows, sum(variable.num_states for variable in scope)
-    return steps_html(words, heads, np.column_stack(shares), "row", index=beliefs.findings.index, size=size)
+    observed = np.column_stack([beliefs.findings.is_observed(name) for name, _ in shown])
+    return steps_html(
+        words, heads, np.column_stack(shares), "row", index=beliefs.findings.index, size=size, observed=observed
+    )
 
 
 def row_moments_html(beliefs: Beliefs) -> str:
@@ -102,30 +182,44 @@ def row_moments_html(beliefs: Beliefs) -> str:
 
 
 def variable_html(beliefs: Beliefs, name: str) -> str:
+    """The rows of one variable: a bar for each state, or the moments and the density; what was observed is grey."""
+    note = finding_note(beliefs, name)
+    head = f"{escape(name)}<br/><small>{note}</small>" if note else escape(name)
     try:
-        found = beliefs[name]
+        numbers = moments_of(beliefs, name)
     except TooLarge:
-        return f'<tr><th>{escape(name)}</th><td colspan="3">{TOO_LARGE}</td></tr>'
-    marginal = summarize(found)
+        return f'<tr><th>{head}</th><td colspan="3">{TOO_LARGE}</td></tr>'
     if beliefs.model.variable(name).is_real:
-        from juncture.drawing.marks import curve_svg
-        from juncture.networks.picture import density_heights
-
-        moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"
-        heights = density_heights(found)
-        curve = f"<td>{curve_svg(heights)}</td>" if heights else ""
-        return f'<tr><th>{escape(name)}</th><td colspan="{2 if heights else 3}">{moments}</td>{curve}</tr>'
-    head = f'<th rowspan="{len(marginal)}">{escape(name)}</th>'
+        return real_html(head, observed_value(beliefs, name), numbers, beliefs[name])
+    first = f'<th rowspan="{len(numbers)}">{head}</th>'
+    colour = OBSERVED_COLOUR if note == "observed" else BAR_COLOUR
     rows = []
-    for label, probability in marginal.items():
-        bar = bar_html(probability, BAR_WIDTH)
-        rows.append(f"<tr>{head}<td>{escape(str(label))}</td><td>{probability:.4f}</td><td>{bar}</td></tr>")
-        head = ""
+    for label, (probability, error) in numbers.items():
+        bar = bar_html(probability, BAR_WIDTH, colour)
+        shown = f"{probability:.4f}{'' if note == 'observed' else error_html(error)}"
+        rows.append(f"<tr>{first}<td>{escape(str(label))}</td><td>{shown}</td><td>{bar}</td></tr>")
+        first = ""
     return "".join(rows)
 
 
-def bar_html(probability: float, full: int) -> str:
-    return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
+def real_html(head: str, value: str | None, numbers: Mapping[Any, tuple[float, float | None]], marginal: Any) -> str:
+    """The row of a real variable: its value where that is known, else its moments and its density."""
+    from juncture.drawing.marks import curve_svg
+    from juncture.networks.picture import density_heights
+
+    words = value or ", ".join(f"{label} {format_number(*number, 6)}" for label, number in numbers.items())
+    heights = density_heights(marginal)
+    curve = f"<td>{curve_svg(heights)}</td>" if heights else ""
+    return f'<tr><th>{head}</th><td colspan="{2 if heights else 3}">{escape(words)}</td>{curve}</tr>'
+
+
+def error_html(error: float | None) -> str:
+    """The standard error beside a probability, where the engine draws at random."""
+    return "" if error is None else f" ± {error:.4f}"
+
+
+def bar_html(probability: float, full: int, colour: str = BAR_COLOUR) -> str:
+    return f'<div style="background:{colour};height:0.8em;width:{probability * full:.0f}px"></div>'
 
 
 def steps_html(
@@ -137,15 +231,21 @@ def steps_html(
     index: Iterable[object] | None = None,
     size: tuple[int, int] | None = None,
     picture: Drawing | None = None,
+    observed: np.ndarray | None = None,
 ) -> str:
     """A line of words, and the distribution of each step or row: a row of bars, one a state; a picture before it.
 
-    Rows are named by the `index`, or numbered; `size` is that of the whole table, where only a part is given.
+    Rows are named by the `index`, or numbered; `size` is that of the whole table, where only a part is given. Bars of
+    what was `observed` (row, column) are grey.
     """
     names = islice(count() if index is None else index, MAX_HTML_ROWS)
-    shares = distributions[:MAX_HTML_ROWS, :MAX_HTML_COLUMNS].tolist()
-    rows = ((name, *map(share_html, row)) for name, row in zip(names, shares, strict=False))
-    note = format_omitted(*(distributions.shape if size is None else size))
+    shares = distributions[:MAX_HTML_ROWS, :MAX_HTML_COLUMNS]
+    seen = np.zeros(shares.shape, bool) if observed is None else observed[:MAX_HTML_ROWS, :MAX_HTML_COLUMNS]
+    cells = zip(names, shares.tolist(), seen.tolist(), strict=False)
+    rows = ((name, *map(share_html, row, is_seen)) for name, row, is_seen in cells)
+    notes = [format_omitted(*(distributions.shape if size is None else size))]
+    notes += ["grey bars: observed"] if seen.any() else []
+    note = "; ".join(filter(None, notes))
     return picture_html(words, picture, len(distributions)) + html_table(
         [unit, *labels[:MAX_HTML_COLUMNS]], rows, note, num_labels=1
     )
@@ -161,9 +261,10 @@ def picture_html(words: str, picture: Drawing | None, num_steps: int) -> str:
     return shown_words + to_svg(picture)
 
 
-def share_html(share: float) -> Markup:
-    """A probability with its bar; NaN has no bar."""
-    return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH)}")
+def share_html(share: float, is_observed: bool = False) -> Markup:
+    """A probability with its bar, which is grey where it was observed; NaN has no bar."""
+    colour = OBSERVED_COLOUR if is_observed else BAR_COLOUR
+    return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH, colour)}")
 
 
 def intervals_html(

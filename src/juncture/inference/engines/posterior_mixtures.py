@@ -190,10 +190,11 @@ class RealMarginal(Value):
     def _repr_html_(self) -> str:
         """The text, and for a single row the density."""
         from juncture.drawing.marks import curve_svg
+        from juncture.drawing.palette import style_sheet
         from juncture.networks.picture import density_heights
 
         heights = density_heights(self) if self.is_single else ()
-        return f"<p><code>{escape(repr(self))}</code></p>" + (curve_svg(heights) if heights else "")
+        return f"<p><code>{escape(repr(self))}</code></p>" + (style_sheet() + curve_svg(heights) if heights else "")
 
     def __repr__(self) -> str:
         size = number_of(self.num_components, "component")
