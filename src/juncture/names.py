@@ -340,7 +340,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
     "results": {
         "Answers": {
             "inference.engines.beliefs": "Beliefs", "inference.engines.posterior_mixtures": "RealMarginal MixedJoint",
-            "inference.most_probable": "MostProbable MostProbableRows", "inference.engines.contract": "Cost",
+            "inference.most_probable": "MostProbable MostProbableRows", "inference.engines.ranked": "RankedAnswers",
+            "inference.engines.contract": "Cost",
             "inference.planning": "Plan", "inference.answer_blocks": "answer_blocks BlockAnswers",
             "networks.policy": "Policy DecisionRule", "inference.decisions.value_of_information": "InformationValues",
             "formats.uai_results": "read_result write_result",

@@ -10,6 +10,7 @@ from juncture.inference.engines.beliefs import Beliefs as Beliefs
 from juncture.inference.engines.contract import Cost as Cost
 from juncture.inference.engines.posterior_mixtures import MixedJoint as MixedJoint
 from juncture.inference.engines.posterior_mixtures import RealMarginal as RealMarginal
+from juncture.inference.engines.ranked import RankedAnswers as RankedAnswers
 from juncture.inference.most_probable import MostProbable as MostProbable
 from juncture.inference.most_probable import MostProbableRows as MostProbableRows
 from juncture.inference.planning import Plan as Plan

@@ -21,8 +21,8 @@ ORDERS = {
         "sampling", "messages", "neural", "images", "results", "cli", "__main__",
     ],
     "base": [
-        "values", "checks", "notes", "options", "methods", "intervals", "compilation", "kinds", "dispatch", "documents",
-        "other_names",
+        "shown", "values", "checks", "notes", "options", "methods", "intervals", "compilation", "kinds", "dispatch",
+        "documents", "other_names",
     ],
     "base.documents": [
         "json_text", "node", "codec", "kinds",

@@ -109,6 +109,7 @@ add(
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.cost(NET), jt.most_probable(NET), jt.most_probable(NET, [{"a": "y"}, {}]),
+    jt.most_probable(NET, k=3),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
     jt.messages.GaussianElimination(), jt.ICM(), jt.messages.MaxFlow(),
     jt.families.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]),

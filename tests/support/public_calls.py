@@ -98,6 +98,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "MostProbable",
     "MostProbablePath",
     "MostProbableRows",
+    "RankedAnswers",
     "Plan",
     "NetworkStatistics",
     "PageRank",

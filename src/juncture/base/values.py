@@ -11,8 +11,10 @@ from typing import Any, ClassVar, NoReturn, get_origin
 
 import numpy as np
 
+from juncture.base.shown import Shown
 
-class Value:
+
+class Value(Shown):
     """A frozen object made of named fields; equal to another of its class when all fields are.
 
     The fields of a subclass are the names that it annotates without a value, after those of its bases; names with a
@@ -74,7 +76,7 @@ def is_class_variable(annotation: Any) -> bool:
     return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
-class SameContent:
+class SameContent(Shown):
     """Equality by content for a frozen dataclass with arrays in it: all fields have the same types, shapes and bits.
 
     The dataclass has `eq=False`. Fields that are not compared, and what else is cached in an object, do not count.

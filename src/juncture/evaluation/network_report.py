@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.base.checks import check_kind
 from juncture.base.options import as_names
+from juncture.base.shown import Shown
 from juncture.data.dataset import Dataset
 from juncture.data.rows import Rows
 from juncture.drawing.notebook import html_table
@@ -32,7 +33,7 @@ HEADS = ("variable", "rows", "impossible", "accuracy", "base rate", "log loss", 
 
 
 @dataclass(frozen=True, eq=False)
-class VariableReport:
+class VariableReport(Shown):
     """How well one variable is predicted from the others.
 
     Attributes

@@ -67,7 +67,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     shown = np.array2string(value, precision=4, threshold=16, edgeitems=2, separator=", ")
-    return Markup(escape(shown).replace("\n", "<br>"))
+    return Markup(escape(shown).replace("\n", "<br/>"))
 
 
 def _picture(members: Sequence[Family], name: str) -> str:

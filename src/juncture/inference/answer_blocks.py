@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from juncture.base.checks import check_function
+from juncture.base.shown import Shown
 from juncture.data.dataset import Dataset
 from juncture.data.sequences import Sequences
 from juncture.data.sources.contract import Block, check_extra, map_blocks
@@ -23,6 +24,8 @@ class BlockAnswers(NamedTuple):
 
     rows: Dataset | Sequences
     answers: Any
+
+    _repr_html_ = Shown._repr_html_
 
 
 def answer_blocks(

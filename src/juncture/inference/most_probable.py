@@ -23,6 +23,7 @@ from juncture.errors import InvalidData, TooLarge
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics, Query, Question
+from juncture.inference.engines.ranked import RankedAnswers
 from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.infer import (
@@ -238,7 +239,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         for row, value in zip(codes[0], log_joint[0], strict=True)
         if value > -np.inf
     ]
-    return ranked[0] if k is None else ranked
+    return ranked[0] if k is None else RankedAnswers(ranked)
 
 
 def scope_of(beliefs: Beliefs, targets: Sequence[str] | None) -> Scope:

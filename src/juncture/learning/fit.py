@@ -108,7 +108,9 @@ class Fit(Value, Generic[M]):
             ("stopped because", self.trace.reason),
         ]
         picture = to_svg(self.to_diagram()) if self.trace.num_steps > 0 else ""
-        return html_table(["Fit", ""], facts, num_labels=1) + picture + model
+        own = type(self).__repr__ is not Fit.__repr__  # of a kind that says more of itself
+        words = f"<p><code>{escape(repr(self))}</code></p>" if own else ""
+        return words + html_table(["Fit", ""], facts, num_labels=1) + picture + model
 
 
 def check_learned(model: M) -> M:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from juncture.base.checks import check_count, check_number, shown
+from juncture.base.shown import Shown
 from juncture.base.values import few, number_of
 from juncture.errors import InvalidData, ObjectiveDecreased
 
@@ -38,7 +39,7 @@ class FixedPoint(Protocol[State]):
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(Shown):
     """The course of an iterative algorithm.
 
     Attributes

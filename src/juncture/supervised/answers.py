@@ -31,6 +31,7 @@ from juncture.factors.conditional import draw_codes
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Cost, Diagnostics, OneVariable
 from juncture.inference.engines.display import rows_diagram, states_html, steps_html, table_shares
+from juncture.inference.engines.ranked import RankedAnswers
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, moments_frame, wide_frame
 from juncture.inference.engines.verb_options import (
     check_evidence,
@@ -419,11 +420,11 @@ def best_classes(beliefs: TargetBeliefs, k: int) -> list[MostProbable]:
         raise InvalidData("k goes with one row; ask for the k best of each row alone")
     logs, labels = beliefs.predicted[0], beliefs.model.target.labels
     evidence = float(beliefs.log_evidences[0])
-    return [
+    return RankedAnswers(
         MostProbable({beliefs.variable: labels[code]}, float(logs[code]), float(logs[code]) + evidence, beliefs.method)
         for code in np.argsort(-logs, kind="stable")[:k].tolist()
         if logs[code] > -np.inf
-    ]
+    )
 
 
 def register_answers(kind: type, options: type[Options] = Options) -> None:

@@ -168,9 +168,9 @@ def test_training_and_test_scores_approach_each_other():
     assert list(found.to_pandas().columns) == [
         "training rows",
         "training",
-        "training_deviation",
+        "training_standard_deviation",
         "test",
-        "test_deviation",
+        "test_standard_deviation",
     ]
 
 

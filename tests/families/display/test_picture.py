@@ -70,7 +70,7 @@ def test_pairs_have_three_loops_and_larger_vectors_only_text():
     assert sum(line.get("fill") == "none" for line in root.iter(f"{SVG}polyline")) == 3
     text = gaussian([0.0, 1.0, 2.0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])._repr_html_()
     assert picture_in(text) is None
-    assert "[1., 0., 0.],<br>" in text
+    assert "[1., 0., 0.],<br/>" in text
 
 
 @pytest.mark.parametrize(("a", "num"), [(2.0, 1), ([2.0, 3.0, 4.0], 3)])

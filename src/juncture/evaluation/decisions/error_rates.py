@@ -20,6 +20,7 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_function, check_kind, check_number, shown
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.decisions.loss_matrix import LossMatrix, as_loss
 from juncture.evaluation.decisions.optimal_decision import parts_of
@@ -34,7 +35,7 @@ Rule = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class ErrorRate:
+class ErrorRate(Shown):
     """The probability of an error, or the expected loss, of a rule.
 
     Attributes
@@ -185,7 +186,7 @@ def decision_codes(decisions: Any, labels: tuple[Any, ...], count: int) -> np.nd
 
 
 @dataclass(frozen=True)
-class ErrorBounds:
+class ErrorBounds(Shown):
     """Upper bounds of the error of Bayes' rule.
 
     Attributes

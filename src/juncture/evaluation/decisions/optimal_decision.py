@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.base.checks import as_float, check_array, check_iterable, shown
+from juncture.base.shown import Shown
 from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.decisions.loss_matrix import LossMatrix
@@ -28,7 +29,7 @@ MEAN, MEDIAN, MODE = 2.0, 1.0, 0.0
 
 
 @dataclass(frozen=True)
-class OptimalDecision:
+class OptimalDecision(Shown):
     """A decision and its risk, the expected loss.
 
     Attributes

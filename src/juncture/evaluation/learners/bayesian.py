@@ -16,6 +16,7 @@ from scipy import special
 
 from juncture.base.checks import check_count, check_number
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.drawing.pictures import plot
 from juncture.evaluation.learners.paired_tests import check_pairs, check_test
 
@@ -26,7 +27,7 @@ BLOCK = 1000  # draws at a time
 
 
 @dataclass(frozen=True)
-class BayesianComparison:
+class BayesianComparison(Shown):
     """The posterior probabilities that the second learner is better, that both are equivalent, or the first better.
 
     Attributes

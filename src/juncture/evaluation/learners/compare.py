@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_flag, check_mapping, check_number
 from juncture.base.options import as_seed
+from juncture.base.shown import Shown
 from juncture.drawing.notebook import html_table
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData
@@ -30,7 +31,7 @@ HEADS = ("first", "second", "difference", "low", "high", "p_value", "second_bett
 
 
 @dataclass(frozen=True)
-class LearnerPair:
+class LearnerPair(Shown):
     """Two learners and how they differ.
 
     Attributes

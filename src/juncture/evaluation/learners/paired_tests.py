@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from juncture.base.checks import check_array, check_choice, check_flag, check_number
+from juncture.base.shown import Shown
 from juncture.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TestResult:
+class TestResult(Shown):
     """A test of the hypothesis that two learners do not differ.
 
     Attributes

@@ -26,6 +26,7 @@ from juncture.base.checks import (
     shown,
 )
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.errors import InvalidData
 from juncture.evaluation.learning_theory.bounds import capacity, check_delta
 from juncture.supervised.linear_classifiers.decision_function import check_labels
@@ -102,7 +103,7 @@ def check_distribution(distribution: Any) -> dict[tuple[Any, Any], float]:
 
 
 @dataclass(frozen=True)
-class RiskDecomposition:
+class RiskDecomposition(Shown):
     """The risk of what was learned, split into that of the best of a class and the estimation error.
 
     Attributes
@@ -179,6 +180,8 @@ class ThresholdFit(NamedTuple):
     threshold: float
     risk: float
 
+    _repr_html_ = Shown._repr_html_
+
 
 def fit_threshold(points: Any, labels: Any) -> ThresholdFit:
     """The threshold a with the smallest empirical 0-1 risk of h(x) = 1(x ≥ a), in the time of a sort.
@@ -215,7 +218,7 @@ def fit_threshold(points: Any, labels: Any) -> ThresholdFit:
 
 
 @dataclass(frozen=True)
-class StructuralRisk:
+class StructuralRisk(Shown):
     """The choice of a class by structural risk minimisation.
 
     Attributes

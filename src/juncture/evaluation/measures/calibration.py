@@ -22,6 +22,8 @@ from juncture.errors import InvalidData
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.drawing.lines import LineChart
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
@@ -71,6 +73,29 @@ class Calibration:
     def plot(self, **options: Any) -> Any:
         """The reliability diagram: the isotonic estimate with its band, and the bins with their intervals."""
         return plot(self, **options)
+
+    def to_diagram(self) -> LineChart:
+        """The isotonic estimate, the band in which it would lie were the predictions calibrated, and the bins."""
+        from juncture.drawing.lines import Line, LineChart
+        from juncture.drawing.palette import EDGE, SERIES
+
+        percent, ends = f"{100 * self.confidence:g} %", np.array([0.0, 1.0])
+        means, shares, low, high = self.bins[:, :4].T
+        band = self.band_low, self.band_high
+        lines = (
+            Line(f"{percent} if calibrated", self.predicted, self.predicted, *band, "band", EDGE),
+            Line("", ends, ends, kind="dashes"),
+            Line("isotonic estimate", self.predicted, self.recalibrated, kind="steps", colour=SERIES[1]),
+            Line(f"bins, with intervals of {percent}", means, shares, low, high, "points"),
+        )
+        return LineChart(lines, ("predicted probability", "share of events"), (), True)
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html, html_table
+
+        heads = ("predicted", "observed", "low", "high", "count")
+        rows = ([*(f"{number:.4g}" for number in line[:4]), f"{line[4]:g}"] for line in self.bins.tolist())
+        return diagram_html(repr(self), self.to_diagram()) + html_table(heads, rows)
 
     def __repr__(self) -> str:
         parts = f"{self.miscalibration:.3g} - {self.discrimination:.3g} + {self.uncertainty:.3g}"

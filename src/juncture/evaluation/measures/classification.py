@@ -22,6 +22,8 @@ from juncture.factors.printed_tables import align_columns
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.drawing.lines import LineChart
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfusionMatrix:
@@ -209,6 +211,23 @@ class ScoreCurve:
     def plot(self, **options: Any) -> Any:
         """The curve, with its area in the legend."""
         return plot(self, **options)
+
+    def to_diagram(self) -> LineChart:
+        """The curve, and the line of a score that says nothing."""
+        from juncture.drawing.lines import Line, LineChart
+
+        is_roc, ends = self.name == "ROC", np.array([0.0, 1.0])
+        axes = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
+        level = ends if is_roc else np.full(2, self.base)
+        curve = Line(f"{self.name}, area {self.area:.4g}", self.x, self.y, kind="line" if is_roc else "steps")
+        return LineChart(
+            (Line(f"without knowledge {self.base:.4g}", ends, level, kind="dashes"), curve), axes, (), True
+        )
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html
+
+        return diagram_html(repr(self), self.to_diagram())
 
     def __repr__(self) -> str:
         return f"ScoreCurve({self.name}; area {self.area:.4g}, without knowledge {self.base:.4g})"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_mapping, check_number, shown
+from juncture.base.shown import Shown
 from juncture.errors import InvalidData
 from juncture.numerics.stable import softmax
 
@@ -22,7 +23,7 @@ READINGS = (
 
 
 @dataclass(frozen=True)
-class BayesFactor:
+class BayesFactor(Shown):
     """How much better one model predicts the data than another: K = p(data | first) / p(data | second).
 
     Attributes

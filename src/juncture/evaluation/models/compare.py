@@ -14,6 +14,7 @@ import numpy as np
 from juncture.base.checks import check_array, check_choice, check_count, check_iterable, check_mapping, shown
 from juncture.base.kinds import verb_modules
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.components.mixture import Mixture
 from juncture.drawing.notebook import html_table
 from juncture.drawing.pictures import plot
@@ -202,7 +203,7 @@ class ModelComparison:
 
 
 @dataclass(frozen=True)
-class ModelScore:
+class ModelScore(Shown):
     """The score of one model by one criterion.
 
     Attributes

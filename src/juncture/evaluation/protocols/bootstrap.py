@@ -14,6 +14,7 @@ import numpy as np
 
 from juncture.base.checks import check_choice, check_count
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.errors import InvalidData
 from juncture.evaluation.protocols.cross_validation import check_learner, count_rows, is_classifier, reported_errors
 from juncture.numerics.iteration import ProgressCallback, check_progress
@@ -22,7 +23,7 @@ SHARE = 1 - np.exp(-1)  # .632: the share of rows in a bootstrap sample
 
 
 @dataclass(frozen=True)
-class BootstrapError:
+class BootstrapError(Shown):
     """An estimate of the error of a learner on new rows.
 
     Attributes

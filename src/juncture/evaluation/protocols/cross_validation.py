@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.base.checks import check_array, check_iterable, check_mapping, check_tuples, shown
+from juncture.base.shown import Shown
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, JunctureError, Unsupported, hint
 from juncture.evaluation.protocols.folds import Split, load_selection, make_folds
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation:
+class CrossValidation(Shown):
     """The scores of a learner on test parts.
 
     Attributes

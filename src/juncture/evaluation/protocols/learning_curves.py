@@ -25,6 +25,8 @@ from juncture.evaluation.protocols.folds import load_selection
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.drawing.lines import LineChart
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreBands:
@@ -57,12 +59,35 @@ class ScoreBands:
         columns = {self.name: list(self.values)}
         for side in ("training", "test"):
             scores = getattr(self, side)
-            columns |= {side: scores.mean(axis=1), f"{side}_deviation": scores.std(axis=1)}
+            columns |= {side: scores.mean(axis=1), f"{side}_standard_deviation": scores.std(axis=1)}
         return pd.DataFrame(columns)
 
     def plot(self, **options: Any) -> Any:
         """The mean scores as lines, with bands of one standard deviation."""
         return plot(self, **options)
+
+    def to_diagram(self) -> LineChart:
+        """The mean scores as lines, with bands of one standard deviation."""
+        from juncture.drawing.lines import Line, LineChart
+        from juncture.drawing.palette import SERIES
+
+        has_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.values)
+        places = np.array(self.values if has_numbers else range(len(self.values)), float)
+        lines = []
+        for side, colour in zip(("training", "test"), SERIES, strict=False):
+            scores = getattr(self, side)
+            mean, deviation = scores.mean(axis=1), scores.std(axis=1)
+            lines.append(Line(side, places, mean, mean - deviation, mean + deviation, colour=colour))
+        names = () if has_numbers else tuple(map(str, self.values))
+        return LineChart(tuple(lines), (self.name, "score"), names)
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html, html_table
+
+        sides = [(scores.mean(axis=1).tolist(), scores.std(axis=1).tolist()) for scores in (self.training, self.test)]
+        cells = [[f"{mean:.4g} ± {deviation:.2g}" for mean, deviation in zip(*side, strict=True)] for side in sides]
+        table = html_table([self.name, "training", "test"], zip(self.values, *cells, strict=True), num_labels=1)
+        return diagram_html(repr(self), self.to_diagram()) + table
 
     def __repr__(self) -> str:
         return f"ScoreBands({self.name} from {self.values[0]} to {self.values[-1]}; best {self.best})"

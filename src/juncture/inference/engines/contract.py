@@ -77,6 +77,20 @@ class Cost:
             kept=min(self.kept, other.kept),
         )
 
+    def _repr_html_(self) -> str:
+        """The numbers by name, with their units, and how the answer is computed."""
+        from juncture.drawing.notebook import html_table
+
+        rows = [
+            ("width", str(self.width)),
+            ("largest table", f"{format_entries(self.largest_table)} entries"),
+            ("memory", format_bytes(self.bytes)),
+            ("operations", f"{self.operations:.2g}"),
+            *([("kept", f"{self.kept:.2g} of all entries")] if self.kept < 1.0 else []),
+            *([("plan", self.plan)] if self.plan else []),
+        ]
+        return html_table(["Cost", ""], rows, num_labels=1)
+
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {format_entries(self.largest_table)} entries, "

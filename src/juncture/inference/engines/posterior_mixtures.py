@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from juncture.base.checks import central_levels, check_array, check_mapping
 from juncture.base.options import as_generator, as_sizes
+from juncture.base.shown import Shown
 from juncture.base.values import Value, finding_text, number_of
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
@@ -315,7 +316,7 @@ class Components:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MixedJoint:
+class MixedJoint(Shown):
     """p(variables | evidence) of real-valued variables and of variables with states: Gaussians for all configurations.
 
     `beliefs.joint("height", "sex")` gives one. For many rows of evidence every answer has a row axis in front.

@@ -15,6 +15,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_mapping
 from juncture.base.options import as_names
+from juncture.base.shown import Shown
 from juncture.base.values import Value, few, number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, MissingExtra, UnknownVariable, Unsupported
@@ -243,7 +244,7 @@ def as_log_weights(values: Any, shape: tuple[int, ...]) -> np.ndarray | None:
 
 
 @dataclass(frozen=True)
-class QuantitySummary:
+class QuantitySummary(Shown):
     """The summary of one quantity.
 
     Attributes
@@ -298,6 +299,18 @@ class DrawsSummary:
             raise MissingExtra.named("pandas", "pandas") from None
         names = [field.name for field in fields(QuantitySummary)]
         return pd.DataFrame([astuple(row) for row in self.rows.values()], index=list(self.rows), columns=names)
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import html_table
+        from juncture.factors.printed_tables import MAX_HTML_ROWS, format_omitted
+
+        heads = ("", "mean", "standard deviation", "standard error", "ess bulk", "ess tail", "R-hat")
+        rows = (
+            (label, *(f"{number:.3g}" for number in astuple(row)[:3]), f"{row.bulk_size:.0f}", f"{row.tail_size:.0f}",
+             None if row.r_hat is None else f"{row.r_hat:.3f}")
+            for label, row in list(self.rows.items())[:MAX_HTML_ROWS]
+        )  # fmt: skip
+        return html_table(heads, rows, format_omitted(len(self.rows)), num_labels=1)
 
     def __repr__(self) -> str:
         width = max((len(label) for label in self.rows), default=0)

@@ -16,6 +16,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_flag, check_function, check_number, shown
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.errors import InvalidData
 from juncture.inference.sampling import importance_weights
 from juncture.numerics import stable
@@ -26,7 +27,7 @@ BLOCK = 2**16  # draws at a time
 
 
 @dataclass(frozen=True)
-class MonteCarloEstimate:
+class MonteCarloEstimate(Shown):
     """The mean of a function over draws, and its standard error.
 
     Attributes

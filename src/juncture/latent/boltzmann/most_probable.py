@@ -17,6 +17,7 @@ from juncture.base.options import as_generator
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, TooLarge
 from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.ranked import RankedAnswers
 from juncture.inference.engines.verb_options import check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.boltzmann.infer import answers, check_cost
@@ -133,10 +134,10 @@ def best_units(
     logs = log_product(model, u, h)
     order = np.argsort(-logs, kind="stable")[:k]
     units = units_as_dataset(model, h[order], u[order])
-    return [
+    return RankedAnswers(
         MostProbable(unknown_states(model, units, rows[0], rank), log - log_weight, log - log_z, "enumeration", EXACT)
         for rank, log in enumerate(logs[order].tolist())
-    ]
+    )
 
 
 def rank_tables(
@@ -147,13 +148,13 @@ def rank_tables(
     own = {old.name: new.name for old, new in zip(plain, names, strict=True)}
     seen = {plain[unit].name: int(row[unit]) for unit in np.flatnonzero(~np.isnan(row))}
     found = most_probable(model.to_markov_network(), seen, k=k)
-    return [
+    return RankedAnswers(
         MostProbable(
             {own.get(name, name): state for name, state in each.assignment.items()},
             each.log_joint - log_weight, each.log_joint - log_z, "enumeration", EXACT,
         )
         for each in found
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def find_best(model: RestrictedBoltzmannMachine, rows: np.ndarray) -> BestUnits:

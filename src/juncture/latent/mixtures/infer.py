@@ -20,6 +20,7 @@ from juncture.data.findings import row_index
 from juncture.data.rows import Rows, as_dataset, column_names
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.ranked import RankedAnswers
 from juncture.inference.engines.verb_options import check_evidence, check_limits, check_num_rows, check_policy
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.inference.variational.elbo import DiscreteRowBounds
@@ -95,11 +96,11 @@ def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
         raise InvalidData("k goes with one row; ask for the k best of each row alone")
     log_joint, log_prob = beliefs.log_joint[0], stable.log(beliefs.responsibilities[0])
     order = np.argsort(-log_joint, kind="stable")[:k].tolist()
-    return [
+    return RankedAnswers(
         MostProbable({"component": code}, float(log_prob[code]), float(log_joint[code]), beliefs.method)
         for code in order
         if log_joint[code] > -np.inf
-    ]
+    )
 
 
 def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from juncture.base.checks import check_choice, check_count, check_iterable, check_kind
 from juncture.base.options import as_generator, as_seed, used_seed
+from juncture.base.shown import Shown
 from juncture.base.values import few
 from juncture.components.bernoulli import BernoulliEmissions
 from juncture.components.categorical import CategoricalEmissions
@@ -41,7 +42,7 @@ Learn = Callable[[int, np.ndarray, np.ndarray], Fit[Mixture]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComponentChoice:
+class ComponentChoice(Shown):
     """The scores of mixtures with different numbers of components, and the best of them.
 
     Attributes

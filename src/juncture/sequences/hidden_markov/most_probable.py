@@ -28,6 +28,7 @@ from juncture.drawing.shares import ShareDiagram
 from juncture.drawing.text import format_steps
 from juncture.inference.engines.contract import EXACT, Diagnosed, Diagnostics
 from juncture.inference.engines.display import path_shares, states_html
+from juncture.inference.engines.ranked import RankedAnswers
 from juncture.kernels.chains.viterbi import (
     TIE,
     best_paths,
@@ -272,16 +273,16 @@ def read_from(edge: int, chain: Chain, lattice: np.ndarray, path: np.ndarray) ->
 def rank_paths(best: MostProbablePath, count: int) -> list[MostProbablePath]:
     """The best paths of one sequence, best first."""
     if best.log_joint == -np.inf or not best.sequence.num_steps:
-        return [best][: int(best.log_joint > -np.inf)]
+        return RankedAnswers([best][: int(best.log_joint > -np.inf)])
     chain, sequence = Chain.of(best.hidden), best.sequence
     found = likelihoods(chain.emissions, sequence.observations, sequence.states, Form.LOG)
     nexts = np.empty((sequence.num_steps, chain.num_states * count), np.int64)
     paths = np.empty((count, sequence.num_steps), np.int64)
     num = best_paths(chain.log_initial, chain.log_transition, found.values, found.rows, count, nexts, paths)
-    return [
+    return RankedAnswers(
         replace(best, codes=path, log_joint=log_weight(chain.log_initial, chain.log_transition, *found, path))
         for path in paths[:num]
-    ]
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

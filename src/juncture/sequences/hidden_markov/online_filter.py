@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count, shown
+from juncture.base.shown import Shown
 from juncture.base.values import number_of
 from juncture.data.sequences import Sequence, Sequences
 from juncture.data.tables.cells import unmask_items
@@ -59,7 +60,7 @@ def as_array(observation: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainFilter:
+class ChainFilter(Shown):
     """An online filter for a hidden Markov model: `step` gives the filter after one more observation.
 
     Attributes

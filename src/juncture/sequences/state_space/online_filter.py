@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_count
+from juncture.base.shown import Shown
 from juncture.base.values import number_of
 from juncture.data.tables.foreign import unwrap_frame
 from juncture.errors import InvalidData
@@ -25,7 +26,7 @@ from juncture.sequences.state_space.parts import additions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KalmanFilter:
+class KalmanFilter(Shown):
     """An online Kalman filter: `step` gives the filter after one more observation.
 
     Attributes

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import singledispatch
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -217,7 +218,8 @@ class GenerativeClassifier(SupervisedModel):
         return found
 
     def _repr_html_(self) -> str:
-        return distributions_html(self.classes, self.densities, ("class", "rows"))
+        table = distributions_html(self.classes, self.densities, ("class", "rows"))
+        return f"<p><code>{escape(repr(self))}</code></p>{table}"
 
     def __repr__(self) -> str:
         parts = (f"{label!r}: {share:.6g}" for label, share in zip(self.classes, self.prior, strict=True))

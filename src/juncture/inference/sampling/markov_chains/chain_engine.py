@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.base.checks import check_count
 from juncture.base.options import as_generator
+from juncture.base.shown import Shown
 from juncture.base.values import number_of
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData
@@ -239,7 +240,7 @@ def find_stuck(
 
 
 @dataclass
-class ChainRun:
+class ChainRun(Shown):
     """Chains that go on where they stopped: after an interruption, in another process, or for more draws.
 
     `jt.sampling.start_chains` makes one. It can be pickled.

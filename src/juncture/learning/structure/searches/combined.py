@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimb, HillClimbing
 from juncture.learning.structure.sets import Positions, graph_of, parents_of
 from juncture.numerics.iteration import ProgressCallback
+
+if TYPE_CHECKING:
+    from juncture.drawing.diagram import Drawing
 
 
 class SearchResult(Value):
@@ -60,6 +63,19 @@ class SearchResult(Value):
     @property
     def scores(self) -> dict[str, float]:
         return dict(self._scores)
+
+    def to_diagram(self) -> Drawing:
+        """The learned graph."""
+        drawn: Drawing = self.graph.to_diagram()
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """The graph, and the score that each search reached."""
+        from juncture.drawing.notebook import diagram_html, html_table
+
+        rows = ((name, f"{score:.6g}", "best" if name == self.method else "") for name, score in self._scores)
+        table = html_table(["search", "score", ""], rows, num_labels=1) if self._scores else ""
+        return diagram_html(repr(self), self.to_diagram()) + table
 
     def __repr__(self) -> str:
         reached = ", ".join(f"{name} {score:.6g}" for name, score in self._scores)
