@@ -13,10 +13,15 @@ class Shown:
     """Shown in notebooks as its text, with a table of those of its public fields that are single numbers or texts."""
 
     def _repr_html_(self) -> str:
-        text = escape(repr(self))
-        words = f"<pre>{text}</pre>" if "\n" in text else f"<p><code>{text}</code></p>"
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in single_fields(self))
-        return f"{words}<table><tbody>{rows}</tbody></table>" if rows else words
+        return shown_html(self)
+
+
+def shown_html(value: Any) -> str:
+    """The text of a value, and a table of its single fields."""
+    text = escape(repr(value))
+    words = f"<pre>{text}</pre>" if "\n" in text else f"<p><code>{text}</code></p>"
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in single_fields(value))
+    return f"{words}<table><tbody>{rows}</tbody></table>" if rows else words
 
 
 def single_fields(value: Any) -> list[tuple[str, str]]:

@@ -109,7 +109,7 @@ def find_frame(chart: LineChart, lines: list[Line]) -> Frame:
         ys = [part for line in lines for part in (line.y, line.low, line.high) if part is not None]
         low, high = span([line.x for line in lines])
         bottom, top = span(ys)
-    left = MARGIN + 24 + max(text_width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, 5)))
+    left = MARGIN + 24 + max(text_width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, 6)))
     return Frame(left, low, high, bottom, top)
 
 
@@ -124,7 +124,7 @@ def span(parts: list[np.ndarray]) -> tuple[float, float]:
 
 def axes_marks(chart: LineChart, frame: Frame) -> Iterator[str]:
     right, base = WIDTH - MARGIN, frame.down(frame.bottom)
-    rows = ticks(frame.bottom, frame.top, 5)
+    rows = ticks(frame.bottom, frame.top, 6)
     for tick, label in zip(rows, labels(rows), strict=True):
         y = frame.down(tick)
         yield polyline([(frame.left, y), (right, y)], f'stroke="{BAR_GROUND}"')

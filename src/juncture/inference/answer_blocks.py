@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from juncture.base.checks import check_function
-from juncture.base.shown import Shown
+from juncture.base.shown import shown_html
 from juncture.data.dataset import Dataset
 from juncture.data.sequences import Sequences
 from juncture.data.sources.contract import Block, check_extra, map_blocks
@@ -25,7 +25,8 @@ class BlockAnswers(NamedTuple):
     rows: Dataset | Sequences
     answers: Any
 
-    _repr_html_ = Shown._repr_html_
+    def _repr_html_(self) -> str:
+        return shown_html(self)
 
 
 def answer_blocks(

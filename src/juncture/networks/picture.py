@@ -91,7 +91,8 @@ def draw(
     diagram = find_diagram(model)
     if isinstance(beliefs, Mapping):
         check_diagram(diagram, "evidence")
-        beliefs = verbs.infer(model, beliefs)
+        ask: Any = verbs.infer
+        beliefs = ask(model, beliefs)
     states = getattr(beliefs, "assignment", None)
     if isinstance(states, Mapping):
         diagram = show_states(diagram, states)

@@ -26,7 +26,7 @@ from juncture.base.checks import (
     shown,
 )
 from juncture.base.options import as_generator
-from juncture.base.shown import Shown
+from juncture.base.shown import Shown, shown_html
 from juncture.errors import InvalidData
 from juncture.evaluation.learning_theory.bounds import capacity, check_delta
 from juncture.supervised.linear_classifiers.decision_function import check_labels
@@ -180,7 +180,8 @@ class ThresholdFit(NamedTuple):
     threshold: float
     risk: float
 
-    _repr_html_ = Shown._repr_html_
+    def _repr_html_(self) -> str:
+        return shown_html(self)
 
 
 def fit_threshold(points: Any, labels: Any) -> ThresholdFit:

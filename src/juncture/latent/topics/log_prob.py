@@ -22,7 +22,7 @@ import numpy as np
 from juncture.base.checks import check_count, check_kind
 from juncture.base.methods import register_names, resolve_method
 from juncture.base.options import as_generator, as_seed
-from juncture.base.shown import Shown
+from juncture.base.shown import shown_html
 from juncture.errors import ApproximationWarning, warn_user
 from juncture.latent.topics.model import LatentDirichletAllocation
 from juncture.latent.topics.variational import check_possible
@@ -200,7 +200,8 @@ class HeldOutScore(NamedTuple):
     standard_error: Any
     seed: int | None = None
 
-    _repr_html_ = Shown._repr_html_
+    def _repr_html_(self) -> str:
+        return shown_html(self)
 
 
 def read_document(

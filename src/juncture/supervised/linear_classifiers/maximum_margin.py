@@ -17,7 +17,7 @@ import numpy as np
 
 from juncture.base.checks import check_array, check_count, check_number
 from juncture.base.options import Options
-from juncture.base.shown import Shown
+from juncture.base.shown import shown_html
 from juncture.base.values import number_of, read_only
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
@@ -317,7 +317,8 @@ class OptimalityResiduals(NamedTuple):
     stationarity: float
     complementarity: float
 
-    _repr_html_ = Shown._repr_html_
+    def _repr_html_(self) -> str:
+        return shown_html(self)
 
 
 EXACT_EVERY = 20  # steps between two attempts to solve for the active set
