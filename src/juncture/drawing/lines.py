@@ -95,8 +95,9 @@ def draw_document(chart: LineChart) -> Iterator[str]:
     named = [line for line in lines if line.name]
     yield opening(WIDTH, HEIGHT + KEY_LINE * len(named) + MARGIN / 2)
     yield from axes_marks(chart, frame)
-    for line in sorted(lines, key=lambda each: each.kind == "points"):
-        yield from line_marks(line, frame)
+    for marks in (range_marks, line_marks):
+        for line in lines:
+            yield from marks(line, frame)
     for position, line in enumerate(named):
         yield from key_marks(line, frame.left, HEIGHT + KEY_LINE * (position + 0.5))
     yield "</svg>"
@@ -154,22 +155,28 @@ def columns(chart: LineChart, frame: Frame) -> list[tuple[float, str]]:
     return [(frame.across(mark), label) for mark, label in zip(marks, texts, strict=True)]
 
 
+def range_marks(line: Line, frame: Frame) -> Iterator[str]:
+    """The band around a line, or the whiskers of points."""
+    if line.low is None or line.high is None:
+        return
+    known = np.isfinite(line.x) & np.isfinite(line.low + line.high)
+    ends = [
+        (frame.at(x, low), frame.at(x, high))
+        for x, low, high in zip(line.x[known], line.low[known], line.high[known], strict=True)
+    ]
+    if line.kind == "points":
+        for end in ends:
+            yield polyline(end, f'class="whisker" stroke="{line.colour}" stroke-width="1.2"')
+    elif ends:
+        band = [high for _, high in ends] + [low for low, _ in reversed(ends)]
+        yield polyline(band, f'class="band" fill="{line.colour}" fill-opacity="0.16"')
+
+
 def line_marks(line: Line, frame: Frame) -> Iterator[str]:
-    known = np.isfinite(line.x) & np.isfinite(line.y)
-    points = [frame.at(x, y) for x, y in zip(line.x[known], line.y[known], strict=True)]
-    if line.low is not None and line.high is not None:
-        ends = [
-            (frame.at(x, low), frame.at(x, high))
-            for x, low, high in zip(line.x[known], line.low[known], line.high[known], strict=True)
-        ]
-        if line.kind == "points":
-            for end in ends:
-                yield polyline(end, f'class="whisker" stroke="{line.colour}" stroke-width="1.2"')
-        else:
-            band = [high for _, high in ends] + [low for low, _ in reversed(ends)]
-            yield polyline(band, f'class="band" fill="{line.colour}" fill-opacity="0.16"')
     if line.kind == "band":
         return
+    known = np.isfinite(line.x) & np.isfinite(line.y)
+    points = [frame.at(x, y) for x, y in zip(line.x[known], line.y[known], strict=True)]
     if line.kind == "points" or len(points) == 1:
         for x, y in points:
             yield rectangle(x - 3, y - 3, 6, 6, f'class="point" rx="3" fill="{line.colour}"')
