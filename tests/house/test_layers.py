@@ -53,8 +53,8 @@ ORDERS = {
         "gaussian",
     ],
     "learning.structure": [
-        "sets", "constraints", "streamed", "data", "scores", "independence", "graph_comparison", "searches", "learn",
-        "strength", "edge_posteriors",
+        "sets", "constraints", "streamed", "data", "scores", "holes", "independence", "graph_comparison", "searches",
+        "learn", "strength", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "log_factorial", "matching", "gamma_divergence", "cumulative", "incomplete",

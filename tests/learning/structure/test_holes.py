@@ -13,7 +13,9 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure, resolve_method
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.scores import EdgePrior
-from juncture.learning.structure.searches.structural_em import StructuralEM, complete_rows, observed_score
+from juncture.learning.structure.holes.completion import complete_rows
+from juncture.learning.structure.holes.observed_fit import ObservedFits
+from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.variables import Variable
 from juncture.verbs import fit
 from support.builders import joint_table, rows_with_holes
@@ -75,7 +77,7 @@ def test_structural_em_finds_a_network_through_holes():
     assert comparison.precision >= 0.85
     assert comparison.recall >= 0.7
     start = learn_structure(data, "hill-climbing", score="node-average")
-    best, before = (observed_score(fit(graph, data, prior=1.0), data) for graph in (found, start))
+    best, before = (ObservedFits(data, 1.0).fit(graph).score for graph in (found, start))
     assert best >= before
     assert learn_structure(data, rng=0) == found
 

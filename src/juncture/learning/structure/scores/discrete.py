@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, prod, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from juncture.learning.structure.data import check_complete
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
 from juncture.learning.structure.scores.state_counts import MAX_CELLS as COUNTED_CELLS
 from juncture.learning.structure.scores.state_counts import MAX_STATES, StateCounts, cells_in_order, state_counts
+from juncture.learning.structure.sets import Positions, members, set_of
 from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
@@ -26,6 +28,7 @@ SHOWN = 3  # columns that a refusal names
 MANY = 8  # candidates that are asked about at once, and
 MANY_ROWS = 4096  # different rows, from which counting the states of all variables in few passes pays
 CODES = np.int32  # one type, so that kernels are compiled once
+MAX_OBSERVED = 32  # sets of columns whose observed rows are kept
 MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
 
@@ -196,31 +199,78 @@ class NodeAverage:
 
 @dataclass(frozen=True, eq=False)
 class ObservedScores(OverCodedRows):
-    """Each family by itself: its observed rows are counted, and weighed up to all rows."""
+    """Each family by its observed rows, which are counted, and weighed up to all rows.
+
+    Families that lack values in the same columns have the same observed rows, which are found once.
+    """
 
     cost: float
+    kept: dict[Positions, ObservedRows] = field(default_factory=dict)
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        sets = ([*parents, one] if one != NOTHING else list(parents) for one in candidates)
-        return np.array([self._family(child, one) for one in sets])
+        scores = np.empty(len(candidates))
+        lacking = [
+            self._incomplete & set_of([child, *parents, *([one] if one != NOTHING else [])]) for one in candidates
+        ]
+        for columns in dict.fromkeys(lacking):
+            own = [index for index, other in enumerate(lacking) if other == columns]
+            scores[own] = self._score(columns, child, parents, [candidates[index] for index in own])
+        return scores
 
     def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         return score_subsets_one_by_one(self, child, needed, free, most)
 
-    def _family(self, child: int, parents: list[int]) -> float:
-        """N / n · log-likelihood of the n rows in which all are observed, less the cost of the parameters."""
-        members = [child, *parents]
-        is_whole = (self.rows.codes[members] >= 0).all(axis=0)
-        weights, sizes = self.rows.weights[is_whole], self.rows.sizes[members]
-        total = float(weights.sum())
-        if total == 0.0:
-            return -np.inf
-        names = tuple(self.names[one] for one in members)
-        observed = CodedRows(names, np.ascontiguousarray(self.rows.codes[members][:, is_whole]), weights, sizes)
-        *common, last = range(1, len(members)) if parents else [NOTHING]
-        log_likelihood = DiscreteScores(observed, 0, 0.0).score_extensions(0, common, [last])[0]
-        num_parameters = float(np.prod(sizes[1:], dtype=float)) * (sizes[0] - 1)
-        return float(self.rows.weights.sum() / total * log_likelihood - self.cost * num_parameters)
+    def _score(self, columns: Positions, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """N / n · log-likelihood of the n rows in which these columns are observed, less the cost of the parameters."""
+        observed = self._observe(columns)
+        if observed.weight == 0.0:
+            return np.full(len(candidates), -np.inf)
+        place = observed.places
+        given, others = (
+            [place[one] for one in parents],
+            [place[one] if one != NOTHING else NOTHING for one in candidates],
+        )
+        log_likelihoods = observed.scores.score_extensions(place[child], given, others)
+        sizes = np.append(self.rows.sizes, 1).astype(float)  # the last is that of no candidate
+        num_parameters = sizes[list(candidates)] * np.prod(sizes[list(parents)]) * (sizes[child] - 1)
+        return np.asarray(self._total / observed.weight * log_likelihoods - self.cost * num_parameters)
+
+    def _observe(self, columns: Positions) -> ObservedRows:
+        """The rows in which these columns are observed, of these and the complete columns."""
+        found = self.kept.get(columns)
+        if found is None:
+            if len(self.kept) >= MAX_OBSERVED:
+                self.kept.clear()
+            own = members(columns)
+            is_whole = (self.rows.codes[own] >= 0).all(axis=0)
+            members_of = sorted([*own, *np.flatnonzero(self._is_complete).tolist()])
+            codes = np.ascontiguousarray(self.rows.codes[members_of][:, is_whole])
+            names = tuple(self.names[one] for one in members_of)
+            rows = CodedRows(names, codes, self.rows.weights[is_whole], self.rows.sizes[members_of])
+            places = {one: place for place, one in enumerate(members_of)}
+            found = ObservedRows(DiscreteScores(rows, 0, 0.0), places, float(rows.weights.sum()))
+            self.kept[columns] = found
+        return found
+
+    @cached_property
+    def _is_complete(self) -> np.ndarray:
+        return np.asarray((self.rows.codes >= 0).all(axis=1))
+
+    @cached_property
+    def _incomplete(self) -> Positions:
+        return set_of(np.flatnonzero(~self._is_complete).tolist())
+
+    @cached_property
+    def _total(self) -> float:
+        return float(self.rows.weights.sum())
+
+
+class ObservedRows(NamedTuple):
+    """The rows in which some columns are observed: scores of families of them, the place of each column, the weight."""
+
+    scores: DiscreteScores
+    places: dict[int, int]
+    weight: float
 
 
 def check_some_observed(data: Dataset | StreamedRows) -> None:

@@ -25,6 +25,14 @@ from juncture.learning.structure.sets import Positions, find_descendants, graph_
 from juncture.numerics.iteration import ProgressCallback
 
 
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search, with the best graph so far and what was interrupted."""
+
+    def __init__(self, graph: DirectedGraph, text: str) -> None:
+        super().__init__(text)
+        self.graph, self.text = graph, text
+
+
 class Change(IntEnum):
     ADD = 0
     DELETE = 1

@@ -1,39 +1,40 @@
 """Structural EM (Friedman 1998): the best model so far completes the missing cells, and the structure is learned again.
 
-Missing cells are drawn from their joint posterior, several times each, which approximates the expected counts. The
+Missing cells take every state with its posterior probability where a row has few ways to be completed, which gives the
+expected counts; otherwise they are drawn from their joint posterior, several times each, which approximates these. The
 graph whose fitted model has the best BIC, of the rows as they are, is kept.
+
+Only families with incomplete columns change from step to step: they alone are fitted by EM and counted again (`holes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.missingness import has_hole
 from juncture.errors import InvalidData, TooLarge
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
 from juncture.learning.structure.data import Cases, advise, check_numbers, impossible_edges
+from juncture.learning.structure.holes.completion import CompletedRows, complete, has_numbers
+from juncture.learning.structure.holes.expected_scores import KeptCounts
+from juncture.learning.structure.holes.observed_fit import ObservedFits
 from juncture.learning.structure.scores.discrete import NodeAverage
-from juncture.learning.structure.scores.local_scores import rounding
-from juncture.learning.structure.searches.hill_climbing import HillClimbing
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
+from juncture.learning.structure.searches.hill_climbing import HillClimb, HillClimbing, SearchInterrupted
+from juncture.learning.structure.sets import graph_of, parents_of
 from juncture.numerics.iteration import ProgressCallback
-from juncture.verbs import fit, infer
 
-PATIENCE = 3  # steps without a better graph that end it: completions are drawn, so that steps may miss
+PATIENCE = 3  # steps without a better graph that end it: where completions are drawn, steps may miss
 
 
 @dataclass(frozen=True, kw_only=True)
 class StructuralEM(Constrained):
-    """Structural EM for rows with holes: draw the missing cells, climb on the completed rows, fit, and repeat.
+    """Structural EM for rows with holes: complete the missing cells, climb on the completed rows, fit, and repeat.
 
     The first graph maximises the node-average score; where columns are real it has no edges. Complete rows need one
     climb.
@@ -43,7 +44,8 @@ class StructuralEM(Constrained):
     required, forbidden, tiers, max_parents, score, tabu, restarts
         As in `HillClimbing`.
     completions
-        How many times the missing cells of each row are drawn.
+        How many times the missing cells of each row are drawn, where there are more than 64 ways to complete it, or a
+        column is real. With fewer ways each counts with its posterior probability, and nothing is drawn.
     max_steps
         The largest number of repetitions.
     prior
@@ -71,20 +73,31 @@ class StructuralEM(Constrained):
                 "structural EM draws the missing cells of each row, and so needs rows in memory; past it,"
                 f" {advise(data)}"
             )
-        data = standardize(data)
-        graph, prior = self._first_graph(data, rng), self._priors(data)
-        best, peak, since = graph, -np.inf, 0
-        for step in range(1, self.max_steps + 1):
-            fitted = fit(graph, data, prior=prior, variables=data.variables, rng=0)
-            score = observed_score(fitted, data)
-            since = 0 if score > peak + rounding(score) else since + 1
-            best, peak = (graph, score) if since == 0 else (best, peak)
-            if progress is not None:
-                progress(step, peak)
-            if since == PATIENCE:
-                break
-            rows = complete_rows(fitted.model, data, self.completions, rng)
-            graph = self._search(self.score).run(rows, rng=rng)
+        best: DirectedGraph | None = None
+        step = 0
+        try:
+            data = standardize(data)
+            fits = ObservedFits(data, self._priors(data))
+            counts = KeptCounts(self.score, fits.rows, fits.incomplete)
+            graph, rows, peak, since = self._first_graph(data, rng), None, -np.inf, 0
+            best = graph
+            for step in range(1, self.max_steps + 1):
+                fitted = fits.fit(graph, None if rows is None else rows.together)
+                since = 0 if fitted.score > peak + rounding(fitted.score) else since + 1
+                best, peak = (graph, fitted.score) if since == 0 else (best, peak)
+                if progress is not None:
+                    progress(step, peak)
+                if since == PATIENCE or step == self.max_steps:
+                    break
+                rows = complete(fits, fitted.network, self.completions, rng)
+                next_graph = self._climb(counts, rows, graph, rng)
+                if rows.is_exact and next_graph == graph:
+                    break  # the same graph would be fitted, and give the same completion
+                graph = next_graph
+        except KeyboardInterrupt as stop:
+            if best is None:
+                raise
+            raise SearchInterrupted(best, f"structural EM was interrupted in step {max(step, 1)}") from stop
         return best
 
     def _first_graph(self, data: Dataset, rng: np.random.Generator) -> DirectedGraph:
@@ -93,6 +106,26 @@ class StructuralEM(Constrained):
             return self._search(NodeAverage()).run(data, rng=rng)
         self.bounds(tuple(data.columns), impossible_edges(data))
         return DirectedGraph(self.required, tuple(data.columns))
+
+    def _climb(
+        self, counts: KeptCounts, rows: CompletedRows, graph: DirectedGraph, rng: np.random.Generator
+    ) -> DirectedGraph:
+        """The best graph by the expected counts, climbing from no edges and from the present graph.
+
+        The second never ends below the present graph, so that with exact counts the score of the observed cells cannot
+        fall; where neither ends above, the graph stays.
+        """
+        scores = ScoreCache(counts.scores(rows))
+        bounds = self.bounds(scores.names, impossible_edges(counts.data))
+        search, here = self._search(self.score), parents_of(graph)
+        path = HillClimb(scores, bounds, 0, None)
+        search.climb(path, here)
+        apart = path.new_climb()
+        search.climb(apart, bounds.needed)
+        search.continue_search(apart, rng)
+        path.take(apart)
+        before = scores.total(here)
+        return graph_of(scores.names, path.best) if path.peak > before + rounding(before) else graph
 
     def _priors(self, data: Dataset) -> Any:
         """The pseudo-count for tables, and as many rows of standard numbers for lines."""
@@ -104,10 +137,6 @@ class StructuralEM(Constrained):
     def _search(self, score: Any) -> HillClimbing:
         constraints = {name: getattr(self, name) for name in Constrained.__dataclass_fields__}
         return HillClimbing(score=score, tabu=self.tabu, restarts=self.restarts, **constraints)
-
-
-def has_numbers(data: Dataset) -> bool:
-    return any(variable.is_real for variable in data.variables)
 
 
 def standardize(data: Dataset) -> Dataset:
@@ -130,41 +159,3 @@ def standard_column(name: str, column: np.ndarray, weights: np.ndarray) -> np.nd
     if not deviation > 0:
         raise InvalidData(f"{name!r} has the same number in every row that has one: leave the column out")
     return np.asarray((column - mean) / deviation)
-
-
-def observed_score(fitted: Fit[BayesianNetwork], data: Dataset) -> float:
-    """The BIC of the observed cells: missing cells are summed out."""
-    weight = len(data) if data.weights is None else float(np.sum(data.weights))
-    num_parameters = sum(map(count_parameters, fitted.model.conditionals))
-    return float(fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * num_parameters)
-
-
-def count_parameters(part: Any) -> int:
-    return int(part.num_parameters if part.child.is_real else part.parents.size * (part.child.num_states - 1))
-
-
-def complete_rows(model: BayesianNetwork, data: Dataset, times: int, rng: np.random.Generator) -> Dataset:
-    """Copies of each row with missing cells drawn from their posterior; the copies share the weight of the row."""
-    indices = np.repeat(np.arange(len(data)), times)
-    columns = {name: np.array(column[indices]) for name, column in data.columns.items()}
-    for name in data.columns:
-        draw_missing(model, data, columns, name, rng)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    return Dataset.from_codes(data.variables, columns, weights[indices] / times)
-
-
-def draw_missing(
-    model: BayesianNetwork, data: Dataset, columns: Mapping[str, np.ndarray], name: str, rng: np.random.Generator
-) -> None:
-    """Draw the missing cells of one column given the observed and the previously drawn cells of their rows."""
-    holes = np.flatnonzero(has_hole(columns[name]))
-    if len(holes):
-        rows = Dataset.from_codes(data.variables, {other: column[holes] for other, column in columns.items()})
-        posterior = infer(model, rows, targets=[name])[name]
-        if model.variable(name).is_real:
-            columns[name][holes] = np.reshape(posterior.sample(1, rng=rng), -1)
-            return
-        probabilities = posterior.values
-        uniforms = rng.random((len(holes), 1)) * probabilities.sum(axis=1, keepdims=True)
-        drawn = (np.cumsum(probabilities, axis=1) <= uniforms).sum(axis=1)
-        columns[name][holes] = np.minimum(drawn, probabilities.shape[1] - 1)
