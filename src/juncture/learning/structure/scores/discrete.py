@@ -220,6 +220,14 @@ class ObservedScores(OverCodedRows):
     def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         return score_subsets_one_by_one(self, child, needed, free, most)
 
+    def gain(self, child: int, parents: Sequence[int], candidate: int) -> float:
+        """What one more parent adds to the log-likelihood of the rows in which all are observed."""
+        observed = self._observe(self._incomplete & set_of([child, *parents, candidate]))
+        place = observed.places
+        family = place[child], [place[one] for one in parents]
+        without, together = observed.scores.score_extensions(*family, [NOTHING, place[candidate]])
+        return float(together - without)
+
     def _score(self, columns: Positions, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         """N / n · log-likelihood of the n rows in which these columns are observed, less the cost of the parameters."""
         observed = self._observe(columns)

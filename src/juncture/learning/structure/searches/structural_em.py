@@ -10,6 +10,7 @@ Only families with incomplete columns change from step to step: they alone are f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,14 @@ from juncture.learning.structure.data import Cases, advise, check_numbers, impos
 from juncture.learning.structure.holes.completion import CompletedRows, complete, has_numbers
 from juncture.learning.structure.holes.expected_scores import KeptCounts
 from juncture.learning.structure.holes.observed_fit import ObservedFits
-from juncture.learning.structure.scores.discrete import NodeAverage
+from juncture.learning.structure.scores.discrete import NodeAverage, ObservedScores, observed_scores
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimb, HillClimbing, SearchInterrupted
-from juncture.learning.structure.sets import graph_of, parents_of
+from juncture.learning.structure.sets import find_descendants, graph_of, members, parents_of, set_of
 from juncture.numerics.iteration import ProgressCallback
 
 PATIENCE = 3  # steps without a better graph that end it: where completions are drawn, steps may miss
+MOST_TRIED = 10  # changes of a graph that are fitted where climbing ends
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,8 @@ class StructuralEM(Constrained):
             data = standardize(data)
             fits = ObservedFits(data, self._priors(data))
             counts = KeptCounts(self.score, fits.rows, fits.incomplete)
-            graph, rows, peak, since = self._first_graph(data, rng), None, -np.inf, 0
+            observed = None if has_numbers(data) else observed_scores(NodeAverage(), fits.rows)
+            graph, rows, peak, since = self._first_graph(data, observed, rng), None, -np.inf, 0
             best = graph
             for step in range(1, self.max_steps + 1):
                 fitted = fits.fit(graph, None if rows is None else rows.together)
@@ -90,22 +93,26 @@ class StructuralEM(Constrained):
                 if since == PATIENCE or step == self.max_steps:
                     break
                 rows = complete(fits, fitted.network, self.completions, rng)
-                next_graph = self._climb(counts, rows, graph, rng)
-                if rows.is_exact and next_graph == graph:
-                    break  # the same graph would be fitted, and give the same completion
-                graph = next_graph
+                following = self._climb(counts, rows, graph, rng)
+                if following == graph:
+                    found = self._improve(fits, observed, best, peak)
+                    if found is None:
+                        break
+                    following = found
+                graph = following
         except KeyboardInterrupt as stop:
             if best is None:
                 raise
             raise SearchInterrupted(best, f"structural EM was interrupted in step {max(step, 1)}") from stop
         return best
 
-    def _first_graph(self, data: Dataset, rng: np.random.Generator) -> DirectedGraph:
+    def _first_graph(self, data: Dataset, observed: ObservedScores | None, rng: np.random.Generator) -> DirectedGraph:
         """The best graph by the node-average score; where columns are real, the required edges alone."""
-        if not has_numbers(data):
-            return self._search(NodeAverage()).run(data, rng=rng)
-        self.bounds(tuple(data.columns), impossible_edges(data))
-        return DirectedGraph(self.required, tuple(data.columns))
+        names = tuple(data.columns)
+        bounds = self.bounds(names, impossible_edges(data))
+        if observed is not None:
+            return graph_of(names, self._search(NodeAverage()).search(ScoreCache(observed), bounds, rng))
+        return DirectedGraph(self.required, names)
 
     def _climb(
         self, counts: KeptCounts, rows: CompletedRows, graph: DirectedGraph, rng: np.random.Generator
@@ -126,6 +133,42 @@ class StructuralEM(Constrained):
         path.take(apart)
         before = scores.total(here)
         return graph_of(scores.names, path.best) if path.peak > before + rounding(before) else graph
+
+    def _improve(
+        self, fits: ObservedFits, observed: ObservedScores | None, graph: DirectedGraph, peak: float
+    ) -> DirectedGraph | None:
+        """A graph with one edge more or less whose observed cells score more; None where there is none.
+
+        Expected counts take a missing cell for what the graph says, and so favour it: a dependence that the graph has
+        not looks weaker than it is. What a change gains in the rows in which its family is observed does not; changes
+        that gain there are fitted, the largest first.
+        """
+        if observed is None:
+            return None
+        bounds, parents = self.bounds(observed.names), parents_of(graph)
+        cost, sizes = 0.5 * log(max(fits.weight, 1.0)), observed.rows.sizes.astype(float)
+        incomplete = set_of(observed.names.index(name) for name in fits.incomplete)
+        edges = np.array([[bool(own >> one & 1) for own in parents] for one in range(len(parents))])
+        reaches, changes = find_descendants(edges), []
+        for child, own in enumerate(parents):
+            for one in members(bounds.candidates[child]):
+                others, is_there = own & ~(1 << one), bool(own >> one & 1)
+                if not (own | 1 << child | 1 << one) & incomplete:
+                    continue
+                is_full = own.bit_count() >= bounds.max_parents or reaches[child, one]
+                if bounds.required[one, child] if is_there else is_full:
+                    continue
+                given = members(others)
+                more = float(np.prod(sizes[given])) * (sizes[one] - 1) * (sizes[child] - 1)
+                gain = observed.gain(child, given, one) - cost * more
+                changes.append((-gain if is_there else gain, child, own ^ 1 << one))
+        for gain, child, own in sorted(changes, reverse=True)[:MOST_TRIED]:
+            if gain <= 0.0:
+                break
+            changed = graph_of(observed.names, [*parents[:child], own, *parents[child + 1 :]])
+            if fits.fit(changed).score > peak + rounding(peak):
+                return changed
+        return None
 
     def _priors(self, data: Dataset) -> Any:
         """The pseudo-count for tables, and as many rows of standard numbers for lines."""
