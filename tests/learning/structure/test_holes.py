@@ -10,14 +10,13 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
+from juncture.learning.structure.holes.completion import complete_rows
+from juncture.learning.structure.holes.observed_fit import ObservedFits
 from juncture.learning.structure.learn import learn_structure, resolve_method
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.scores import EdgePrior
-from juncture.learning.structure.holes.completion import complete_rows
-from juncture.learning.structure.holes.observed_fit import ObservedFits
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.variables import Variable
-from juncture.verbs import fit
 from support.builders import joint_table, rows_with_holes
 from support.structure_examples import keeps, random_rows
 

@@ -12,7 +12,7 @@ from juncture.base.dispatch import one_path
 from juncture.base.options import as_generator, as_seed, resolve, used_seed
 from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
 from juncture.learning.structure.data import Cases, read_cases
@@ -22,6 +22,7 @@ from juncture.learning.structure.searches.combined import CombinedSearch, Search
 from juncture.learning.structure.searches.exact import ExactSearch
 from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
+from juncture.learning.structure.searches.interruption import SearchInterrupted
 from juncture.learning.structure.searches.mmhc import MMHC
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
@@ -55,6 +56,9 @@ def learn_structure(
     **options: Any,
 ) -> Any:
     """Learn a graph from data.
+
+    Ctrl-C keeps the best graph so far, which a `NotConvergedWarning` says, where the search climbs: hill climbing,
+    GES, the combined search, structural EM.
 
     Parameters
     ----------
@@ -135,7 +139,11 @@ def search(
     if isinstance(source, StreamedRows):
         found = run_in_passes(search, source, generator, progress)
     else:
-        found = run_search(search, source, generator, progress)
+        try:
+            found = run_search(search, source, generator, progress)
+        except SearchInterrupted as stop:
+            warn_user(f"{stop.text}; the graph is the best so far", NotConvergedWarning)
+            found = SearchResult(stop.graph, name_of(search))
     return found.with_seed(used_seed(seed, generator))
 
 
@@ -163,8 +171,11 @@ def run_search(
 ) -> SearchResult:
     if isinstance(search, CombinedSearch):
         return search.compare(source, rng=rng, progress=progress)  # type: ignore[arg-type]
-    name = next(name for name, kind in SEARCHES.items() if type(search) is kind)
-    return SearchResult(search.run(source, rng=rng, progress=progress), name)
+    return SearchResult(search.run(source, rng=rng, progress=progress), name_of(search))
+
+
+def name_of(search: Any) -> str:
+    return next(name for name, kind in SEARCHES.items() if type(search) is kind)
 
 
 def resolve_method(

@@ -153,6 +153,8 @@ class PartialProblem(NetworkProblem):
     An engine answers for the other rows.
     """
 
+    data: Dataset
+
     @cached_property
     def divided(self) -> DividedRows:
         return DividedRows.of(self.template, self.data)
@@ -206,7 +208,8 @@ class CompletedBlock:
         ways, cells = Ways.of(codes, sizes), {}
         places = {variable.name: place for place, variable in enumerate(block.data.variables)}
         for part in template.conditionals:
-            cells[part.child.name] = ways.cells([places[name] for name in part.scope.names], sizes)
+            family = [*part.parents.names, part.child.name]
+            cells[part.child.name] = ways.cells([places[name] for name in family], sizes)
         return cls(block, ways, cells)
 
     def expect(self, model: BayesianNetwork) -> Expected[NetworkStatistics]:

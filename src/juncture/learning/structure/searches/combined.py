@@ -116,7 +116,10 @@ class CombinedSearch(ClimbingOptions):
         """The best graph, the search that found it, and the score of each search; of equal scores the first."""
         scores, bounds = scores_and_bounds(self, self.score, data)
         path = HillClimb(scores, bounds, 0, None if progress is None else Continued(progress))
-        reached = dict(self._peaks(path, rng))
+        try:
+            reached = dict(self._peaks(path, rng))
+        except KeyboardInterrupt as stop:
+            raise path.interrupted(stop) from stop
         best = reached["hill-climbing"]
         method = "hill-climbing"
         for name, peak in reached.items():
@@ -134,8 +137,10 @@ class CombinedSearch(ClimbingOptions):
             reinserts = self.reinsert and is_small and path.bounds.is_free
             found = GES(reinsert=reinserts).search(path.scores, path.bounds, path.progress)
             other = path.new_climb()
-            climbing.climb(other, parents_of(found.member))
-            path.take(other)
+            try:
+                climbing.climb(other, parents_of(found.member))
+            finally:
+                path.take(other)
             yield "ges", other.peak
         if is_small:
             replace(climbing, restarts=NUM_RESTARTS).continue_search(path, np.random.default_rng(0))

@@ -25,6 +25,7 @@ from juncture.learning.structure.searches.equivalence_classes import (
     apply_constraints,
     complete_class,
 )
+from juncture.learning.structure.searches.interruption import SearchInterrupted
 from juncture.learning.structure.sets import Positions, graph_of, members, parents_of, without
 from juncture.numerics.iteration import ProgressCallback
 
@@ -39,6 +40,7 @@ class EquivalenceSearch:
     def __init__(self, scores: ScoreCache, bounds: EdgeConstraints, progress: ProgressCallback | None = None) -> None:
         self.scores, self.bounds, self.progress = scores, bounds, progress
         self.num_steps, self.peak = 0, -inf
+        self.best: GraphClass | None = None
         self._known: dict[Local, list[Operator]] = {}
         self._gaining: dict[tuple[Positions, ...], list[Operator]] = {}
         scores.compute_toggles([(child, 0, candidates) for child, candidates in enumerate(bounds.candidates)])
@@ -85,7 +87,8 @@ class EquivalenceSearch:
                 return state
             state, total = found, self.score(found)
             self.num_steps += 1
-            self.peak = max(self.peak, total)
+            if total > self.peak:
+                self.best, self.peak = state, total
             if self.progress is not None:
                 self.progress(self.num_steps, self.peak)
 
@@ -192,7 +195,12 @@ class GES(Constrained):
         self, data: Cases, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
         scores, bounds = scores_and_bounds(self, self.score, data)
-        found = self.search(scores, bounds, progress)
+        try:
+            return self._as_result(self.search(scores, bounds, progress), bounds)
+        except SearchInterrupted as stop:
+            raise SearchInterrupted(self._as_result(stop.graph, bounds), stop.text) from stop
+
+    def _as_result(self, found: GraphClass, bounds: EdgeConstraints) -> PartiallyDirectedGraph | DirectedGraph:
         if self.directed:
             return found.member
         constrained = apply_constraints(found.essential, bounds)
@@ -201,7 +209,12 @@ class GES(Constrained):
     def search(
         self, scores: ScoreCache, bounds: EdgeConstraints, progress: ProgressCallback | None = None
     ) -> GraphClass:
-        """The class at the end, and a graph of it."""
+        """The class at the end, and a graph of it; Ctrl-C comes with the class of the best score so far."""
         search = EquivalenceSearch(scores, bounds, progress)
-        found = search.climb(bounds.needed, self.turning)
-        return search.settle(found, self.turning) if self.reinsert else found
+        try:
+            found = search.climb(bounds.needed, self.turning)
+            return search.settle(found, self.turning) if self.reinsert else found
+        except KeyboardInterrupt as stop:
+            if search.best is None:
+                raise
+            raise SearchInterrupted(search.best, f"GES was interrupted after step {search.num_steps}") from stop

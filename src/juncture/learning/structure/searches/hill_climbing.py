@@ -21,16 +21,9 @@ from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.data import Cases
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import scores_and_bounds
+from juncture.learning.structure.searches.interruption import SearchInterrupted
 from juncture.learning.structure.sets import Positions, find_descendants, graph_of, members, without
 from juncture.numerics.iteration import ProgressCallback
-
-
-class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search, with the best graph so far and what was interrupted."""
-
-    def __init__(self, graph: DirectedGraph, text: str) -> None:
-        super().__init__(text)
-        self.graph, self.text = graph, text
 
 
 class Change(IntEnum):
@@ -178,8 +171,11 @@ class HillClimbing(ClimbingOptions):
     ) -> list[Positions]:
         """The parents of each in the best graph."""
         path = HillClimb(scores, bounds, 0, progress)
-        self.climb(path, bounds.needed)
-        self.continue_search(path, rng)
+        try:
+            self.climb(path, bounds.needed)
+            self.continue_search(path, rng)
+        except KeyboardInterrupt as stop:
+            raise path.interrupted(stop) from stop
         return path.best
 
     def climb(self, path: HillClimb, start: Sequence[Positions]) -> None:
@@ -194,8 +190,10 @@ class HillClimbing(ClimbingOptions):
             self.climb(path, path.best)
         for _ in range(self.restarts):
             apart = path.new_climb()
-            self.climb(apart, perturb(path.top, rng))
-            path.take(apart)
+            try:
+                self.climb(apart, perturb(path.top, rng))
+            finally:
+                path.take(apart)
 
     def _settle(self, path: HillClimb) -> None:
         """Take out variables, and where that does not help, adjacent pairs, until no reinsertion gains."""
@@ -272,6 +270,14 @@ class HillClimb:
         self.num_steps = other.num_steps
         if other.peak > self.peak + rounding(other.peak):
             self.best, self.peak, self.top = other.best, other.peak, other.top
+
+    def interrupted(self, stop: KeyboardInterrupt) -> KeyboardInterrupt:
+        """What to raise for Ctrl-C: the best graph, if there is one."""
+        if self.peak == -np.inf:
+            return stop
+        return SearchInterrupted(
+            graph_of(self.scores.names, self.best), f"the search was interrupted after step {self.num_steps}"
+        )
 
 
 def perturb(top: ScoredGraph, rng: np.random.Generator) -> list[Positions]:

@@ -26,7 +26,8 @@ from juncture.learning.structure.holes.expected_scores import KeptCounts
 from juncture.learning.structure.holes.observed_fit import ObservedFits
 from juncture.learning.structure.scores.discrete import NodeAverage, ObservedScores, observed_scores
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.searches.hill_climbing import HillClimb, HillClimbing, SearchInterrupted
+from juncture.learning.structure.searches.hill_climbing import HillClimb, HillClimbing
+from juncture.learning.structure.searches.interruption import SearchInterrupted
 from juncture.learning.structure.sets import find_descendants, graph_of, members, parents_of, set_of
 from juncture.numerics.iteration import ProgressCallback
 
@@ -94,16 +95,16 @@ class StructuralEM(Constrained):
                     break
                 rows = complete(fits, fitted.network, self.completions, rng)
                 following = self._climb(counts, rows, graph, rng)
-                if following == graph:
+                if following == graph and since == 0:
                     found = self._improve(fits, observed, best, peak)
-                    if found is None:
-                        break
-                    following = found
+                    if found is None and rows.is_exact:
+                        break  # the graph would be fitted again, and completed in the same way
+                    following = found or following
                 graph = following
         except KeyboardInterrupt as stop:
-            if best is None:
+            if best is None:  # the climb to the first graph keeps its own
                 raise
-            raise SearchInterrupted(best, f"structural EM was interrupted in step {max(step, 1)}") from stop
+            raise SearchInterrupted(best, f"structural EM was interrupted in step {step}") from stop
         return best
 
     def _first_graph(self, data: Dataset, observed: ObservedScores | None, rng: np.random.Generator) -> DirectedGraph:
