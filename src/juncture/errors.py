@@ -14,7 +14,7 @@ JunctureError
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
 UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterministicRelationWarning,
-NotIdentifiedWarning, IdentifierWarning, TextColumnWarning.
+NotIdentifiedWarning, IdentifierWarning, TextColumnWarning, LongSearchWarning.
 """
 
 from __future__ import annotations
@@ -158,6 +158,10 @@ class DeterministicRelationWarning(UserWarning):
 
 class IdentifierWarning(UserWarning):
     """A column has another value in nearly every row, as an identifier has, so that nothing can be learned from it."""
+
+
+class LongSearchWarning(UserWarning):
+    """A search for a graph will take long; the message says about how long, and what is quicker."""
 
 
 class TextColumnWarning(UserWarning):

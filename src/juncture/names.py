@@ -377,7 +377,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Warnings": {
             "errors": "ImpossibleEvidenceWarning RenormalizedWarning RegularizedWarning UnseenParentsWarning"
             " UnseenStatesWarning UnvisitedStatesWarning TextColumnWarning IdentifierWarning NotConvergedWarning"
-            " ApproximationWarning NotDirectedWarning DeterministicRelationWarning NotIdentifiedWarning",
+            " LongSearchWarning ApproximationWarning NotDirectedWarning DeterministicRelationWarning"
+            " NotIdentifiedWarning",
         },
     },
     "plots": {

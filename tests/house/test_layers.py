@@ -54,7 +54,7 @@ ORDERS = {
     ],
     "learning.structure": [
         "sets", "constraints", "streamed", "data", "scores", "holes", "independence", "graph_comparison", "searches",
-        "learn", "strength", "edge_posteriors",
+        "forecast", "learn", "strength", "edge_posteriors",
     ],
     "families": [
         "constraints", "supports", "log_factorial", "matching", "gamma_divergence", "cumulative", "incomplete",

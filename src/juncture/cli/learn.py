@@ -23,7 +23,7 @@ from juncture.cli.reading.arguments import AsJson, real_number, split_names, who
 from juncture.cli.reading.completion import complete_score, complete_search, complete_test
 from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal
 from juncture.cli.training_rows import Training, read_blocks, read_training_rows
-from juncture.errors import IdentifierWarning, hint
+from juncture.errors import IdentifierWarning, LongSearchWarning, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.graph import Edge
 from juncture.graphs.text import parse_chains, quote_name
@@ -224,6 +224,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # a note has named the columns
+        warnings.simplefilter("ignore", LongSearchWarning)  # a note has said it, with the option
         found = training.search(search, seed, options)
         fitted = training.fit(found.graph, prior_for(data, prior))
     shares = None if bootstrap is None else find_strengths(data, search, bootstrap, seed, options)

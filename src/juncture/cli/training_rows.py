@@ -23,7 +23,8 @@ from juncture.data.sources.entries import as_source
 from juncture.errors import InvalidData, TextColumnWarning, Unsupported, hint
 from juncture.learning.fit import Fit
 from juncture.learning.structure.data import Cases, read_cases, total_weight
-from juncture.learning.structure.learn import search
+from juncture.learning.structure.forecast import forecast
+from juncture.learning.structure.learn import resolve_search, search
 from juncture.learning.structure.searches.combined import SearchResult
 from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
 from juncture.learning.structure.streamed.streamed_rows import StreamedRows
@@ -47,6 +48,9 @@ class Training(NamedTuple):
     def search(self, method: str, seed: int, options: Mapping[str, Any]) -> SearchResult:
         """The graph; past memory, where the search is interrupted, that of its last run by estimates."""
         if not isinstance(self.rows, StreamedRows):
+            ahead = forecast(resolve_search(method, dict(options)), self.rows)
+            if ahead is not None:
+                print_note(f"note: {ahead.text('--score node-average')}")
             with show_progress(f"learning from {self.num_rows:,} rows", "score") as progress:
                 return search(self.rows, method, rng=seed, progress=progress, **options)
         try:

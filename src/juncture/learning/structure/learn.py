@@ -12,10 +12,11 @@ from juncture.base.dispatch import one_path
 from juncture.base.options import as_generator, as_seed, resolve, used_seed
 from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
+from juncture.errors import InvalidData, LongSearchWarning, NotConvergedWarning, Unsupported, hint, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
 from juncture.learning.structure.data import Cases, read_cases
+from juncture.learning.structure.forecast import forecast
 from juncture.learning.structure.independence import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
 from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
@@ -77,7 +78,8 @@ def learn_structure(
     rng
         A seed or a generator: the same seed gives the same graph.
     progress
-        A function of the step and the score, called after each step; past memory, when all tables are counted.
+        A function of the step and the score, called after each step; past memory, when all tables are counted. Where
+        it is given, a `LongSearchWarning` says beforehand that a search will take longer than half a minute.
     **options
         The options of the search, such as `score`, `required`, `forbidden`, `tiers` and `max_parents`.
 
@@ -134,6 +136,8 @@ def search(
     search = resolve_search(resolve_method(method, source, options), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
+    if progress is not None and (ahead := forecast(search, source)) is not None:
+        warn_user(ahead.text("score='node-average'"), LongSearchWarning)
     seed = as_seed(rng)
     generator = as_generator(seed)
     if isinstance(source, StreamedRows):
