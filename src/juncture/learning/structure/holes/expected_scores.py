@@ -7,6 +7,7 @@ the next, plus the expected counts of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -16,6 +17,7 @@ from juncture.base.options import resolve
 from juncture.data.dataset import Dataset
 from juncture.learning.structure.data import total_weight
 from juncture.learning.structure.holes.completion import CompletedRows, has_numbers
+from juncture.learning.structure.holes.observed_fit import codes_of
 from juncture.learning.structure.scores.discrete import KINDS, CodedRows, DiscreteScores
 from juncture.learning.structure.scores.local_scores import (
     NOTHING,
@@ -56,7 +58,7 @@ class KeptCounts:
             self._tables = CompleteFamilies(tables, positions, KINDS.index(kind), float(amount))
             whole = CodedRows.of(rows.whole)
             self._counter = whole.state_counts if whole.num_rows else None
-        return ExpectedScores(self._tables, CodedRows.with_holes(rows.together), rows.completed, self._counter)
+        return ExpectedScores(self._tables, rows, self._counter)
 
 
 class CompleteFamilies:
@@ -85,19 +87,22 @@ class CompleteFamilies:
 class ExpectedScores:
     """Local scores of rows with states, completed."""
 
-    def __init__(
-        self, complete: CompleteFamilies, rows: CodedRows, completed: Dataset, counter: StateCounts | None
-    ) -> None:
-        self.complete, self.names, self.counter = complete, rows.names, counter
-        self.all_rows = DiscreteScores(rows, complete.kind, complete.amount)
-        self.sizes = np.append(rows.sizes, 1)  # the last is the one state that all rows have
-        codes = np.array(completed.arrays, np.int32).reshape(len(self.names), len(completed))
-        self.codes = np.vstack([codes, np.zeros((1, len(completed)), np.int32)])
-        self.weights = np.ascontiguousarray(completed.weights, dtype=np.float64)
+    def __init__(self, complete: CompleteFamilies, rows: CompletedRows, counter: StateCounts | None) -> None:
+        self.complete, self.rows, self.counter = complete, rows, counter
+        self.names = tuple(variable.name for variable in rows.completed.variables)
+        codes, sizes = codes_of(rows.completed)
+        self.sizes = np.append(sizes, 1)  # the last is the one state that all rows have
+        self.codes = np.vstack([codes, np.zeros((1, len(rows.completed)), np.int32)])
+        self.weights = np.ascontiguousarray(rows.completed.weights, dtype=np.float64)
+
+    @cached_property
+    def all_rows(self) -> DiscreteScores:
+        """Of all rows together, for tables too large to be kept."""
+        return DiscreteScores(CodedRows.of(self.rows.together), self.complete.kind, self.complete.amount)
 
     @property
     def num_rows(self) -> int:
-        return len(self.weights) if self.counter is not None else self.all_rows.num_rows
+        return len(self.weights) + (0 if self.counter is not None else len(self.rows.whole))
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         scores = np.empty(len(candidates))
@@ -134,9 +139,10 @@ class ExpectedScores:
         counts = counter.count(tuple(base), others)
         sizes = [int(self.sizes[one]) for one in base]
         order = np.arange(prod(sizes)).reshape(sizes).transpose([base.index(one) for one in family]).ravel()
-        cells = np.zeros(len(self.weights), np.uint32)
+        cells, codes = np.zeros(len(self.weights), np.uint32), self.codes.view(np.uint32)
         for one in family:
-            cells = cells * np.uint32(self.sizes[one]) + self.codes[one].astype(np.uint32)
+            cells *= np.uint32(self.sizes[one])
+            cells += codes[one]
         found = []
         for one in candidates:
             new, start = int(self.sizes[one]), int(counter.starts[one])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, prod, sqrt
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ SHOWN = 3  # columns that a refusal names
 MANY = 8  # candidates that are asked about at once, and
 MANY_ROWS = 4096  # different rows, from which counting the states of all variables in few passes pays
 CODES = np.int32  # one type, so that kernels are compiled once
-MAX_OBSERVED = 32  # sets of columns whose observed rows are kept
+MAX_OBSERVED = 2**28  # bytes of rows that are kept, of those observed in some columns
 MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
 
@@ -206,6 +207,7 @@ class ObservedScores(OverCodedRows):
 
     cost: float
     kept: dict[Positions, ObservedRows] = field(default_factory=dict)
+    lock: Any = field(default_factory=Lock)
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         scores = np.empty(len(candidates))
@@ -245,20 +247,26 @@ class ObservedScores(OverCodedRows):
 
     def _observe(self, columns: Positions) -> ObservedRows:
         """The rows in which these columns are observed, of these and the complete columns."""
-        found = self.kept.get(columns)
-        if found is None:
-            if len(self.kept) >= MAX_OBSERVED:
-                self.kept.clear()
-            own = members(columns)
-            is_whole = (self.rows.codes[own] >= 0).all(axis=0)
-            members_of = sorted([*own, *np.flatnonzero(self._is_complete).tolist()])
-            codes = np.ascontiguousarray(self.rows.codes[members_of][:, is_whole])
-            names = tuple(self.names[one] for one in members_of)
-            rows = CodedRows(names, codes, self.rows.weights[is_whole], self.rows.sizes[members_of])
-            places = {one: place for place, one in enumerate(members_of)}
-            found = ObservedRows(DiscreteScores(rows, 0, 0.0), places, float(rows.weights.sum()))
+        with self.lock:  # threads that score at once share them
+            found = self.kept.pop(columns, None)
+        found = found or self._select(columns)
+        with self.lock:
+            while self.kept and sum(one.num_bytes for one in self.kept.values()) + found.num_bytes > MAX_OBSERVED:
+                del self.kept[next(iter(self.kept))]  # that was asked for longest ago
             self.kept[columns] = found
         return found
+
+    def _select(self, columns: Positions) -> ObservedRows:
+        own = members(columns)
+        is_whole = (self.rows.codes[own] >= 0).all(axis=0)
+        all_of = sorted([*own, *np.flatnonzero(self._is_complete).tolist()])
+        names, codes = (
+            tuple(self.names[one] for one in all_of),
+            np.ascontiguousarray(self.rows.codes[all_of][:, is_whole]),
+        )
+        rows = CodedRows(names, codes, self.rows.weights[is_whole], self.rows.sizes[all_of])
+        places = {one: place for place, one in enumerate(all_of)}
+        return ObservedRows(DiscreteScores(rows, 0, 0.0), places, float(rows.weights.sum()))
 
     @cached_property
     def _is_complete(self) -> np.ndarray:
@@ -279,6 +287,10 @@ class ObservedRows(NamedTuple):
     scores: DiscreteScores
     places: dict[int, int]
     weight: float
+
+    @property
+    def num_bytes(self) -> int:
+        return self.scores.rows.codes.nbytes
 
 
 def check_some_observed(data: Dataset | StreamedRows) -> None:
