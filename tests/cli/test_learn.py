@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,9 @@ from typer.testing import CliRunner
 import juncture as jt
 from juncture.cli.main import app
 from juncture.errors import JunctureError
+from juncture.learning.structure import forecast
 from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.searches import structural_em
 from support.builders import rows_with_holes
 
 
@@ -35,6 +38,24 @@ def test_the_network_written_has_the_graph_told(rows):
     assert {tuple(edge) for edge in document["edges"]} == set(expected.edges)
     assert document["scores"] == jt.structure.search(rows, rng=0).scores
     assert document["method"] == max(document["scores"], key=document["scores"].get)
+
+
+def test_ctrl_c_keeps_the_best_graph_and_a_long_search_is_announced(rows, monkeypatch):
+    data = rows_with_holes(jt.example("asia"), 400, share=0.1)
+    data.to_csv("rows.csv")
+    monkeypatch.setattr(structural_em, "complete", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr(forecast, "LONG", 0.0)
+    with pytest.warns(
+        jt.errors.NotConvergedWarning, match=r"structural EM was interrupted in step 1; the graph is the"
+    ):
+        answer = learn("--out", "learned.bif")
+    assert answer.exit_code == 0, answer.output
+    assert jt.read("learned.bif").graph == learn_structure(jt.Dataset("rows.csv"), score="node-average")
+    note = (
+        "note: structural EM over 400 rows and 8 columns will take about 0 seconds: Ctrl-C keeps the best graph so far"
+    )
+    assert note in answer.stderr
+    assert "node-average" not in answer.stderr  # rows are few
 
 
 @pytest.mark.filterwarnings("ignore::juncture.errors.DeterministicRelationWarning")

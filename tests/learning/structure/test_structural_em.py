@@ -9,6 +9,7 @@ import pytest
 
 import juncture as jt
 from juncture import structure
+from juncture.learning.structure import forecast
 from juncture.learning.structure.holes import ways
 from juncture.learning.structure.holes.completion import complete
 from juncture.learning.structure.holes.expected_scores import KeptCounts
@@ -230,3 +231,28 @@ def test_ctrl_c_before_there_is_a_graph_and_in_the_bootstrap_ends():
         structure.strengths(data, draws=3, progress=stop)
     with pytest.raises(KeyboardInterrupt):
         learn_structure(data, "exact", progress=stop)
+
+
+# --- what is said beforehand -----------------------------------------------------------------------------------------
+
+
+def test_a_long_search_is_announced_where_progress_is_shown(monkeypatch):
+    """With the node-average score where rows are many; predicted work grows with the rows, and holes cost more."""
+    data = rows_with_holes(jt.example("student"), 200, 0.1)
+    whole = jt.sample(jt.example("student"), 200, rng=0)
+    monkeypatch.setattr(forecast, "LONG", 0.0)
+    learn_structure(data)  # no one watches
+    with pytest.warns(jt.errors.LongSearchWarning, match="structural EM over 200 rows and 5 columns will take about"):
+        learn_structure(data, progress=print)
+    with pytest.warns(
+        jt.errors.LongSearchWarning, match="the search over 200 rows .* Ctrl-C keeps the best graph so far$"
+    ):
+        learn_structure(whole, progress=print)
+    monkeypatch.setattr(forecast, "MANY_ROWS", 100)
+    assert "--score node-average is quicker" in forecast.forecast(structural_em.StructuralEM(), data).text(
+        "--score node-average"
+    )
+    search = structural_em.StructuralEM()
+    seconds = [forecast.forecast(search, rows).seconds for rows in (whole, data, data.take(list(range(200)) * 10))]
+    assert seconds[0] < seconds[1] < seconds[2]
+    assert forecast.forecast(jt.PC(), whole) is None
