@@ -14,6 +14,11 @@ from support.command_line import juncture
         (("lern",), 2, "there is no command 'lern'; did you mean 'learn'?"),
         (("explain",), 2, "known are 'info', 'query', 'mpe', 'separation', 'sample', 'fit', 'learn', 'predict'"),
         (("learn", "rows.csv", "--method", "hill"), 2, "did you mean 'hill-climbing'?"),
+        (
+            ("compare", "rows.csv", "-t", "y", "--metric", "acc"),
+            2,
+            "there is no metric 'acc'; did you mean 'accuracy'?",
+        ),
         (("sample", "asia", "-57"), 2, "-57 is no argument of this command"),
         (("sample", "asia", "-x"), 2, "-x"),
         (("query", "asia", "lung", "-g", "xray=yes", "smoke=no"), 2, "--given smoke=no"),

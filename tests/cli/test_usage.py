@@ -116,3 +116,13 @@ def test_completion_of_networks_variables_states_and_methods(tmp_path, monkeypat
     assert complete("learn", "rows.csv", "--score", "b") == ["bic", "bdeu", "bds", "bge"]
     assert complete("learn", "rows.csv", "--test", "ch") == ["chi2"]
     assert complete("query", "nowhere.bif", "x") == []
+
+
+def test_examples_are_the_bundled_networks():
+    listed = json.loads(juncture("examples", "--json").out)
+    assert {each["name"]: each["about"] for each in listed} == jt.examples()
+    for each in listed:
+        model = jt.example(each["name"])
+        assert each["names"] == [*model.variables.names]
+        assert (each["variables"], each["edges"]) == (len(model.variables), len(model.graph.edges))
+    assert all(name in juncture("examples").out for name in jt.examples())

@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "info": (
         "Print the size of a network and the cost of exact inference, or the columns and missing cells of a table."
     ),
+    "examples": "List the bundled networks: their names, sizes, and what they are about.",
     "query": "Print posterior marginals: the probability of each state given the evidence.",
     "mpe": "Find the most probable joint assignment of the unobserved variables (MPE).",
     "separation": (

@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from juncture.base.checks import check_choice, check_path
+from juncture.cli.comparison.metrics import check_metric
 from juncture.cli.printing.output import (
     DataStream,
     WrongUsage,
@@ -100,6 +101,8 @@ def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture compare rows.csv --target lung --learners naive-bayes,svm
     """
     check_choice(task, (None, *KINDS), "--task", error=WrongUsage)
+    if metric is not None:
+        check_metric(metric, WrongUsage)
     if report is not None:
         check_report(report)
         if report == "-" and json:

@@ -107,6 +107,11 @@ PHRASES = (
     (re.compile(rf"{PYTHON_CODE},? or (?=juncture |--)"), ""),
     (re.compile(rf"{PYTHON_CODE} ([^()]*) \(on the command line: (--[\w-]+)\)"), r"\2 \1"),
     (re.compile(r"(--[\w-]+) on the command line"), r"\1"),
+    (re.compile(r"ask for them one by one, or infer by another method"), "leave out --joint, or give another --method"),
+    (
+        re.compile(r"draw rows by jt\.sample and look at these"),
+        "leave out --joint, or draw rows with juncture sample and look at these",
+    ),
     (
         re.compile(r"column '([^']+)'(.*); leave it out, or declare it in `variables`"),
         r"column '\1'\2; leave it out with --ignore \1",

@@ -1,16 +1,17 @@
-"""`juncture query`: posterior marginals."""
+"""`juncture query`: posterior marginals, or the joint of some variables; also after an intervention."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juncture.cli.printing.output import bar, console, format_evidence, print_json
-from juncture.cli.printing.tables import table
+from juncture.cli.printing.output import WrongUsage, bar, console, format_evidence, print_json
+from juncture.cli.printing.tables import TextTable, table
 from juncture.cli.reading.arguments import (
     AsJson,
     Budget,
+    Do,
     Given,
     Likelihood,
     Method,
@@ -19,13 +20,17 @@ from juncture.cli.reading.arguments import (
     Seed,
     check_names,
     evidence,
+    interventions,
     load,
 )
 from juncture.cli.reading.completion import complete_variable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from juncture.inference.engines.beliefs import Beliefs
     from juncture.inference.engines.contract import Diagnostics
+    from juncture.variables import Scope
 
 Targets = Annotated[
     list[str] | None,
@@ -35,6 +40,10 @@ Targets = Annotated[
         help="The variables whose marginals to print; all of them by default.",
     ),
 ]
+Joint = Annotated[
+    bool,
+    typer.Option("--joint", help="Print the probability of each combination of the states of the named variables."),
+]
 
 
 def query(  # noqa: PLR0913, PLR0917 (one command, many options)
@@ -42,6 +51,8 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
     targets: Targets = None,
     given: Given = [],  # noqa: B006  the command line's way to say "may be repeated"
     likelihood: Likelihood = [],  # noqa: B006
+    do: Do = [],  # noqa: B006
+    joint: Joint = False,
     method: Method = "auto",
     budget: Budget = None,
     seed: Seed = None,
@@ -52,34 +63,70 @@ def query(  # noqa: PLR0913, PLR0917 (one command, many options)
 
     Of a real-valued variable: its mean, its standard deviation, and an interval that holds 90 % of the probability.
     A method that draws at random, such as gibbs, prints standard errors; on a terminal a bar shows R-hat meanwhile.
+    With --do, variables are set by an intervention, whatever their causes; the evidence is what is observed after it.
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
     from juncture.cli.printing.progress import watched_engine
-    from juncture.inference.engines.display import format_draws, format_method
     from juncture.verbs import infer
 
     model = load(network, normalize=normalize)
     check_names(model, targets or ())
-    findings = evidence(model, given, likelihood)
+    if joint and len(set(targets or ())) < 2:
+        raise WrongUsage("--joint takes two or more variables, named after the network, as in asia lung bronc --joint")
+    findings, changes = evidence(model, given, likelihood), interventions(model, do, [*given, *likelihood])
+    if changes:
+        from juncture.networks.intervention import do as intervene
+
+        model = intervene(model, changes)
+        targets = targets or [name for name in model.variables.names if name not in {*findings, *changes}] or None
     with watched_engine(model, targets, method, budget) as engine:
         beliefs = infer(model, findings, targets=targets or None, method=engine, budget=budget, rng=seed)
+    names = tuple(dict.fromkeys(targets or ())) if joint else ()
     if json:
-        print_json(as_document(beliefs, network, findings))
-        return
+        print_json(as_document(beliefs, network, findings, changes, names))
+    else:
+        print_answer(beliefs, f"{network}{format_do(changes)}{format_evidence(findings)}", names, bool(changes))
+
+
+def print_answer(beliefs: Beliefs, title: str, joint: tuple[str, ...], is_changed: bool) -> None:
+    """A table of the marginals, or of the joint of these variables, and how it was obtained."""
+    from juncture.inference.engines.display import format_draws, format_method
+
+    if joint:
+        from juncture.cli.printing.joints import joint_table
+
+        result = joint_table(title, scope_of(beliefs, joint), beliefs.joint(*joint))
+    else:
+        result = marginals_table(beliefs, title)
+    out = console()
+    out.print(result)
+    known = "has no estimate" if beliefs.log_evidence is None else f"= {beliefs.log_evidence:z.6f}"
+    evidence_line = f"log p(evidence{' | do' if is_changed else ''}) {known}{format_bracket(beliefs)}"
+    out.print(f"{format_method(beliefs)}{format_draws(beliefs)}; {evidence_line}")
+
+
+def marginals_table(beliefs: Beliefs, title: str) -> TextTable:
     heads = ("", "value") if any(is_real(beliefs, name) for name in beliefs.targets) else ("state", "probability")
-    result = table(f"{network}{format_evidence(findings)}", "variable", *heads, "", numeric=heads[1:], spare=[""])
+    result = table(title, "variable", *heads, "", numeric=heads[1:], spare=[""])
     for name in beliefs.targets:
         shown = name
         for row in rows_of(beliefs, name):
             result.add_row(shown, *row)
             shown = ""
         result.add_section()
-    out = console()
-    out.print(result)
-    known = "has no estimate" if beliefs.log_evidence is None else f"= {beliefs.log_evidence:z.6f}"
-    evidence_line = f"log p(evidence) {known}{format_bracket(beliefs)}"
-    out.print(f"{format_method(beliefs)}{format_draws(beliefs)}; {evidence_line}")
+    return result
+
+
+def scope_of(beliefs: Beliefs, names: Iterable[str]) -> Scope:
+    from juncture.variables import Scope
+
+    return Scope(beliefs.model.variable(name) for name in names)
+
+
+def format_do(changes: dict[str, Any]) -> str:
+    """` after do(smoke=yes)`, or nothing."""
+    return f" after do({', '.join(f'{name}={value}' for name, value in changes.items())})" if changes else ""
 
 
 def is_real(beliefs: Beliefs, name: str) -> bool:
@@ -110,21 +157,33 @@ def format_bracket(beliefs: Beliefs) -> str:
     return f", {' and '.join(filter(None, parts))}"
 
 
-def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
-    from juncture.cli.printing.predictions import numbers_of
-
-    marginals = {
-        name: numbers_of(beliefs[name]) if is_real(beliefs, name) else states_document(beliefs, name)
-        for name in beliefs.targets
-    }
+def as_document(
+    beliefs: Beliefs, network: str, findings: dict[str, Any], changes: dict[str, Any], joint: tuple[str, ...]
+) -> dict[str, object]:
     return {
         "network": network,
+        **({"do": changes} if changes else {}),
         "evidence": findings,
         "method": beliefs.method,
         "exact": beliefs.exact,
         **facts_of(beliefs.diagnostics),
         "log_evidence": beliefs.log_evidence,
-        "marginals": marginals,
+        **(joint_part(beliefs, joint) if joint else {"marginals": marginals_document(beliefs)}),
+    }
+
+
+def joint_part(beliefs: Beliefs, names: tuple[str, ...]) -> dict[str, object]:
+    from juncture.cli.printing.joints import joint_document
+
+    return {"variables": list(names), "joint": joint_document(scope_of(beliefs, names), beliefs.joint(*names))}
+
+
+def marginals_document(beliefs: Beliefs) -> dict[str, object]:
+    from juncture.cli.printing.predictions import numbers_of
+
+    return {
+        name: numbers_of(beliefs[name]) if is_real(beliefs, name) else states_document(beliefs, name)
+        for name in beliefs.targets
     }
 
 

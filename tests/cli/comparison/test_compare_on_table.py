@@ -242,13 +242,13 @@ def test_columns_of_dates_are_left_out_like_texts_of_dates(days):
     [
         ({"target": "knd"}, "no column 'knd'"),
         ({"target": "kind", "task": "numbers"}, "holds text"),
-        ({"target": "kind", "metric": "r2"}, "metric must be"),
+        ({"target": "kind", "metric": "r2"}, "the metric 'r2' judges numbers, and 'kind' is predicted as classes"),
         ({"target": "kind", "learners": ["svn"]}, "did you mean 'svm'"),
         ({"target": "kind", "learners": []}, "no learners"),
         ({"target": "kind", "folds": 60}, "rows for 60 folds"),
         ({"target": "kind", "progress": 3}, "progress"),
         ({"target": "kind", "progress": int}, "progress"),
-        ({"target": "kind", "metric": np.array(["a", "b"])}, "metric must be"),
+        ({"target": "kind", "metric": np.array(["a", "b"])}, "there is no metric"),
         ({"target": 3}, "the target must be"),
     ],
 )

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn import metrics
 
-from juncture.base.checks import check_choice
 from juncture.cli.comparison.task import PredictionTask
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, JunctureError, hint
 
 
 class Metric(NamedTuple):
@@ -35,6 +33,8 @@ def balanced_accuracy(truth: np.ndarray, shares: np.ndarray) -> float:
 
 
 def log_loss(truth: np.ndarray, shares: np.ndarray) -> float:
+    from sklearn import metrics
+
     return float(metrics.log_loss(truth, shares, labels=range(shares.shape[1])))
 
 
@@ -44,11 +44,28 @@ def brier(truth: np.ndarray, shares: np.ndarray) -> float:
 
 
 def roc_area(truth: np.ndarray, shares: np.ndarray) -> float:
+    from sklearn import metrics
+
     return float(metrics.roc_auc_score(truth, shares[:, 1]))
 
 
 def root_mean_squared(truth: np.ndarray, predicted: np.ndarray) -> float:
+    from sklearn import metrics
+
     return float(metrics.root_mean_squared_error(truth, predicted))
+
+
+def mean_absolute(truth: np.ndarray, predicted: np.ndarray) -> float:
+    from sklearn import metrics
+
+    return float(metrics.mean_absolute_error(truth, predicted))
+
+
+def explained_share(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """R²: the share of the variance that the predictions explain."""
+    from sklearn import metrics
+
+    return float(metrics.r2_score(truth, predicted))
 
 
 METRICS: dict[str, dict[str, Metric]] = {
@@ -60,17 +77,9 @@ METRICS: dict[str, dict[str, Metric]] = {
         "roc-auc": Metric("area under the ROC curve", roc_area, True, 0.01, 0.0, 1.0),
     },
     "numbers": {
-        "r2": Metric("R²", lambda truth, found: float(metrics.r2_score(truth, found)), True, 0.01, -np.inf, 1.0),
+        "r2": Metric("R²", explained_share, True, 0.01, -np.inf, 1.0),
         "rmse": Metric("root mean squared error", root_mean_squared, False, 0.01, 0.0, np.inf, True),
-        "mae": Metric(
-            "mean absolute error",
-            lambda truth, found: float(metrics.mean_absolute_error(truth, found)),
-            False,
-            0.01,
-            0.0,
-            np.inf,
-            True,
-        ),
+        "mae": Metric("mean absolute error", mean_absolute, False, 0.01, 0.0, np.inf, True),
     },
 }
 
@@ -83,9 +92,25 @@ def metrics_of(task: PredictionTask) -> dict[str, Metric]:
 def select_metric(task: PredictionTask, name: Any) -> str:
     """The metric by which learners are compared; the first of the task's kind by default."""
     known = metrics_of(task)
-    if isinstance(name, str) and name == "roc-auc" and name not in known:
+    if name is None:
+        return next(iter(known))
+    check_metric(name)
+    if name in known:
+        return str(name)
+    if name in METRICS[task.kind]:
         raise InvalidData("the area under the ROC curve needs a target of two classes; take another metric")
-    return next(iter(known)) if name is None else str(check_choice(name, known, "metric"))
+    other = next(kind for kind in METRICS if name in METRICS[kind])
+    raise InvalidData(
+        f"the metric {name!r} judges {other}, and {task.target!r} is predicted as {task.kind}: take task={other!r}, or"
+        f" one of {', '.join(known)}"
+    )
+
+
+def check_metric(name: Any, error: type[JunctureError] = InvalidData) -> None:
+    """Check that this is the name of a metric, of classes or of numbers."""
+    known = [each for kind in METRICS.values() for each in kind]
+    if not isinstance(name, str) or name not in known:
+        raise error(f"there is no metric {name!r}; {hint(name, known)}")
 
 
 def check_parts(task: PredictionTask, splits: list[Any], metric: str) -> None:

@@ -55,6 +55,15 @@ Likelihood = Annotated[
         help="Soft evidence: the likelihood p(evidence | state) of each state; may be repeated.",
     ),
 ]
+Do = Annotated[
+    list[str],
+    typer.Option(
+        "--do",
+        metavar="NAME=STATE",
+        autocompletion=complete_finding,
+        help="An intervention: a variable that is set to a state, or to a number, whatever its causes; repeatable.",
+    ),
+]
 Normalize = Annotated[
     bool,
     typer.Option(
@@ -204,11 +213,24 @@ def evidence(
     return findings
 
 
-def split_finding(text: str, variables: Scope) -> tuple[str, str]:
+def interventions(model: Any, texts: Iterable[str], observed: Iterable[str] = ()) -> dict[str, Any]:
+    """The values that an intervention sets, from `name=state` texts; none of them is observed too."""
+    changes: dict[str, Any] = {}
+    seen = {split_finding(text, model.variables)[0] for text in observed}
+    for name, value in (split_finding(text, model.variables, "an intervention") for text in texts):
+        if name in changes:
+            raise InvalidData(f"{name!r} was set twice; give each variable once")
+        if name in seen:
+            raise InvalidData(f"{name!r} is set by --do and observed too; leave out one of them")
+        changes[name] = as_value(model.variable(name), value)
+    return changes
+
+
+def split_finding(text: str, variables: Scope, what: str = "evidence") -> tuple[str, str]:
     """`name=state` at the first `=` after which a variable's name ends; names may hold `=` themselves."""
     names = set(variables.names)
     if "=" not in text:
-        raise WrongUsage(f"evidence is written NAME=STATE; got {text!r}")
+        raise WrongUsage(f"{what} is written NAME=STATE; got {text!r}")
     for index, character in enumerate(text):
         if character == "=" and text[:index] in names:
             return text[:index], text[index + 1 :]
