@@ -12,7 +12,11 @@ from support.command_line import juncture
     ("arguments", "code", "words"),
     [
         (("lern",), 2, "there is no command 'lern'; did you mean 'learn'?"),
-        (("explain",), 2, "known are 'info', 'query', 'mpe', 'separation', 'sample', 'fit', 'learn', 'predict'"),
+        (
+            ("explain",),
+            2,
+            "known are 'info', 'examples', 'query', 'mpe', 'separation', 'sample', 'fit', 'learn', 'predict'",
+        ),
         (("learn", "rows.csv", "--method", "hill"), 2, "did you mean 'hill-climbing'?"),
         (
             ("compare", "rows.csv", "-t", "y", "--metric", "acc"),

@@ -84,7 +84,8 @@ def rows(tmp_path):
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_commands_fit_the_terminal(rows, width):
     lines = [
-        ("info", "asia"), ("info", rows), ("query", "asia"), ("examples",), ("mpe", "asia", "-k", "9"), ("advise", "oil"),
+        ("info", "asia"), ("info", rows), ("examples",), ("query", "asia"), ("mpe", "asia", "-k", "9"),
+        ("query", "asia", "lung", "bronc", "--joint"), ("advise", "oil"),
         ("evaluate", "asia", rows), ("predict", "asia", rows, "-t", "lung", "-o", rows.replace(".csv", "-out.csv")),
         ("compare", rows, "-t", "lung", "--learners", "naive-bayes", "--folds", "2", "--repeats", "1"),
     ]  # fmt: skip

@@ -51,6 +51,57 @@ def test_impossible_rows_are_counted_and_columns_without_truth_named():
     assert "<table>" in report._repr_html_()
 
 
+def test_numbers_are_judged_by_their_gaussians():
+    """y = 2 x + e and x = N(0, 1): p(y) = N(0, 5), p(y | x) = N(2 x, 1), p(x | y) = N(2 y / 5, 1 / 5)."""
+    x, y = jt.Variable("x"), jt.Variable("y")
+    model = jt.BayesianNetwork([jt.LinearGaussian(x, [], []), jt.LinearGaussian(y, [x], [2.0])])
+    rows = jt.sample(model, 400, rng=0)
+    numbers = rows.columns["x"].copy()
+    numbers[::5] = np.nan
+    known, ys = ~np.isnan(numbers), rows.columns["y"]
+    report = evaluate(model, {"x": numbers, "y": ys})
+    own = report["x"]
+    error = numbers[known] - 0.4 * ys[known]
+    assert own.rmse == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-9)
+    assert own.base_rmse == pytest.approx(numbers[known].std(), rel=1e-9)
+    assert own.coverage == np.mean(np.abs(error) <= 1.6448536269514722 * np.sqrt(0.2))
+    assert own.log_density == pytest.approx(np.mean(jt.Gaussian(0.0, 0.2).log_prob(error)), rel=1e-9)
+    assert report["y"].base_log_density == pytest.approx(np.mean(jt.Gaussian(0.0, 5.0).log_prob(ys)), rel=1e-9)
+    mean, variance = np.where(known, 2 * np.nan_to_num(numbers), 0.0), np.where(known, 1.0, 5.0)
+    assert report["y"].log_density == pytest.approx(jt.Gaussian(mean, variance).log_prob(ys).mean(), rel=1e-9)
+    assert [each.numbers()[0] for each in report.variables] == [320, 400]
+
+
+def test_states_and_numbers_have_tables_of_their_own(tmp_path):
+    sex, height = jt.Variable("sex", ["f", "m"]), jt.Variable("height")
+    means = jt.LinearGaussian(height, [sex], np.zeros((2, 0)), [160.0, 180.0], [25.0, 25.0])
+    model = jt.BayesianNetwork([jt.Conditional(sex, [], [0.5, 0.5]), means])
+    rows = jt.sample(model, 200, rng=0)
+    report = evaluate(model, rows)
+    tall = rows.columns["height"] > 170  # where both densities are equal
+    assert report["sex"].accuracy == np.mean(tall == rows.columns["sex"])
+    frame = report.to_pandas().set_index("variable")
+    assert (np.isnan(frame.loc["sex", "rmse"]), np.isnan(frame.loc["height", "accuracy"])) == (True, True)
+    assert frame.loc["height", "rmse"] == report["height"].rmse
+    assert "base RMSE" in repr(report)
+    assert report._repr_html_().count("<table>") == 2
+    jt.write(model, tmp_path / "model.json")
+    rows.to_csv(tmp_path / "rows.csv")
+    line = ("evaluate", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"))
+    found = {each["variable"]: each for each in json.loads(juncture(*line, "--json").out)}
+    assert found["height"]["log_density"] == pytest.approx(report["height"].log_density, rel=1e-9)
+    assert found["sex"]["log_loss"] == pytest.approx(report["sex"].log_loss, rel=1e-9)
+    shown = juncture(*line).out
+    assert shown.index("calibration error") < shown.index("base log density")
+
+
+def test_what_was_said_to_be_impossible_has_no_finite_log_loss_in_json(tmp_path):
+    (tmp_path / "rows.csv").write_text("lung,either\nyes,no\nno,no\n")
+    found = json.loads(juncture("evaluate", "asia", str(tmp_path / "rows.csv"), "-t", "either", "--json").out)
+    assert found[0]["log_loss"] is None
+    assert np.isfinite(found[0]["base_log_loss"])
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

@@ -60,6 +60,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "BootstrapError",
     "CrossValidation",
     "NetworkReport",
+    "NumberReport",
     "ScoreBands",
     "VariableReport",
     "Calibration",

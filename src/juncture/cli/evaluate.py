@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import Annotated, Any
 
 import typer
 
@@ -20,9 +21,17 @@ from juncture.cli.reading.row_files import (
     note_columns,
     read_table_for,
 )
-from juncture.evaluation.network_report import HEADS, NetworkReport, evaluate_network
+from juncture.evaluation.network_report import NetworkReport, evaluate_network
 
-SPARE = ("impossible", "calibration error", "base log loss", "log loss")  # columns, where the terminal is narrow
+SPARE = (
+    "impossible",
+    "calibration error",
+    "base log loss",
+    "log loss",
+    "base log density",
+    "log density",
+)  # columns, where the terminal is narrow
+LARGE = 1000
 Targets = Annotated[
     list[str],
     typer.Option(
@@ -45,7 +54,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 (one command, many options)
 ) -> None:
     """Predict every variable of a table from the other columns, and compare with what is there.
 
-    The base rate and the base log loss are those of a prediction that does not look at the other columns.
+    A number in a base column is that of a prediction that does not look at the other columns. Coverage is the share of
+    numbers within the interval that holds 90 % of the probability.
 
     Example: juncture evaluate fitted.bif rows.csv
     """
@@ -57,16 +67,28 @@ def evaluate(  # noqa: PLR0913, PLR0917 (one command, many options)
     if report.without_truth:
         print_note(f"no row has a value of {', '.join(report.without_truth)}, so these are not judged")
     if json:
-        names = [head.replace(" ", "_") for head in HEADS]
-        print_json([dict(zip(names, [each.name, *each.numbers()], strict=True)) for each in report.variables])
+        print_json([{key: as_plain(value) for key, value in each.items()} for each in report.to_records()])
     else:
         print_report(report, rows)
 
 
+def as_plain(value: Any) -> Any:
+    """A name, or a number; None of an infinite one, which JSON does not have."""
+    return value if isinstance(value, str) or math.isfinite(value) else None
+
+
 def print_report(report: NetworkReport, rows: str) -> None:
-    """The report as a table."""
-    summary = table(f"each variable of {rows} predicted from the others", *HEADS, numeric=HEADS[1:], spare=SPARE)
-    for each in report.variables:
-        judged, impossible, *shares = each.numbers()
-        summary.add_row(each.name, f"{judged:,.0f}", f"{impossible:,.0f}", *(f"{share:.4f}" for share in shares))
-    console().print(summary)
+    """A table of the variables with states, and one of the real ones."""
+    for heads, reports in report.tables():
+        spare = [head for head in SPARE if head in heads]
+        title = f"each variable of {rows} predicted from the others"
+        summary = table(title, *heads, numeric=heads[1:], spare=spare)
+        for each in reports:
+            judged, impossible, *shares = each.numbers()
+            summary.add_row(each.name, f"{judged:,.0f}", f"{impossible:,.0f}", *map(format_number, shares))
+        console().print(summary)
+
+
+def format_number(number: float) -> str:
+    """Four digits after the point; of large numbers no more digits than tell."""
+    return f"{number:.4f}" if abs(number) < LARGE else f"{number:,.6g}"

@@ -69,6 +69,7 @@ from juncture.evaluation.models.predictive import PredictiveScore as PredictiveS
 from juncture.evaluation.models.predictive import psis_loo as psis_loo
 from juncture.evaluation.models.predictive import waic as waic
 from juncture.evaluation.network_report import NetworkReport as NetworkReport
+from juncture.evaluation.network_report import NumberReport as NumberReport
 from juncture.evaluation.network_report import VariableReport as VariableReport
 from juncture.evaluation.network_report import evaluate_network as evaluate_network
 from juncture.evaluation.protocols.bootstrap import BootstrapError as BootstrapError

@@ -19,6 +19,7 @@ from juncture.errors import ImpossibleEvidenceWarning, InvalidData, UnknownVaria
 from juncture.evaluation.measures.calibration import Calibration, calibration
 from juncture.evaluation.measures.classification import ConfusionMatrix, confusion_matrix
 from juncture.factors.printed_tables import align_columns
+from juncture.inference.predictions import LEVELS
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from juncture.networks import Network
 
 HEADS = ("variable", "rows", "impossible", "accuracy", "base rate", "log loss", "base log loss", "calibration error")
+NUMBER_HEADS = ("variable", "rows", "impossible", "RMSE", "base RMSE", "coverage", "log density", "base log density")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,76 @@ class VariableReport(Shown):
         return [len(self.truth) + self.impossible, self.impossible, *shares]
 
 
+@dataclass(frozen=True, eq=False)
+class NumberReport:
+    """How well one real-valued variable is predicted from the others.
+
+    Attributes
+    ----------
+    name
+        The variable.
+    truth
+        Its number in each row that has it observed and whose other cells are possible.
+    predicted
+        (row,): the means that the network predicted for these rows from their other cells.
+    low, high
+        (row,): the ends of the intervals that hold 90 % of the predicted probability.
+    log_densities
+        (row,): log p(true number | the other cells of the row).
+    base_log_densities
+        (row,): log p(true number), without the other cells: the network's marginal of the variable.
+    impossible
+        The number of rows with this variable whose other cells have probability zero: they have no prediction.
+    """
+
+    name: str
+    truth: np.ndarray
+    predicted: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    log_densities: np.ndarray
+    base_log_densities: np.ndarray
+    impossible: int
+
+    @property
+    def rmse(self) -> float:
+        """The root of the mean squared error of the predicted means."""
+        return float(np.sqrt(np.mean((self.truth - self.predicted) ** 2)))
+
+    @property
+    def base_rmse(self) -> float:
+        """The error of predicting the mean of these rows in each of them: their standard deviation."""
+        return float(self.truth.std())
+
+    @property
+    def coverage(self) -> float:
+        """The share of rows whose number is within the interval that holds 90 % of the predicted probability."""
+        return float(np.mean((self.low <= self.truth) & (self.truth <= self.high)))
+
+    @property
+    def log_density(self) -> float:
+        """The mean of log p(true number | the other cells); the higher the better.
+
+        It is -inf where a number was said to be impossible, as it is for the points that a sampler draws.
+        """
+        return mean_log_density(self.log_densities)
+
+    @property
+    def base_log_density(self) -> float:
+        """The mean of log p(true number) under the network's marginal, which does not look at the other cells."""
+        return mean_log_density(self.base_log_densities)
+
+    def numbers(self) -> list[float]:
+        """The columns of the report after the name."""
+        shares = [self.rmse, self.base_rmse, self.coverage, self.log_density, self.base_log_density]
+        return [len(self.truth) + self.impossible, self.impossible, *shares]
+
+
+def mean_log_density(logs: np.ndarray) -> float:
+    """The mean: -inf where one number was said to be impossible, also beside a point that has a probability."""
+    return -np.inf if np.isneginf(logs).any() else float(logs.mean())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkReport:
     """How well a network predicts each variable from the others.
@@ -113,18 +185,18 @@ class NetworkReport:
     Attributes
     ----------
     variables
-        The reports, in the order of the network.
+        The reports, in the order of the network: a `VariableReport` of one with states, a `NumberReport` of a real one.
     num_rows
         The number of rows of cases.
     without_truth
         Variables that no row has observed, which are not judged.
     """
 
-    variables: tuple[VariableReport, ...]
+    variables: tuple[VariableReport | NumberReport, ...]
     num_rows: int
     without_truth: tuple[str, ...]
 
-    def __getitem__(self, name: str) -> VariableReport:
+    def __getitem__(self, name: str) -> Any:
         """The report on one variable."""
         found = next((report for report in self.variables if report.name == name), None)
         if found is None:
@@ -132,22 +204,41 @@ class NetworkReport:
             raise UnknownVariable(f"the report has no variable {name!r}; {hint(name, known)}")
         return found
 
+    def tables(self) -> list[tuple[tuple[str, ...], list[VariableReport | NumberReport]]]:
+        """The variables with states, then the real ones, each with the heads of their columns."""
+        kinds: dict[tuple[str, ...], type] = {HEADS: VariableReport, NUMBER_HEADS: NumberReport}
+        found = [(heads, [each for each in self.variables if isinstance(each, kind)]) for heads, kind in kinds.items()]
+        return [(heads, reports) for heads, reports in found if reports]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """A mapping for each variable: the name of a measure → its number."""
+        heads = {each.name: heads for heads, reports in self.tables() for each in reports}
+        return [
+            {key_of(head): number for head, number in zip(heads[each.name], [each.name, *each.numbers()], strict=True)}
+            for each in self.variables
+        ]
+
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each variable."""
+        """A row for each variable; a measure that a variable does not have is missing in its row."""
         import pandas as pd
 
-        rows = [[report.name, *report.numbers()] for report in self.variables]
-        frame = pd.DataFrame(rows, columns=[head.replace(" ", "_") for head in HEADS])
-        return frame.astype({"rows": int, "impossible": int})
-
-    def _lines(self) -> list[list[str]]:
-        return [[report.name, *(f"{number:.4g}" for number in report.numbers())] for report in self.variables]
+        columns = dict.fromkeys(key_of(head) for heads, _ in self.tables() for head in heads)
+        return pd.DataFrame(self.to_records(), columns=[*columns]).astype({"rows": int, "impossible": int})
 
     def __repr__(self) -> str:
-        return "\n".join(["NetworkReport", *align_columns([list(HEADS), *self._lines()], 1)])
+        parts = [align_columns([list(heads), *lines_of(reports)], 1) for heads, reports in self.tables()]
+        return "\n\n".join("\n".join(lines) for lines in [["NetworkReport", *parts[0]], *parts[1:]])
 
     def _repr_html_(self) -> str:
-        return html_table(HEADS, self._lines(), num_labels=1)
+        return "".join(html_table(heads, lines_of(reports), num_labels=1) for heads, reports in self.tables())
+
+
+def key_of(head: str) -> str:
+    return head.lower().replace(" ", "_")
+
+
+def lines_of(reports: Iterable[VariableReport | NumberReport]) -> list[list[str]]:
+    return [[report.name, *(f"{number:.4g}" for number in report.numbers())] for report in reports]
 
 
 def evaluate_network(
@@ -158,7 +249,7 @@ def evaluate_network(
     Parameters
     ----------
     model
-        A network of variables with states.
+        A network, of variables with states, real-valued ones, or both.
     cases
         Rows: a frame, a `Dataset`, columns by name. Cells may be missing; a row is judged on the variables that it has.
     targets
@@ -169,8 +260,9 @@ def evaluate_network(
     Returns
     -------
     NetworkReport
-        For each variable the accuracy and the log loss, beside those of a prediction that does not look at the other
-        cells, and the error of calibration.
+        For each variable with states the accuracy and the log loss, beside those of a prediction that does not look at
+        the other cells, and the error of calibration. For each real one the root mean squared error and the mean
+        log-density, beside the same of such a prediction, and the share of numbers within intervals of 90 %.
 
     Examples
     --------
@@ -193,26 +285,37 @@ def evaluate_network(
 
 
 def is_observed(data: Dataset, variable: Variable) -> bool:
-    """Whether some row has a state of this variable."""
-    if variable.is_real:
-        raise InvalidData(
-            f"{variable.name!r} is real-valued; evaluate_network judges variables with states: name targets"
-        )
-    return variable.name in data.columns and bool((data.columns[variable.name] >= 0).any())
+    """Whether some row has a value of this variable."""
+    return variable.name in data.columns and bool(known_rows(data, variable).size)
 
 
-def report_on(model: Network, data: Dataset, variable: Variable, method: Any) -> VariableReport:
+def known_rows(data: Dataset, variable: Variable) -> np.ndarray:
+    """The rows that have a value of this variable."""
+    column = data.columns[variable.name]
+    if column.ndim > 1:
+        raise InvalidData(f"{variable.name!r} is a vector; evaluate_network judges single numbers and states")
+    return np.flatnonzero(~np.isnan(column) if variable.is_real else column >= 0)
+
+
+def report_on(model: Network, data: Dataset, variable: Variable, method: Any) -> VariableReport | NumberReport:
     """The predictions of one variable in the rows that have it."""
-    codes = data.columns[variable.name]
-    rows = np.flatnonzero(codes >= 0)
-    others = data.only(name for name in data.columns if name != variable.name).take(rows)
+    name, rows = variable.name, known_rows(data, variable)
+    others = data.only(other for other in data.columns if other != name).take(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # the report counts these rows
-        beliefs = infer(model, others, targets=[variable.name], method=method)
-    values = np.asarray(beliefs[variable.name].values).reshape(len(rows), variable.num_states)
+        beliefs = infer(model, others, targets=[name], method=method)
     possible = np.ones(len(rows), bool)
     possible[list(beliefs.impossible)] = False
     if not possible.any():
-        raise InvalidData(f"every row that has {variable.name!r} has other cells of probability zero")
-    truth = codes[rows][possible].astype(np.int64)
-    return VariableReport(variable.name, tuple(variable.labels), truth, values[possible], int((~possible).sum()))
+        raise InvalidData(f"every row that has {name!r} has other cells of probability zero")
+    truth, impossible = data.columns[name][rows], int((~possible).sum())
+    if variable.is_real:
+        marginal, base = beliefs[name], infer(model, targets=[name], method=method)[name]
+        logs = marginal.log_prob(np.where(possible, truth, np.nan))
+        parts = (marginal.mean, *(marginal.quantile(share) for share in LEVELS.values()), logs)
+        mean, low, high, logs = (np.broadcast_to(each, len(rows))[possible] for each in parts)
+        truth = truth[possible]
+        return NumberReport(name, truth, mean, low, high, logs, np.asarray(base.log_prob(truth)), impossible)
+    values = np.asarray(beliefs[name].values).reshape(len(rows), variable.num_states)
+    codes = truth[possible].astype(np.int64)
+    return VariableReport(name, tuple(variable.labels), codes, values[possible], impossible)

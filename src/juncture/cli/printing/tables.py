@@ -68,7 +68,7 @@ class TextTable:
             yield self._only(part).render(width)
         named = [self.columns[place].head for place in sorted(left_out) if self.columns[place].head]
         if named:
-            from juncture.base.values import number_of  # which reads NumPy, that completion does without
+            from juncture.base.values import number_of  # here, so that the shell completes names without NumPy
 
             room = number_of(self._least_width(range(len(self.columns))), "column")
             which = "it" if len(named) == 1 else "them"
