@@ -48,7 +48,7 @@ def test_predict_a_number_with_its_interval(network, tmp_path):
     rows = tmp_path / "rows.csv"
     jt.sample(PEOPLE, 300, rng=0).to_pandas().to_csv(rows, index=False)
     text = juncture("predict", network, str(rows), "--target", "weight", "--out", str(tmp_path / "out.csv"))
-    assert "of 300 rows with a known weight: root mean squared error" in text.out
+    assert "in 300 rows with a known weight\nbase: " in text.out
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines[0] == "weight,standard deviation of weight,5 % of weight,95 % of weight"
     assert len(lines) == 301

@@ -72,6 +72,7 @@ def files(tmp_path_factory):
     jt.write(jt.example("asia"), folder / "fitted.bif")
     jt.write(jt.HiddenMarkovModel([0.5, 0.5], STAY, STAY, states=["dry", "wet"]), folder / "weather.json")
     rows_with_holes(jt.example("asia"), 1000).to_csv(folder / "rows.csv")
+    (folder / "costs.csv").write_text("decision,yes,no\nwait,100,0\ntreat,20,10\n", encoding="utf-8")
     (folder / "patients.csv").write_text("patient,smoke,xray\nP1,sometimes,yes\nP2,no,\n", encoding="utf-8")
     return folder
 

@@ -79,14 +79,15 @@ def as_plain(value: Any) -> Any:
 
 def print_report(report: NetworkReport, rows: str) -> None:
     """A table of the variables with states, and one of the real ones."""
+    title = f"each variable of {rows} predicted from the others"
     for heads, reports in report.tables():
         spare = [head for head in SPARE if head in heads]
-        title = f"each variable of {rows} predicted from the others"
         summary = table(title, *heads, numeric=heads[1:], spare=spare)
         for each in reports:
             judged, impossible, *shares = each.numbers()
             summary.add_row(each.name, f"{judged:,.0f}", f"{impossible:,.0f}", *map(format_number, shares))
         console().print(summary)
+        title = ""
 
 
 def format_number(number: float) -> str:

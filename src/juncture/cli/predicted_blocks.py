@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from juncture.cli.printing.predictions import SHOWN, Tally, note_impossible, tally_of
+from juncture.cli.printing.decisions import Costs, add_decisions, tally_of
+from juncture.cli.printing.predictions import SHOWN, Tally, note_impossible
 from juncture.cli.printing.progress import show_rows
 from juncture.cli.reading.kept_columns import check_kept, find_kinds, keep_columns
 from juncture.cli.reading.row_files import RowsOfBlock, RowsOfFiles, encode_rows, note_columns
@@ -47,6 +48,7 @@ class Task(NamedTuple):
     keep: Sequence[str]
     keep_all: bool
     method: Any
+    costs: Costs | None
 
 
 class ReadOptions(NamedTuple):
@@ -111,10 +113,11 @@ def predict_block(
     name = task.variable.name
     others = data.only(other for other in data.columns if other != name)
     beliefs = infer(task.model, others, targets=[name], method=task.method)
-    predicted, impossible = predict_columns(task.variable, beliefs[name]), beliefs.impossible
+    predicted = add_decisions(predict_columns(task.variable, beliefs[name]), task.variable, task.costs)
+    impossible = beliefs.impossible
     return Predicted(
         keep_columns(predicted, cells.only(kept), task.out, kinds),
-        tally_of(task.variable, predicted, data),
+        tally_of(task.variable, predicted, data, task.costs),
         len(impossible),
         [cells.describe_row(row) for row in impossible[:SHOWN]],
         lambda: explain(beliefs, impossible[0]),

@@ -32,12 +32,12 @@ class Tally(ABC):
     num_rows: int  # without those that are impossible
     num_known: int  # rows whose value is known, and could be predicted
 
-    @classmethod
-    @abstractmethod
-    def of(cls, variable: Variable, predicted: Dataset, data: Dataset) -> Self: ...
-
     @abstractmethod
     def __add__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """How good predictions are where the value is known, which it is in some row."""
 
     @abstractmethod
     def print(self, title: str, method: str) -> None:
@@ -52,20 +52,25 @@ class StateTally(Tally):
     probabilities: np.ndarray  # (state,): sums
     known: np.ndarray  # (state,): how often each is the true one
     num_right: int
+    losses: float  # the sum of -log p(true state)
 
     @classmethod
     def of(cls, variable: Variable, predicted: Dataset, data: Dataset) -> StateTally:
         codes, size = predicted.columns[variable.name], variable.num_states
         truth = data.columns.get(variable.name, np.full(len(codes), -1))
-        is_known = truth >= 0
+        is_known = (truth >= 0) & (codes >= 0)
+        shares = np.stack([predicted.columns[each.name] for each in state_columns(predicted, variable)], axis=1)
+        with np.errstate(divide="ignore"):
+            losses = -np.log(shares[is_known, truth[is_known]])
         return cls(
             variable,
             int(np.sum(codes >= 0)),
             int(is_known.sum()),
             np.bincount(codes[codes >= 0], minlength=size),
-            np.array([np.nansum(predicted.columns[each.name]) for each in predicted.variables[1:]]),
+            np.nansum(shares, axis=0),
             np.bincount(truth[is_known], minlength=size),
             int(np.sum((truth == codes) & is_known)),
+            float(losses.sum()),
         )
 
     def __add__(self, other: StateTally) -> StateTally:
@@ -77,7 +82,23 @@ class StateTally(Tally):
             probabilities=self.probabilities + other.probabilities,
             known=self.known + other.known,
             num_right=self.num_right + other.num_right,
+            losses=self.losses + other.losses,
         )
+
+    @property
+    def base_log_loss(self) -> float:
+        """The log loss of the shares of the states among the known values."""
+        shares = self.known[self.known > 0] / self.num_known
+        return float(-(shares * np.log(shares)).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.num_known,
+            "accuracy": self.num_right / self.num_known,
+            "base_rate": int(self.known.max()) / self.num_known,
+            "log_loss": finite_or_none(self.losses / self.num_known),
+            "base_log_loss": self.base_log_loss,
+        }
 
     def print(self, title: str, method: str) -> None:
         out, name, labels = console(), self.variable.name, self.variable.labels
@@ -91,6 +112,10 @@ class StateTally(Tally):
             known = f"{self.num_known:,} rows with a known {name}"
             out.print(f"accuracy: {self.num_right:,} of {known} are predicted correctly")
             out.print(f"base rate: {self.known[most]:,} of them have the most frequent state, {labels[most]}")
+            out.print(
+                f"log loss: {self.losses / self.num_known:.4f}; the shares of the states alone have"
+                f" {self.base_log_loss:.4f}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +128,15 @@ class NumberTally(Tally):
     deviations: float  # the sum of the standard deviations
     squares: float  # of the errors
     num_inside: int  # true numbers within the interval
+    true_mean: float
+    true_squares: float  # of the distances of the true numbers from their mean
 
     @classmethod
     def of(cls, variable: Variable, predicted: Dataset, data: Dataset) -> NumberTally:
         means, deviations, low, high = (predicted.columns[each.name] for each in predicted.variables)
         truth = data.columns.get(variable.name, np.full(len(means), np.nan))
         seen, is_known = means[~np.isnan(means)], ~np.isnan(truth) & ~np.isnan(means)
+        true_mean = float(truth[is_known].mean()) if is_known.any() else 0.0
         return cls(
             variable,
             len(seen),
@@ -119,20 +147,44 @@ class NumberTally(Tally):
             float(np.nansum(deviations)),
             float(np.sum((truth - means)[is_known] ** 2)),
             int(np.sum((truth >= low) & (truth <= high) & is_known)),
+            true_mean,
+            float(np.sum((truth[is_known] - true_mean) ** 2)),
         )
 
     def __add__(self, other: NumberTally) -> NumberTally:
+        num_known = self.num_known + other.num_known
+        weight = other.num_known / max(num_known, 1)
+        step = other.true_mean - self.true_mean
         return NumberTally(
             self.variable,
             self.num_rows + other.num_rows,
-            self.num_known + other.num_known,
+            num_known,
             min(self.smallest, other.smallest),
             max(self.largest, other.largest),
             self.total + other.total,
             self.deviations + other.deviations,
             self.squares + other.squares,
             self.num_inside + other.num_inside,
+            self.true_mean + weight * step,
+            self.true_squares + other.true_squares + step**2 * weight * self.num_known,
         )
+
+    @property
+    def error(self) -> float:
+        return math.sqrt(self.squares / self.num_known)
+
+    @property
+    def base_error(self) -> float:
+        """The error of predicting the mean of the known numbers in each row."""
+        return math.sqrt(self.true_squares / self.num_known)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.num_known,
+            "rmse": self.error,
+            "base_rmse": self.base_error,
+            "coverage": self.num_inside / self.num_known,
+        }
 
     def print(self, title: str, method: str) -> None:
         out = console()
@@ -144,11 +196,20 @@ class NumberTally(Tally):
         out.print(summary)
         out.print(method)
         if self.num_known:
-            error, inside = math.sqrt(self.squares / self.num_known), self.num_inside / self.num_known
-            out.print(
-                f"of {self.num_known:,} rows with a known {self.variable.name}: root mean squared error {error:.6g};"
-                f" {inside:.1%} lie between 5 % and 95 %"
-            )
+            known = f"{self.num_known:,} rows with a known {self.variable.name}"
+            out.print(f"root mean squared error: {self.error:.6g} in {known}")
+            out.print(f"base: {self.base_error:.6g}, where their mean, {self.true_mean:.6g}, is predicted in each")
+            out.print(f"coverage: {self.num_inside / self.num_known:.1%} of them lie between 5 % and 95 %")
+
+
+def state_columns(predicted: Dataset, variable: Variable) -> tuple[Variable, ...]:
+    """The columns of the probabilities of the states."""
+    return predicted.variables[1 : 1 + variable.num_states]
+
+
+def finite_or_none(number: float) -> float | None:
+    """The number; None where it is infinite, which JSON does not have."""
+    return number if math.isfinite(number) else None
 
 
 def note_impossible(number: int, num_rows: int, named: Sequence[str], why: str) -> None:
@@ -158,10 +219,6 @@ def note_impossible(number: int, num_rows: int, named: Sequence[str], why: str) 
         f"warning: {number:,} of {num_rows:,} rows have probability zero and get no prediction:"
         f" {', '.join(listed)}; in the first of them, {why}"
     )
-
-
-def tally_of(variable: Variable, predicted: Dataset, data: Dataset) -> Tally:
-    return (NumberTally if variable.is_real else StateTally).of(variable, predicted, data)
 
 
 def numbers_of(marginal: Any) -> dict[str, float]:
