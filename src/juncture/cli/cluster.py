@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import typer
 
 from juncture.base.checks import check_choice
+from juncture.cli.printing.clusters import ColumnProfile, profile, profile_document, profile_table, tell_apart
 from juncture.cli.printing.output import (
     ROWS,
     WrongUsage,
@@ -22,8 +24,17 @@ from juncture.cli.printing.output import (
 from juncture.cli.printing.progress import show_progress
 from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, whole_number
-from juncture.cli.reading.kept_columns import keep_columns
-from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal, name_source, read_table
+from juncture.cli.reading.kept_columns import check_kept, keep_columns
+from juncture.cli.reading.row_files import (
+    Decimal,
+    Ignore,
+    Missing,
+    RowsFile,
+    RowsOfFiles,
+    as_decimal,
+    name_source,
+    read_table,
+)
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
 from juncture.data.column_kinds import find_identifiers, holds_dates, is_measured, summarize
@@ -78,8 +89,9 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
 ) -> None:
     """Sort the rows of a table into clusters, the components of a mixture; values may be missing.
 
-    Each row gets its component, the probability of it, and the share of the mixture's draws that are likelier.
-    Identifiers, running numbers and dates are kept in the file, but rows are not clustered by them.
+    Each row gets its component, the probability of it, and the share of the mixture's draws that are likelier. The
+    summary says what each component is: its size, its means and shares by column, and what tells it from all rows.
+    Identifiers, running numbers, dates and columns of --ignore stay in the file, but rows are not clustered by them.
 
     Example: juncture cluster rows.csv --components auto --out labelled.csv
     """
@@ -89,9 +101,12 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     check_choice(criterion, CRITERIA, "--criterion", error=WrongUsage)
     check_choice(covariance, STRUCTURES, "--covariance", error=WrongUsage)
     numbers = range(1, most + 1) if components == "auto" else [parse_number(components)]
-    cells = read_table(rows, ignore)
-    if not len(cells):
+    whole = read_table(rows)
+    ignored = check_kept(ignore, whole, rows, "--ignore")
+    if not len(whole):
         raise InvalidData(f"{name_source(rows)} has no rows to cluster")
+    used = {name: column for name, column in whole.cells.items() if name not in ignored}
+    cells = RowsOfFiles(used, whole.num_rows, whole.files)
     data = leave_out(Dataset(cells, missing=missing or None, decimal=as_decimal(decimal)))
     values = table_rows(data)
     template = table_mixture(data, values, covariance)
@@ -109,11 +124,12 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     if model is not None:
         save(found.model, model)
     if not json or out != "-":
-        save_rows(keep_columns(labelled, cells, out), out)
+        save_rows(keep_columns(labelled, whole, out), out)
+    columns = profile(data, labelled.columns["component"], found.best)
     if json:
-        print_json(as_document(found, labelled))
-    elif out != "-":
-        print_summary(found, labelled, name_source(rows))
+        print_json(as_document(found, labelled, columns))
+    else:
+        print_summary(found, labelled, columns, name_source(rows), out)
 
 
 def leave_out(data: Dataset) -> Dataset:
@@ -144,19 +160,32 @@ def label_rows(model: Mixture, values: np.ndarray, seed: int) -> Dataset:
     return Dataset.from_codes(variables, {"component": codes, **numbers})
 
 
-def as_document(found: ComponentChoice, labelled: Dataset) -> dict[str, Any]:
+def as_document(found: ComponentChoice, labelled: Dataset, columns: list[ColumnProfile]) -> dict[str, Any]:
+    codes = labelled.columns["component"]
     return {
         "components": found.best,
         "criterion": found.criterion,
         "scores": {str(number): score for number, score in zip(found.numbers, found.scores.tolist(), strict=True)},
         "log_likelihood": found.fit.log_likelihood,
         "weights": found.model.weights.tolist(),
+        "clusters": [
+            {
+                "component": component,
+                "rows": int((codes == component).sum()),
+                "columns": profile_document(columns, component),
+                "distinguished_by": tell_apart(columns, component),
+            }
+            for component in range(found.best)
+        ],
         "labels": labelled.columns["component"].tolist(),
         "probabilities": labelled.columns["probability"].tolist(),
     }
 
 
-def print_summary(found: ComponentChoice, labelled: Dataset, source: str) -> None:
+def print_summary(
+    found: ComponentChoice, labelled: Dataset, columns: list[ColumnProfile], source: str, target: str
+) -> None:
+    """Sizes, profiles, and what tells components apart; on standard error where the rows go to standard output."""
     codes, shares = labelled.columns["component"], labelled.columns["probability"]
     summary = table(
         f"components of {source}", "component", "weight", "rows", "mean probability",
@@ -166,7 +195,11 @@ def print_summary(found: ComponentChoice, labelled: Dataset, source: str) -> Non
         own = codes == component
         mean = f"{shares[own].mean():.4f}" if own.any() else ""
         summary.add_row(str(component), f"{weight:.4f}", f"{own.sum():,}", mean)
-    out = console()
+    out = console(sys.stderr if target == "-" else None)
     out.print(summary)
+    out.print(profile_table(columns, found.best))
+    for component in range(found.best) if found.best > 1 else ():
+        told = tell_apart(columns, component)
+        out.print(f"component {component}: {told or 'its means and shares are much like those of all rows'}")
     scores = ", ".join(f"{number}: {score:,.1f}" for number, score in zip(found.numbers, found.scores, strict=True))
     out.print(f"{found.criterion} of {scores}; the higher the better")

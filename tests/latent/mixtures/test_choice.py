@@ -99,3 +99,38 @@ def test_the_command_leaves_identifiers_and_dates_out(tmp_path):
     assert list(found.columns)[:4] == ["id", "code", "day", "height"]
     kept = juncture("cluster", str(tmp_path / "rows.csv"), "-k", "1", "--missing", "NA", "--out", str(out))
     assert "unless its numbers measure something; leave it out with --ignore area" in kept.err
+
+
+def test_the_command_says_what_a_cluster_is(tmp_path):
+    """Sizes, means and shares are those of the rows that the file labels; the column of noise tells nothing apart."""
+    rng, which = np.random.default_rng(2), np.repeat([0, 1], [60, 40])
+    frame = pd.DataFrame(
+        {
+            "code": [f"P{row}" for row in range(100)],
+            "noise": rng.normal(size=100).round(3),
+            "size": rng.normal(9.0 * which, 1.0).round(3),
+            "colour": np.where(rng.random(100) < 0.1 + 0.8 * which, "red", "blue"),
+        }
+    )
+    frame.loc[::9, "size"] = np.nan
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    line = ("cluster", str(tmp_path / "rows.csv"), "-k", "2", "--ignore", "code", "--out", str(tmp_path / "out.csv"))
+    document = json.loads(juncture(*line, "--json").out)
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert found["code"].tolist() == frame["code"].tolist()
+    for each in document["clusters"]:
+        own = found[found["component"] == each["component"]]
+        size, colour = each["columns"]["size"], each["columns"]["colour"]
+        assert each["rows"] == len(own)
+        assert size["mean"] == pytest.approx(own["size"].mean(), rel=1e-9)
+        assert size["standard_deviation"] == pytest.approx(own["size"].std(ddof=0), rel=1e-9)
+        assert colour["red"] == pytest.approx((own["colour"] == "red").mean())
+        assert each["distinguished_by"].startswith("size ")
+        assert "noise" not in each["distinguished_by"]
+    shown = juncture(*line).out
+    assert f"component 0: {document['clusters'][0]['distinguished_by']}\n" in shown
+    assert f"{found['size'].mean():.4g} ± {found['size'].std(ddof=0):.3g}" in shown
+    to_output = juncture(*line[:-2])
+    assert to_output.out == (tmp_path / "out.csv").read_text()
+    assert "component 0: size " in to_output.err
+    assert juncture(*line, "--ignore", "cod").err.endswith("has no column 'cod'; did you mean 'code'?\n")

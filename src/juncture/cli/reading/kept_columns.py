@@ -19,11 +19,11 @@ Kind: TypeAlias = type[bool] | type[int] | type[float] | type[str]
 EMPTY_LABELS: dict[Kind, State] = {bool: False, int: 0, str: ""}  # of columns of a kind without any cell of it
 
 
-def check_kept(names: Sequence[str], table: Table, rows: str) -> list[str]:
-    """The columns to keep, each of which the table has, without repetition."""
+def check_kept(names: Sequence[str], table: Table, rows: str, option: str = "--keep") -> list[str]:
+    """The columns that an option names, each of which the table has, without repetition."""
     for name in names:
         if name not in table.cells:
-            raise InvalidData(f"--keep: {name_source(rows)} has no column {name!r}; {hint(name, table.cells)}")
+            raise InvalidData(f"{option}: {name_source(rows)} has no column {name!r}; {hint(name, table.cells)}")
     return list(dict.fromkeys(names))
 
 
