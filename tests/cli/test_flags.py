@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from juncture.cli.main import use_flags
+from juncture.cli.printing.flags import use_flags
 from support.command_line import juncture
 
 ROWS = "a,b,empty\n1,x,\n,y,\n2,x,\n"
@@ -57,3 +57,43 @@ def test_few_rows_of_many_numbers_are_told_to_take_fewer_parents():
     wanted = "meets them all; give more rows, or fewer parents (juncture learn --max-parents)"
     assert use_flags(message, ["prior", "score"]) == wanted
     assert juncture("learn", "-", "--max-parents", "1", stdin=rows.encode()).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("turn it round, or put 'x' into bins with jt.Discretizer", "put 'x' into bins with juncture learn --bins"),
+        ("planning takes longer than the budget leaves; raise it, or plan ahead with jt.compile", "a longer --budget"),
+        ("chains are stuck; give blocks= of variables that change together, or infer by another method",
+         "chains are stuck; take another --method"),
+        ("no start found; give more starts= or a start= that is possible, or infer by another method",
+         "no start found; take another --method"),
+        ("had not converged: more steps, or damping=0.5, may help", "had not converged: another --method may help"),
+        ("there is none: try damping=0.5, or method='exact'", "there is none: take --method exact"),
+        ("among the targets: leave targets= out, or use method='exact'",
+         "among the targets: name no variables, or use --method exact"),
+        ("too rare for rejection; raise max_tries=, or use method='importance'",
+         "too rare for rejection; use --method importance"),
+        ("no column 'a' (a variable that is never observed goes into latent=['a'], for a graph into variables=[…])",
+         "no column 'a' (--latent a is for a variable that is never observed)"),
+        ("has more required parents than max_parents=2", "has more required parents than --max-parents 2"),
+        ("cells occur: set max_parents, or group", "cells occur: set --max-parents, or group"),
+        ("'x' cannot be learned; keep it as it is with fixed=['x']", "'x' cannot be learned by this command"),
+        ("2 GiB: observe more, ask for fewer targets, or raise memory_limit", "observe more, ask for fewer targets"),
+        ("there the child is uniform: give a prior to change this", "there the child is uniform: give a --prior"),
+        ("the rows leave no noise: give more rows, drop a parent, or give a prior, a jt.NormalInverseGamma",
+         "give more rows, or fewer parents (juncture learn --max-parents)"),
+    ],
+)  # fmt: skip
+def test_proposals_in_python_become_proposals_of_commands(message, wanted):
+    told = use_flags(message, ["method", "prior", "budget"])
+    assert told.endswith(wanted) or wanted in told
+    for word in ("jt.", "targets=", "starts=", "blocks=", "damping", "max_tries", "variables=", "memory_limit"):
+        assert word not in told
+
+
+def test_engines_are_told_apart_by_flags():
+    run = juncture("query", "asia", "tub", "bronc", "--joint", "--method", "loopy")
+    assert run.err.endswith("no factor has 'tub', 'bronc': leave out --joint, or take another --method\n")
+    run = juncture("mpe", "asia", "lung", "--method", "max-product")
+    assert (run.returncode, "jt." in run.err, "targets=" in run.err) == (1, False, False)

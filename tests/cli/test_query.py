@@ -58,7 +58,7 @@ def test_an_intervention_is_told_apart_from_evidence():
         (("--do", "smoke=yes", "--given", "smoke=yes"), 1, "'smoke' is set by --do and observed too"),
         (("--joint",), 2, "--joint takes two or more variables"),
         (("lung", "lung", "--joint"), 2, "--joint takes two or more variables"),
-        (("tub", "bronc", "--joint", "--method", "loopy"), 1, "give another --method"),
+        (("tub", "bronc", "--joint", "--method", "loopy"), 1, "take another --method"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(arguments, code, words):

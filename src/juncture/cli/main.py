@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import errno
 import io
-import re
-import shlex
 import sys
 import warnings
-from collections.abc import Iterable
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 import juncture
 from juncture.cli.commands import INTERRUPTED, LazyGroup, discard_output, interruptible, list_options, open_null_stream
+from juncture.cli.printing.flags import use_flags
 from juncture.cli.printing.output import FOR_THE_EYE, WrongUsage, print_note
 from juncture.cli.reading.completion import replace_bash_script
 from juncture.errors import CONTROLS, JunctureError
@@ -98,49 +96,3 @@ def end(code: int, message: str = "") -> NoReturn:
 
 def print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     print_note(use_flags(f"warning: {message}", list_options(sys.argv[1:])))
-
-
-PYTHON_CODE = r"jt\.\w+(?:\([^()]*\)|\.\w+)*"
-
-# what a message says to somebody who writes Python, and to somebody who writes commands
-PHRASES = (
-    (re.compile(rf"{PYTHON_CODE},? or (?=juncture |--)"), ""),
-    (re.compile(rf"{PYTHON_CODE} ([^()]*) \(on the command line: (--[\w-]+)\)"), r"\2 \1"),
-    (re.compile(r"(--[\w-]+) on the command line"), r"\1"),
-    (re.compile(r"ask for them one by one, or infer by another method"), "leave out --joint, or give another --method"),
-    (
-        re.compile(r"draw rows by jt\.sample and look at these"),
-        "leave out --joint, or draw rows with juncture sample and look at these",
-    ),
-    (
-        re.compile(r"column '([^']+)'(.*); leave it out, or declare it in `variables`"),
-        r"column '\1'\2; leave it out with --ignore \1",
-    ),
-    (
-        re.compile(
-            r"give more rows, drop a parent, or give a prior, prior=\{'.*?': jt\.NormalInverseGamma\([^()]*\)\}"
-        ),
-        "give more rows, or fewer parents (juncture learn --max-parents)",
-    ),
-)
-
-
-def use_flags(message: str, options: Iterable[str]) -> str:
-    """The message with the options of the command as flags, where it names them as arguments of Python.
-
-    >>> use_flags("take score='bge', or add it to `missing`", ["score", "missing"])
-    'take --score bge, or add it to --missing'
-    """
-    for pattern, words in PHRASES:
-        message = pattern.sub(words, message)
-    names = "|".join(sorted(map(re.escape, options), key=len, reverse=True))
-    if not names:
-        return message
-    message = re.sub(rf"(?<![\w.-])({names})=(['\"])(.*?)\2", lambda found: as_flag(found[1], found[3]), message)
-    message = re.sub(rf"(?<![\w.-])({names})= ", lambda found: f"{as_flag(found[1])} ", message)
-    return re.sub(rf"`({names})`", lambda found: as_flag(found[1]), message)
-
-
-def as_flag(name: str, value: str | None = None) -> str:
-    flag = f"--{name.replace('_', '-')}"
-    return flag if value is None else f"{flag} {shlex.quote(value)}"

@@ -211,14 +211,30 @@ def describe_baseline(found: TableComparison) -> list[str]:
 
 def format_row(row: Mapping[str, Any]) -> list[str]:
     """A learner as a line of the printed table; its numbers are empty where there are none."""
-    interval = "" if row["low"] is None else f"[{row['low']:.3g}, {row['high']:.3g}]"
-    mean = "" if row["mean"] is None else f"{row['mean']:.4g}"
+    interval = "" if row["low"] is None else f"[{digits(row['low'], 3)}, {digits(row['high'], 3)}]"
+    mean = "" if row["mean"] is None else digits(row["mean"], 4)
     if row["difference"] is None:
         return [row["learner"], mean, interval, "", "", "", "", row["verdict"]]
-    numbers = [f"{row['difference']:+.3g}", f"{row['p_value']:.2g}", f"{row['better']:.3f}", f"{row['equivalent']:.3f}"]
+    numbers = [
+        digits(row["difference"], 3, "+"),
+        f"{row['p_value']:.2g}",
+        f"{row['better']:.3f}",
+        f"{row['equivalent']:.3f}",
+    ]
     return [row["learner"], mean, interval, *numbers, row["verdict"]]
 
 
+def digits(number: float, count: int, sign: str = "") -> str:
+    """So many significant digits; numbers below a billion without a power of ten.
+
+    >>> digits(0.81234, 4), digits(100283.2, 4), digits(-1523.4, 3, "+")
+    ('0.8123', '100300', '-1520')
+    """
+    text = f"{number:{sign}.{count}g}"
+    return f"{float(text):{sign}.0f}" if 1 <= abs(number) < LARGE and "e" in text else text
+
+
+LARGE = 1e9
 MAX_CURVES = 4
 MAX_CLASSES = 12  # of a confusion matrix that can be read
 MAX_POINTS = 2000
