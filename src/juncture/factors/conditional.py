@@ -9,6 +9,7 @@ Columns are arrays by variable name: state codes for variables with states, numb
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
@@ -20,6 +21,7 @@ from juncture.base.checks import check_iterable, check_kind
 from juncture.base.values import Value, content_key
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
+from juncture.factors.labelled_tables import by_position
 from juncture.factors.scope_tables import (
     check_distinct_labels,
     check_table_size,
@@ -151,6 +153,15 @@ class DiscreteConditional(Value):
         rows = self.to_table().values.reshape(-1, self.child.num_states)
         return pandas.DataFrame(rows, index=table_index(self.parents), columns=columns)
 
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the table: a column for each parent, and one for each state of the child, headed child=state.
+
+        `Conditional.from_csv` reads it again, bit for bit.
+        """
+        from juncture.factors.csv_tables import write_table
+
+        write_table(self, path)
+
     def __repr__(self) -> str:
         return signature(self)
 
@@ -187,13 +198,18 @@ class Conditional(DiscreteConditional):
     parents
         Variables with states.
     values
-        The table: one axis per parent, in order, then the child's, over which it sums to 1.
+        The table: one axis per parent, in order, then the child's, over which it sums to 1. Or by labels, as a mapping:
+        parents' states → distribution, by the tuple of several parents' states, where a distribution is a list or
+        state → probability. Or what `to_dict` and `to_pandas` give.
 
     Examples
     --------
     >>> smoke, lung = Variable("smoke", ["no", "yes"]), Variable("lung", ["no", "yes"])
     >>> Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]])["yes", "no"]
     0.9
+    >>> by_labels = Conditional(lung, [smoke], {"yes": {"yes": 0.1, "no": 0.9}, "no": [0.99, 0.01]})
+    >>> by_labels == Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]])
+    True
     """
 
     values: np.ndarray
@@ -232,6 +248,43 @@ class Conditional(DiscreteConditional):
         rows = np.where(possible, table.values / np.where(possible, totals, 1.0), 1.0 / table.values.shape[-1])
         return cls(table.scope[-1], table.scope[:-1], rows)
 
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | os.PathLike[str],
+        child: Variable | None = None,
+        parents: Iterable[Variable] | None = None,
+    ) -> Conditional:
+        """A table from a CSV file that has a column for each parent, and one for each state of the child.
+
+        Parameters
+        ----------
+        path
+            A file whose columns of probabilities are headed child=state, or only by the state where the child is given.
+        child, parents
+            The variables, which say their states and the order of these and of the parents; by default all are as in
+            the file, where states that are all whole numbers, numbers or truths are such, and else texts.
+
+        Returns
+        -------
+        Conditional
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> smoke, lung = Variable("smoke", ["no", "yes"]), Variable("lung", ["no", "yes"])
+        >>> table = Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "lung.csv")
+        ...     table.to_csv(path)
+        ...     path.read_text().split(), Conditional.from_csv(path) == table
+        (['smoke,lung=no,lung=yes', 'no,0.99,0.01', 'yes,0.9,0.1'], True)
+        """
+        from juncture.factors.csv_tables import read_conditional
+
+        return cls(*read_conditional(path, child, parents))
+
     @property
     def num_parameters(self) -> int:
         return self.parents.size * (self.child.num_states - 1)
@@ -247,8 +300,8 @@ class Conditional(DiscreteConditional):
 def check_table(child: Variable, parents: Scope, values: Any) -> np.ndarray:
     """A table of p(child | parents), as users give it."""
     axes = "one axis per parent, then one for the child" if parents else "one entry per state"
-    shape = Scope((*parents, child)).shape
-    return stable.as_probabilities(values, shape, name=f"the conditional of {child.name!r}", axes=axes)
+    scope, name = Scope((*parents, child)), f"the conditional of {child.name!r}"
+    return stable.as_probabilities(by_position(values, scope, name), scope.shape, name=name, axes=axes)
 
 
 def as_parents(child: Variable, parents: Iterable[Variable]) -> Scope:

@@ -16,6 +16,7 @@ from juncture.base.checks import check_function, check_iterable, check_kind, che
 from juncture.base.values import Value, content_key, read_only
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
+from juncture.factors.labelled_tables import by_position
 from juncture.factors.scope_tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
@@ -36,7 +37,8 @@ class Factor(Value):
     scope
         Variables with states.
     values
-        The table: one axis per variable, in this order.
+        The table: one axis per variable, in this order. Or by labels, as a mapping: the tuple of the variables' states
+        → entry, or state of the first variable → the same for the others. Or what `to_dict` and `to_pandas` give.
 
     Examples
     --------
@@ -44,6 +46,8 @@ class Factor(Value):
     >>> joint = Factor([rain, wet], [[0.7, 0.1], [0.05, 0.15]])
     >>> round(joint.condition({"wet": "yes"}).normalize()["yes"], 3)
     0.6
+    >>> Factor([rain, wet], {("yes", "yes"): 0.15, ("yes", "no"): 0.05, "no": {"no": 0.7, "yes": 0.1}}) == joint
+    True
     """
 
     _fields = ("scope", "values")
@@ -52,7 +56,9 @@ class Factor(Value):
 
     def __init__(self, scope: Iterable[Variable], values: Any) -> None:
         scope = Scope(scope)
-        self._set(scope=scope, values=stable.as_table(values, scope.shape, name=title_of(scope), axes=AXES))
+        name = title_of(scope)
+        table = stable.as_table(by_position(values, scope, name), scope.shape, name=name, axes=AXES)
+        self._set(scope=scope, values=table)
 
     def check_numbers(self) -> None:
         """Raise unless the constructors take the table: where it was trusted, and may have overflowed."""
