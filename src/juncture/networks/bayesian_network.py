@@ -109,6 +109,69 @@ class BayesianNetwork(Value):
         table = joint.normalize()
         return cls(Conditional.from_joint(table, name, graph.parents(name)) for name in graph.nodes)
 
+    @classmethod
+    def parse(
+        cls, graph: DirectedGraph | str, tables: Mapping[str, Any], *, variables: Iterable[Variable] = ()
+    ) -> BayesianNetwork:
+        """A network of a graph that is written as text, with tables by the labels of states.
+
+        Parameters
+        ----------
+        graph
+            A text such as "smoke -> lung -> xray; age -> lung", as `DirectedGraph.parse` reads it, or a graph.
+        tables
+            Variable → its table as `Conditional` takes it, given its parents in the order in which the graph names
+            them; or a conditional of any kind. A variable has the states by which its own table is written, in this
+            order, else those by which it is a parent; a table of numbers alone has the states 0, 1, ….
+        variables
+            Variables whose states the tables do not say, or in another order.
+
+        Returns
+        -------
+        BayesianNetwork
+
+        Examples
+        --------
+        >>> rain, wet = {"yes": 0.2, "no": 0.8}, {"yes": {"yes": 0.9, "no": 0.1}, "no": {"yes": 0.2, "no": 0.8}}
+        >>> BayesianNetwork.parse("rain -> wet", {"rain": rain, "wet": wet})["wet"]["yes", "no"]
+        0.1
+        """
+        from juncture.networks.written_networks import read_graph, written_conditionals
+
+        return cls(written_conditionals(read_graph(graph), tables, variables))
+
+    @classmethod
+    def random(
+        cls, graph: DirectedGraph | str, *, states: Any = 2, concentration: float = 1.0, rng: Any = None
+    ) -> BayesianNetwork:
+        """A network of a graph with random tables, for exercises and trials.
+
+        Parameters
+        ----------
+        graph
+            A graph, or the text of one, such as "a -> b <- c".
+        states
+            The number of states of each variable, or their labels; or a mapping from some names to these.
+        concentration
+            Each row of a table is drawn from the Dirichlet with this concentration for each state: 1 is uniform over
+            all distributions, less gives rows near certainty, more gives rows near equal probabilities.
+        rng
+            A seed or a `numpy.random.Generator`.
+
+        Returns
+        -------
+        BayesianNetwork
+
+        Examples
+        --------
+        >>> model = BayesianNetwork.random("a -> b <- c", states={"b": ["low", "middle", "high"]}, rng=0)
+        >>> model, model == BayesianNetwork.random("a -> b <- c", states={"b": ["low", "middle", "high"]}, rng=0)
+        (BayesianNetwork(3 variables, 2 edges, 10 parameters), True)
+        """
+        from juncture.networks.written_networks import random_conditionals, read_graph
+
+        return cls(random_conditionals(read_graph(graph), states, concentration, rng))
+
     # --- structure -------------------------------------------------------------------------------------------------
 
     @cached_property
