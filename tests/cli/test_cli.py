@@ -85,7 +85,7 @@ def test_info_tells_sizes_and_zeros():
     assert "parameters" in run.out
     assert "note: either has 4 zero entries" in run.out
     facts = json.loads(juncture("info", "student", "--json").out)
-    assert (facts["parameters"], facts["joint_parameters"]) == (10, 31)
+    assert (facts["parameters"], facts["joint_parameters"]) == (15, 47)
 
 
 @pytest.mark.parametrize(

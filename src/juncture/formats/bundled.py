@@ -14,6 +14,8 @@ DESCRIPTIONS = {
     " network repository has them.",
     "earthquake": "A burglar alarm that an earthquake may also set off, with the numbers of Korb and Nicholson (2010)"
     " as the Bayesian network repository has them.",
+    "burglary": "A burglar alarm that an earthquake may also set off, with the numbers of Russell and Norvig's textbook,"
+    " by which both are ten times rarer than in earthquake.",
     "survey": "How people choose a means of transport, with the numbers of Scutari and Denis (2014) as the Bayesian"
     " network repository has them.",
     "alarm": "Monitoring of a patient under anaesthesia (37 variables), with the numbers of Beinlich and others (1989)"
@@ -25,8 +27,8 @@ DESCRIPTIONS = {
     " numbers of a machine learning course at Trento.",
     "sprinkler": "Wet grass under clouds, a sprinkler and rain, with the numbers of Russell and Norvig's textbook as"
     " Murphy (1998) gives them.",
-    "student": "A course's difficulty D, a student's intelligence I, grade G, test score S and letter L, all binary,"
-    " with numbers chosen for illustration in the manner of Koller and Friedman (2009).",
+    "student": "A course's difficulty D, a student's intelligence I, grade G from g1, the best, to g3, test score S and"
+    " letter L, with the numbers of Koller and Friedman (2009, figure 3.4).",
     "seven": "Seven binary variables x1 to x7 in the graph of Bishop's (2006) figure 8.2, with numbers chosen for"
     " illustration.",
     "oil": "Whether to pay for a seismic test and whether to drill for oil: the decision network of the oil wildcatter,"
