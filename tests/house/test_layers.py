@@ -33,8 +33,8 @@ ORDERS = {
     "runtime": ["control_groups", "memory", "parallel", "workers", "files"],
     "inference": [
         "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "infer", "answer_blocks",
-        "predictions", "most_probable", "log_prob", "sample", "planning", "sensitivity", "explain", "decisions",
-        "images", "verbs",
+        "predictions", "most_probable", "log_prob", "sample", "planning", "sensitivity", "divergence", "explain",
+        "decisions", "images", "verbs",
     ],
     "inference.exact": [
         "log_tables", "clique_messages", "clique_search", "best_states", "elimination", "semiring", "directed_form",

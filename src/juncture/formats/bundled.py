@@ -14,8 +14,8 @@ DESCRIPTIONS = {
     " network repository has them.",
     "earthquake": "A burglar alarm that an earthquake may also set off, with the numbers of Korb and Nicholson (2010)"
     " as the Bayesian network repository has them.",
-    "burglary": "A burglar alarm that an earthquake may also set off, with the numbers of Russell and Norvig's textbook,"
-    " by which both are ten times rarer than in earthquake.",
+    "burglary": "A burglar alarm that an earthquake may also set off, with the numbers of Russell and Norvig's"
+    " textbook, by which both are ten times rarer than in earthquake.",
     "survey": "How people choose a means of transport, with the numbers of Scutari and Denis (2014) as the Bayesian"
     " network repository has them.",
     "alarm": "Monitoring of a patient under anaesthesia (37 variables), with the numbers of Beinlich and others (1989)"
