@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from juncture.drawing.courses import Course
 
 M = TypeVar("M")
-ERRORS = "compute standard errors"  # what a fit that has standard errors keeps: a function without arguments
+# what a fit keeps that has standard errors, or a posterior of its tables: a function without arguments
+ERRORS, POSTERIOR = "compute standard errors", "compute the posterior"
 
 
 class Fit(Value, Generic[M]):
@@ -83,6 +84,26 @@ class Fit(Value, Generic[M]):
         if "standard errors" not in self.derived:
             self.derived["standard errors"] = self.derived[ERRORS]()
         return dict(self.derived["standard errors"])
+
+    @property
+    def posterior(self) -> Any:
+        """The posterior of the tables of a network, learned from complete rows: `jt.families.posterior` of its counts.
+
+        The prior is that of the fit; a table without one has a pseudo-count of 1 for each cell, which is uniform. Its
+        `interval` has the credible intervals of entries, and `jt.families.infer_posterior` those of answers.
+
+        >>> import juncture as jt
+        >>> fitted = jt.fit(jt.DirectedGraph([], nodes=["a"]), {"a": [0] * 50 + [1] * 50})
+        >>> low, high = fitted.posterior.interval("a")
+        >>> round(low[1], 3), round(high[1], 3)
+        (0.419, 0.581)
+        """
+        if POSTERIOR not in self.derived:
+            raise Unsupported(
+                "this fit has no posterior: it is for networks of tables that were fitted to rows without holes;"
+                " pickles and copies of a fit do not have it: ask jt.families.posterior(model, statistics, prior)"
+            )
+        return self.derived[POSTERIOR]()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"

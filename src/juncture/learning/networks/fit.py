@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from juncture.data.sources.contract import is_elsewhere, is_source
 from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.contract import EstimationOptions, log_likelihood_of
+from juncture.learning.conditionals.table import prior_of
 from juncture.learning.em.expectation_maximization import ExpectationMaximization, has_full_m_step
-from juncture.learning.fit import ERRORS, Fit
+from juncture.learning.fit import ERRORS, POSTERIOR, Fit
 from juncture.learning.networks.estimation import (
     NetworkEstimate,
     estimate_conditionals,
@@ -36,6 +37,9 @@ from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.learning.options import DeclaredVariables
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
+
+if TYPE_CHECKING:
+    from juncture.learning.networks.posterior import TablePosterior
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,19 @@ def fit_complete(
     objective = log_likelihood + network_log_prior(model, options, fixed)
     trace = Trace((objective,), True, "complete data: estimated in one step")
     fitted = Fit(model, log_likelihood, trace, statistics)
+    fitted.derived[POSTERIOR] = partial(posterior_of_fit, model, statistics, options, fixed)
     return with_errors(fitted, options, partial(errors_of_counts, model, statistics, fixed))
+
+
+def posterior_of_fit(
+    model: BayesianNetwork, statistics: NetworkStatistics, options: EstimationOptions, fixed: frozenset[str]
+) -> TablePosterior:
+    """The posterior of the tables that were learned; without a prior, it is that of the uniform one."""
+    from juncture.learning.networks.posterior import posterior_of_tables
+
+    given = {name: prior_of(options.prior, name) for name in model.variables.names}
+    prior = {name: 1.0 if own is None else own for name, own in given.items()}
+    return posterior_of_tables(model, statistics, prior, fixed)
 
 
 def with_errors(

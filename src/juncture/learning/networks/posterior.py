@@ -1,7 +1,8 @@
 """The posterior of the tables of a network, and answers averaged over it.
 
-`posterior` gives every table a Dirichlet for each combination of parents' states. `infer_posterior` gives answers
-averaged over these Dirichlets, with intervals.
+`posterior` gives every table a Dirichlet for each combination of parents' states; the margin of an entry is a Beta,
+whose quantiles are the ends of its credible interval. `infer_posterior` gives answers averaged over these Dirichlets,
+with intervals.
 
 Tables θ are drawn from their Dirichlets, and the question is answered exactly for each of them. The evidence is data
 about θ too: a draw has the weight p(evidence | θ), and the mean over all draws is the predictive p(x | evidence, data).
@@ -11,7 +12,7 @@ say how far the answer would move with other data of the same size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_kind, check_mapping, check_number
 from juncture.base.options import as_generator
-from juncture.base.values import SameContent
+from juncture.base.values import SameContent, few, number_of
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
@@ -37,6 +38,7 @@ from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import stable
 from juncture.runtime import parallel
+from juncture.variables import Scope
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +48,8 @@ if TYPE_CHECKING:
 BLOCK = 64  # draws of one generator: fixed, so that answers do not depend on the number of threads
 
 
-def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -> dict[str, Dirichlet]:
-    """The posterior of every table.
+def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -> TablePosterior:
+    """The posterior of every table. Of a network that was fitted to complete rows, `fit(…).posterior` is the same.
 
     Parameters
     ----------
@@ -61,22 +63,36 @@ def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -
 
     Returns
     -------
-    For each child a batch of Dirichlets in the shape of the parents' states.
+    TablePosterior
+        For each child a batch of Dirichlets in the shape of the parents' states, and the intervals of their entries.
 
     Examples
     --------
     >>> import juncture as jt
     >>> graph, rows = jt.DirectedGraph.parse("a -> b"), {"a": [0, 0, 1], "b": [0, 1, 1]}
-    >>> jt.families.posterior(graph, jt.statistics(graph, rows))["a"]
+    >>> tables = jt.families.posterior(graph, jt.statistics(graph, rows))
+    >>> tables["a"]
     Dirichlet(concentration=[3.0, 2.0])
+    >>> low, high = tables.interval("b", confidence=0.9)
+    >>> round(low[0, 1], 3), round(high[0, 1], 3)  # of p(b=1 | a=0)
+    (0.135, 0.865)
     """
+    template = resolve_template(structure, statistics)
+    return posterior_of_tables(template, statistics, resolve_prior(prior, template))
+
+
+def posterior_of_tables(
+    template: BayesianNetwork, statistics: NetworkStatistics, given: Any, known: Collection[str] = ()
+) -> TablePosterior:
+    """The posterior of every table but those of the children that are known, by their counts and a resolved prior."""
     from juncture.families.vectors.dirichlet import Dirichlet
 
-    template = resolve_template(structure, statistics)
-    given, parts = resolve_prior(prior, template), pool_statistics(template, statistics)
-    found = {}
+    parts, found, means = pool_statistics(template, statistics), {}, []
     for conditional in template.conditionals:
         name = conditional.child.name
+        if name in known:
+            means.append(conditional)
+            continue
         if not isinstance(conditional, Conditional):
             raise Unsupported(f"only tables have Dirichlet posteriors; {signature(conditional)} is no table")
         own = prior_of(given, name)
@@ -89,7 +105,63 @@ def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -
                 " give it a positive prior"
             )
         found[name] = Dirichlet(counts)
-    return found
+        means.append(Conditional.trusted(conditional, counts / counts.sum(axis=-1, keepdims=True)))
+    return TablePosterior(BayesianNetwork.trusted(template, means), found)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TablePosterior(SameContent, Mapping[str, "Dirichlet"]):
+    """The posterior of the tables of a network: child → a batch of Dirichlets in the shape of the parents' states.
+
+    Attributes
+    ----------
+    model
+        The network at the means of the tables.
+    tables
+        Child → its Dirichlets.
+    """
+
+    model: BayesianNetwork
+    tables: Mapping[str, Dirichlet]
+
+    def __getitem__(self, name: str) -> Dirichlet:
+        if not isinstance(name, str) or name not in self.tables:
+            raise UnknownVariable.among(name, self.tables, where="the posterior of the tables")
+        return self.tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def interval(self, name: str, confidence: float = 0.9) -> tuple[Factor, Factor]:
+        """Both ends of the central credible interval of each entry of a child's table.
+
+        The ends are tables over the parents and the child, so that `low["yes", "no"]` is that of one entry: the
+        quantiles of a Beta(α, Σα - α), by which the entry is distributed.
+        """
+        from scipy.special import betaincinv
+
+        counts, outside = self[name].concentration, tail_of(confidence)
+        others, scope = counts.sum(axis=-1, keepdims=True) - counts, self._scope(name)
+        if counts.shape[-1] == 1:  # a single state is certain
+            return Factor(scope, np.ones(counts.shape)), Factor(scope, np.ones(counts.shape))
+        low, high = (np.asarray(betaincinv(counts, others, at)) for at in (outside, 1.0 - outside))
+        return Factor(scope, low), Factor(scope, high)
+
+    def to_pandas(self, name: str, confidence: float = 0.9) -> pd.DataFrame:
+        """A frame of the mean and the interval of each entry of a child's table, indexed by its variables' states."""
+        low, high = self.interval(name, confidence)
+        parts = {"mean": Factor(low.scope, self[name].mean), "low": low, "high": high}
+        return import_pandas().DataFrame({label: part.to_pandas() for label, part in parts.items()})
+
+    def _scope(self, name: str) -> Scope:
+        part = self.model[name]
+        return Scope((*part.parents, part.child))
+
+    def __repr__(self) -> str:
+        return f"TablePosterior({number_of(len(self), 'table')}: {few(self)})"
 
 
 def infer_posterior(
@@ -131,7 +203,7 @@ def infer_posterior(
     >>> tables = jt.families.posterior(asia, jt.statistics(asia, rows))
     >>> beliefs = jt.families.infer_posterior(asia, tables, {"smoke": "yes"}, targets=["lung"], draws=200, rng=0)
     >>> low, high = beliefs.interval("lung")
-    >>> bool(low[0] < jt.infer(asia, {"smoke": "yes"})["lung"]["yes"] < high[0])
+    >>> low["yes"] < jt.infer(asia, {"smoke": "yes"})["lung"]["yes"] < high["yes"]
     True
     """
     check_kind(model, BayesianNetwork, "the model", error=Unsupported)
@@ -248,19 +320,18 @@ class UncertainBeliefs(SameContent):
         draws = self._draws_of(name)
         return np.asarray(np.sqrt(self.weights**2 @ (draws - self.weights @ draws) ** 2))
 
-    def interval(self, name: str, confidence: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends, (state,), of the central credible interval of each probability."""
-        outside = (1.0 - check_number(confidence, "confidence", above=0, below=1)) / 2
-        columns = self._draws_of(name).T
+    def interval(self, name: str, confidence: float = 0.9) -> tuple[Factor, Factor]:
+        """Both ends, by state, of the central credible interval of each probability."""
+        outside, columns, scope = tail_of(confidence), self._draws_of(name).T, [self.model.variable(name)]
         ends = [[weighted_quantile(column, self.weights, at) for column in columns] for at in (outside, 1.0 - outside)]
-        return np.array(ends[0]), np.array(ends[1])
+        return Factor(scope, ends[0]), Factor(scope, ends[1])
 
     def to_pandas(self, confidence: float = 0.9) -> pd.DataFrame:
         """A frame of variable, state, probability, and the ends of its interval."""
         pandas = import_pandas()
         records = []
         for name in self.targets:
-            low, high = self.interval(name, confidence)
+            low, high = (end.values for end in self.interval(name, confidence))
             states = self.model.variable(name).labels
             records += list(zip([name] * len(states), states, self[name].values, low, high, strict=True))
         return pandas.DataFrame(records, columns=["variable", "state", "probability", "low", "high"])
@@ -280,7 +351,13 @@ class UncertainBeliefs(SameContent):
         return f"UncertainBeliefs({len(self.log_weights):,} draws of the tables, 90 % intervals)\n{shown}{more}"
 
     def _cells(self, name: str) -> Iterator[tuple[Any, float, float, float]]:
-        return zip(self.model.variable(name).labels, self[name].values, *self.interval(name), strict=True)
+        ends = (end.values for end in self.interval(name))
+        return zip(self.model.variable(name).labels, self[name].values, *ends, strict=True)
+
+
+def tail_of(confidence: float) -> float:
+    """The probability on either side of a central interval."""
+    return (1.0 - check_number(confidence, "confidence", above=0, below=1)) / 2
 
 
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, level: float) -> float:
