@@ -21,8 +21,8 @@ from juncture.base.checks import check_iterable, check_kind
 from juncture.base.values import Value, content_key
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
-from juncture.factors.labelled_tables import by_position
 from juncture.factors.scope_tables import (
+    by_position,
     check_distinct_labels,
     check_table_size,
     import_pandas,

@@ -16,8 +16,15 @@ from juncture.base.checks import check_function, check_iterable, check_kind, che
 from juncture.base.values import Value, content_key, read_only
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
-from juncture.factors.labelled_tables import by_position
-from juncture.factors.scope_tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
+from juncture.factors.scope_tables import (
+    by_position,
+    check_table_size,
+    exp_table,
+    state_codes,
+    table_keys,
+    title_of,
+    to_series,
+)
 from juncture.numerics import stable
 from juncture.variables import Scope, Variable
 

@@ -51,12 +51,6 @@ def is_plain_index(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.name is None
 
 
-def by_position(values: Any, scope: Scope, name: str) -> Any:
-    """A table as it is; one that is given by labels as an array with an axis for each variable."""
-    is_plain = isinstance(values, np.ndarray | list | tuple | float)
-    return values if is_plain or items_of(values) is None else read_labelled(values, scope, name)
-
-
 def read_labelled(values: Any, scope: Scope, name: str) -> np.ndarray:
     """A table over a scope that is given by labels, as an array; each cell has to be given once."""
     table = LabelledTable(check_table_size(scope, name), name)

@@ -27,6 +27,15 @@ def state_codes(scope: Scope, states: object) -> tuple[int, ...]:
     return tuple(variable.code(label) for variable, label in zip(scope, labels, strict=True))
 
 
+def by_position(values: Any, scope: Scope, name: str) -> Any:
+    """A table as it is; one that is given by labels as an array with an axis for each variable."""
+    if isinstance(values, np.ndarray | list | tuple | float):
+        return values
+    from juncture.factors.labelled_tables import items_of, read_labelled
+
+    return values if items_of(values) is None else read_labelled(values, scope, name)
+
+
 def check_table_size(scope: Scope, what: str = "the product") -> Scope:
     """The scope, unless a table over it would not fit."""
     if scope.size > MAX_TABLE_CELLS:

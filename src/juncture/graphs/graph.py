@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from juncture.base.checks import check_iterable
 from juncture.base.values import Value
-from juncture.drawing.diagram import Diagram, Node
-from juncture.drawing.diagram import Edge as Line
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
 from juncture.graphs.text import SHOWN, Link, clauses, dot_text, parse_chains
+
+if TYPE_CHECKING:
+    from juncture.drawing.diagram import Diagram
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -66,6 +67,9 @@ class Graph(Value):
 
     def to_diagram(self) -> Diagram:
         """What is drawn: arrows, and lines for undirected edges."""
+        from juncture.drawing.diagram import Diagram, Node
+        from juncture.drawing.diagram import Edge as Line
+
         lines = (Line(link.tail, link.head, directed=link.arrow == "->") for link in self._links())
         return Diagram(map(Node, self.nodes), lines)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_kind
 from juncture.base.values import Value, content_key, number_of
-from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
 from juncture.factors.factor import Factor
@@ -27,6 +26,9 @@ from juncture.networks.marginalization import (
 )
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
 from juncture.variables import Scope, State, Variable, distinct_variables
+
+if TYPE_CHECKING:
+    from juncture.drawing.diagram import Diagram
 
 
 class BayesianNetwork(Value):
@@ -291,6 +293,8 @@ class BayesianNetwork(Value):
 
     def to_diagram(self) -> Diagram:
         """What to draw: the graph, plates as groups, and a parameter that tied variables share as a dot."""
+        from juncture.drawing.diagram import Diagram, Edge, Group, Node
+
         nodes = [Node(name) for name in self.variables.names]
         edges = [Edge(*edge) for edge in self.graph.edges]
         for group in self.tied:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from juncture.base.checks import check_kind, check_mapping, check_number, check_
 from juncture.base.values import Value, number_of
 from juncture.data.dataset import Dataset
 from juncture.data.findings import is_hole
-from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.factors.conditional import Columns
 from juncture.factors.factor import TOLERANCE, Factor, product_of
@@ -36,6 +35,9 @@ from juncture.networks.potentials import (
     minimal_potentials,
 )
 from juncture.variables import Scope, State, Variable, distinct_variables
+
+if TYPE_CHECKING:
+    from juncture.drawing.diagram import Diagram
 
 MOST_IN_A_FACTOR = 24  # variables whose sets are counted one by one
 
@@ -183,6 +185,8 @@ class MarkovNetwork(FactorProduct):
         return UndirectedGraph(edges.values(), nodes=self.variables.names)
 
     def to_diagram(self) -> Diagram:
+        from juncture.drawing.diagram import Diagram, Edge, Group, Node
+
         nodes = tuple(Node(name) for name in self.variables.names)
         edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
         groups = (
@@ -278,6 +282,8 @@ class FactorGraph(FactorProduct):
         return UndirectedGraph(edges, nodes=(*self.variables.names, *self.factor_names))
 
     def to_diagram(self) -> Diagram:
+        from juncture.drawing.diagram import Diagram, Edge, Group, Node
+
         nodes = [Node(name) for name in self.variables.names] + [
             Node(name, kind="factor") for name in self.factor_names
         ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.base.checks import check_array, check_flag
 from juncture.base.values import content_key, format_count, number_of, read_only
-from juncture.drawing.diagram import Diagram
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.factors.conditional import Columns
 from juncture.factors.factor import Factor
@@ -28,6 +27,9 @@ from juncture.networks.pairwise.nodes import (
 )
 from juncture.numerics.stable import as_logs
 from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    from juncture.drawing.diagram import Diagram
 
 MAX_DRAWN = 20_000  # edges of a picture
 MAX_READ = 36  # nodes whose answers are shown one by one
