@@ -86,7 +86,9 @@ def test_a_forecast_has_laws_of_observations_and_their_intervals():
     distribution = jt.Gaussian(forecast.observation_mean[:, 0], variance + 2.0)
     np.testing.assert_allclose(distribution.cdf(high[:, 0]), 0.95)
     np.testing.assert_allclose(distribution.cdf(low[:, 0]), 0.05)
-    np.testing.assert_allclose(forecast.state_interval()[1][:, 0] - forecast.state_mean[:, 0], 1.959964 * variance**0.5)
+    np.testing.assert_allclose(
+        forecast.state_interval(confidence=0.95)[1][:, 0] - forecast.state_mean[:, 0], 1.959964 * variance**0.5
+    )
     assert forecast.states.batch_shape == forecast.observations.batch_shape == (3,)
     with pytest.raises(InvalidData, match="between 0 and 1"):
         forecast.interval(95)
