@@ -90,7 +90,7 @@ def test_a_forecast_has_laws_of_observations_and_their_intervals():
         forecast.state_interval(confidence=0.95)[1][:, 0] - forecast.state_mean[:, 0], 1.959964 * variance**0.5
     )
     assert forecast.states.batch_shape == forecast.observations.batch_shape == (3,)
-    with pytest.raises(InvalidData, match="between 0 and 1"):
+    with pytest.raises(InvalidData, match="above 0 and below 1"):
         forecast.interval(95)
 
 
