@@ -74,6 +74,12 @@ def column_moments(rows: np.ndarray, weights: np.ndarray) -> Moments:
     return Moments(Gaussian, weight=weight, center=center, residual=(first - center) + step, scatter=scatter)
 
 
+def mean_and_variance(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean and the variance of what is seen of each column; 0 and 0 where nothing is seen."""
+    found = column_moments(rows, weights)
+    return found.center, found.scatter / np.maximum(found.weight, np.finfo(float).tiny)
+
+
 def weight_of_codes(codes: np.ndarray, weights: np.ndarray, num_codes: int) -> np.ndarray:
     """(code, state): how much weight (row, state) falls on each code."""
     from juncture.kernels.densities.emissions import add_counts

@@ -17,6 +17,7 @@ from juncture.base.checks import check_choice, check_count, check_flag, check_ki
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.convert import of_batch
+from juncture.components.densities import mean_and_variance
 from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.components.independent import IndependentEmissions
@@ -32,7 +33,6 @@ from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.independent import Independent
 from juncture.latent.mixtures.dirichlet_process import fit_dirichlet_process
-from juncture.latent.mixtures.starts import mean_and_variance
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.variables import is_missing

@@ -19,6 +19,7 @@ from juncture.base.checks import check_count, check_number, shown
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.contract import EmissionStatistics, is_seen
+from juncture.components.densities import mean_and_variance
 from juncture.components.gaussian import GaussianEmissions, expected_moments, full_log_prob
 from juncture.components.gaussian_estimate import reference_variance
 from juncture.components.mixture import Mixture
@@ -28,7 +29,7 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.latent.mixtures import gaussian_pass
 from juncture.latent.mixtures.expectation import Block, MixtureStatistics
-from juncture.latent.mixtures.starts import cluster_rows, distinct_rows, group_by_nearest, mean_and_variance
+from juncture.latent.mixtures.starts import cluster_rows, distinct_rows, group_by_nearest
 from juncture.learning.em.contract import Expected
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.numerics import stable

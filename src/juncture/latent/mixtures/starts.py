@@ -5,14 +5,13 @@ The template for the rows of a table is Gaussian for numbers and categorical for
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
-from juncture.components.densities import column_moments
+from juncture.components.densities import mean_and_variance
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.gaussian_estimate import first_variance, is_constant, reference_variance
 from juncture.components.independent import IndependentEmissions
@@ -20,13 +19,12 @@ from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.column_kinds import Summary, is_quantity
 from juncture.data.dataset import Dataset
 from juncture.data.rows import dataset_column
-from juncture.errors import InvalidData, MissingExtra
+from juncture.errors import InvalidData
 from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 
 STRENGTH = 0.01  # rows that the prior of a mean weighs
 TINY = np.finfo(float).tiny
-TRIES = 3  # starts of k-means, of which the tightest clusters are kept
 ALPHA = 1.0  # a pseudo-count of each label
 
 
@@ -35,12 +33,6 @@ def weak_prior(model: Mixture, rows: np.ndarray, weights: np.ndarray) -> Mixture
     flat = np.asarray(rows, float).reshape(len(rows), -1)
     mean, variance = mean_and_variance(flat, weights)
     return MixturePrior(None, prior_of(model.components, mean, reference_variance(mean, variance)))
-
-
-def mean_and_variance(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and the variance of what is seen of each column; 0 and 0 where nothing is seen."""
-    found = column_moments(rows, weights)
-    return found.center, found.scatter / np.maximum(found.weight, np.finfo(float).tiny)
 
 
 def prior_of(components: Emissions, mean: np.ndarray, variance: np.ndarray) -> Any:
@@ -65,17 +57,10 @@ def cluster_rows(rows: np.ndarray, weights: np.ndarray, num_clusters: int, rng: 
 
     There are as many clusters as rows where these are fewer than `num_clusters`.
     """
-    try:
-        from sklearn.cluster import KMeans
-        from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-    except ImportError:
-        raise MissingExtra.named("scikit-learn", "sklearn") from None
+    from juncture.clusters.means import tightest_clusters
+
     table = standardized(rows.reshape(len(rows), -1).astype(np.float64), weights)
-    seed = int(rng.integers(2**31))
-    with warnings.catch_warnings(), threadpool_limits(1):  # or the order in which threads add would show in the sums
-        warnings.simplefilter("ignore", ConvergenceWarning)  # rows that differ in holes only: some clusters stay empty
-        found = KMeans(min(num_clusters, len(table)), n_init=TRIES, random_state=seed).fit(table, sample_weight=weights)
+    found = tightest_clusters(table, min(num_clusters, len(table)), rng, weights)
     return np.asarray(found.labels_, np.int64)
 
 

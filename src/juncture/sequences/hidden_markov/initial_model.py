@@ -12,6 +12,7 @@ import numpy as np
 from juncture.base.options import as_generator
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import is_whole
+from juncture.components.densities import mean_and_variance
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import first_variance
 from juncture.data.sequences import Sequences, as_sequences
@@ -24,7 +25,7 @@ from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
-from juncture.sequences.hidden_markov.starts import Starts, column_moments, columns_of
+from juncture.sequences.hidden_markov.starts import Starts, columns_of
 from juncture.variables import State, Variable
 
 FROM_DATA = ("random", "k-means", "left-to-right")
@@ -125,8 +126,8 @@ def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None)
 
 def first_gaussian(rows: np.ndarray, structure: str) -> GaussianEmissions:
     """Mean and variance of each column."""
-    mean, deviation = column_moments(columns_of(rows))
-    variance = first_variance(mean, deviation**2)
+    mean, variance = mean_and_variance(columns_of(rows), np.ones(len(rows)))
+    variance = first_variance(mean, variance)
     shape = (1, *rows.shape[1:])
     whole = {"full": np.diag(variance), "tied": np.diag(variance), "diagonal": variance, "spherical": variance.mean()}
     kind: Any = structure if len(shape) == 2 or structure == "tied" else "diagonal"

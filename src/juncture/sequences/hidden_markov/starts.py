@@ -7,7 +7,6 @@ steps belong to the state of their label. Clusters are those of k-means of the s
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -16,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from juncture.components.contract import Emissions
+from juncture.components.densities import mean_and_variance
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences import Sequences
 from juncture.data.sources.sequence_source import SequenceParts
-from juncture.errors import InvalidData, MissingExtra, Unsupported
+from juncture.errors import InvalidData, Unsupported
 from juncture.learning.em.contract import EMState
 from juncture.sequences.hidden_markov.infer import log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -240,11 +240,13 @@ class Clusters:
 
     @classmethod
     def of(cls, model: HiddenMarkovModel, sequences: Sequences, rng: np.random.Generator) -> Clusters:
+        from juncture.clusters.means import tightest_clusters
+
         check_clusterable(model, sequences)
         rows = columns_of(sequences.observations)[:: -(-sequences.num_steps // MAX_STEPS)]
-        mean, deviation = column_moments(rows)
-        scale = np.where(deviation > 0, deviation, 1.0)
-        centers = k_means(standardise(rows, mean, scale), model.num_states, int(rng.integers(2**31)))
+        mean, variance = mean_and_variance(rows, np.ones(len(rows)))
+        scale = np.where(variance > 0, np.sqrt(variance), 1.0)
+        centers = tightest_clusters(standardise(rows, mean, scale), model.num_states, rng)
         found = cls(mean, scale, centers, np.arange(model.num_states))
         return cls(
             mean, scale, centers, assign_states(found.numbers(sequences.observations), sequences, model.num_states)
@@ -271,32 +273,8 @@ def columns_of(observations: np.ndarray) -> np.ndarray:
     return observations.reshape(len(observations), int(np.prod(observations.shape[1:]))).astype(np.float64)
 
 
-def column_moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of what is there in each column; 0 where nothing is, or where all is the same."""
-    if not len(rows):
-        return np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-    seen = ~np.isnan(rows)
-    number = np.maximum(seen.sum(axis=0), 1)
-    first = np.where(seen.any(axis=0), rows[np.argmax(seen, axis=0), np.arange(rows.shape[1])], 0.0)
-    shift = np.where(seen, rows - first, 0.0)  # exactly 0 in a column that is constant
-    mean = shift.sum(axis=0) / number
-    return first + mean, np.sqrt(np.where(seen, (shift - mean) ** 2, 0.0).sum(axis=0) / number)
-
-
 def standardise(rows: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(rows), 0.0, (rows - mean) / scale)
-
-
-def k_means(rows: np.ndarray, number: int, seed: int) -> Any:
-    try:
-        from sklearn.cluster import KMeans
-        from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-    except ImportError:
-        raise MissingExtra.named("scikit-learn", "sklearn") from None
-    with warnings.catch_warnings(), threadpool_limits(1):  # or the order in which threads add would show in the sums
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: some stay empty
-        return KMeans(number, n_init=3, random_state=seed).fit(rows)
 
 
 def assign_states(numbers: np.ndarray, sequences: Sequences, num_states: int) -> np.ndarray:
