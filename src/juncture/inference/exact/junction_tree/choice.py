@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -116,7 +116,7 @@ class Choice:
         """Whether a run takes so long that it is worth looking for a smaller model."""
         return self.cost.operations >= LONG_RUN
 
-    @property
+    @cached_property
     def explained_cost(self) -> Cost:
         """The cost, whose text says what is stored, and why."""
         return replace(self.cost, plan=f"{self.reduction}stores {STORED[self.kind]}: {self.why}")
