@@ -129,11 +129,9 @@ class CodedFindings:
         """(the nodes that are observed, the rows in which just these are), for each pattern of holes."""
         if self.num_rows == 1 or not len(self.codes):
             return [(self.observed[(self.codes >= 0).all(axis=1)], np.arange(self.num_rows))]
-        which, first = distinct_rows((self.codes >= 0).T)
-        return [
-            (self.observed[self.codes[:, row] >= 0], np.flatnonzero(which == number))
-            for number, row in enumerate(first)
-        ]
+        from juncture.data.missingness import group_by_pattern
+
+        return [(self.observed[known], rows) for known, rows in group_by_pattern((self.codes >= 0).T)]
 
     def codes_by_node(self) -> dict[int, np.ndarray]:
         """Node → its codes (row,), for the nodes that are observed in every row."""
