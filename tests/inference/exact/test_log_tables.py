@@ -5,14 +5,18 @@ Tables have zeros, empty scopes, axes in any order and rows of evidence; some tr
 
 from __future__ import annotations
 
+import ast
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.inference.exact.clique_messages import CliqueEdge, MessageTree, Skeleton, collect, distribute
+import juncture as jt
+from juncture.inference.exact import clique_messages, log_tables
+from juncture.inference.exact.clique_messages import CliqueEdge, CliqueLayout, MessageTree, collect, distribute
 from juncture.inference.exact.elimination import eliminate_in_order
 from juncture.inference.exact.log_tables import (
     ROWS,
@@ -264,10 +268,24 @@ def test_messages_without_division_differentiate_by_every_entry(kind, seed):
     first = {node: clique for clique, own in reversed(list(enumerate(nodes))) for node in own}
     ones = [LogFactor((node,), np.zeros(states[node])) for node in range(len(states))]
     known = [random_factor(rng, one.nodes, sizes) if rng.random() < 0.3 else one for one in ones]
-    tree = MessageTree.of(Skeleton(nodes, edges, homes, [first[n] for n in range(len(states))]), held, known, products)
+    tree = MessageTree.of(
+        CliqueLayout(nodes, edges, homes, [first[n] for n in range(len(states))]), held, known, products
+    )
     inside = [*(factor for factor in held if factor.nodes), *known]
     close(tree.log_total, product_over(inside, (), sizes))
     for clique in range(len(nodes)):
         for index, slopes in zip(tree.held[clique], tree.derivatives(clique), strict=True):
             others = [factor for factor in inside if factor is not held[index]]
             close(slopes + tree.log_beside[clique], product_over(others, held[index].nodes, sizes))
+
+
+def functions_of(path: Path) -> set[str]:
+    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_no_other_file_of_inference_defines_a_function_of_the_algebra():
+    algebra = [Path(module.__file__) for module in (log_tables, clique_messages)]
+    names = set.union(*map(functions_of, algebra))
+    assert names >= {"align", "multiply", "sum_out", "divide", "collect", "distribute"}
+    others = [path for path in Path(jt.__file__).parent.glob("inference/**/*.py") if path not in algebra]
+    assert {path.stem: again for path in others if (again := functions_of(path) & names)} == {}

@@ -79,7 +79,7 @@ def distribute(
 
 
 @dataclass(frozen=True)
-class Skeleton:
+class CliqueLayout:
     """A junction tree: the nodes of each clique, the edges in the order of the cliques, and where tables go."""
 
     axes: list[tuple[int, ...]]
@@ -106,22 +106,22 @@ class MessageTree:
 
     @classmethod
     def of(
-        cls, skeleton: Skeleton, tables: Sequence[LogFactor], known: Sequence[LogFactor], products: Products
+        cls, layout: CliqueLayout, tables: Sequence[LogFactor], known: Sequence[LogFactor], products: Products
     ) -> MessageTree:
-        inside = [products.ones(nodes) for nodes in skeleton.axes]
+        inside = [products.ones(nodes) for nodes in layout.axes]
         held: list[list[int]] = [[] for _ in inside]
         children: list[list[int]] = [[] for _ in inside]
-        for index, clique in enumerate(skeleton.factor_cliques):
+        for index, clique in enumerate(layout.factor_cliques):
             if clique >= 0:
                 held[clique].append(index)
         for part in known:
-            inside[skeleton.node_cliques[part.nodes[0]]].append(products.listed(part))
-        for clique, parent, _ in skeleton.edges:
+            inside[layout.node_cliques[part.nodes[0]]].append(products.listed(part))
+        for clique, parent, _ in layout.edges:
             if parent is not None:
                 children[parent].append(clique)
         listed = [products.listed(table) for table in tables]
         nothing = np.zeros(len(inside))
-        tree = cls(products, skeleton.edges, tables, listed, held, inside, children, {}, {}, 0.0, nothing)
+        tree = cls(products, layout.edges, tables, listed, held, inside, children, {}, {}, 0.0, nothing)
         tree.collect()
         tree.distribute()
         return tree.with_totals()

@@ -24,7 +24,7 @@ from juncture.inference.engines.contract import Answers, Cost, Diagnostics, Engi
 from juncture.inference.engines.posterior_gaussians import as_gaussian, as_joint_gaussian
 from juncture.inference.exact.gaussian.engine import patterns, system_for
 from juncture.inference.exact.gaussian.linear_system import LinearSystem
-from juncture.inference.exact.gaussian.precision_system import PrecisionSystem, multiply
+from juncture.inference.exact.gaussian.precision_system import PrecisionSystem, apply_precision
 from juncture.inference.messages.diagnosis import diagnose
 from juncture.numerics.stable import LOG_TWO_PI
 
@@ -139,7 +139,7 @@ def start_pattern(
     for name in names:
         node = system.numbers[name]
         values[node], is_free[node] = findings.reals[name][rows] - centers[node], False
-    pulled = system.loading[:, None] - multiply(system, values)  # η - Λ v
+    pulled = system.loading[:, None] - apply_precision(system, values)  # η - Λ v
     log_values = system.log_scale + 0.5 * ((system.loading[:, None] + pulled) * values).sum(axis=0)
     return PairMessages.start(GaussianPairs.of(system, is_free), pulled, values, log_values)
 
@@ -224,7 +224,7 @@ class GaussianLoopyAnswers(Answers):
         means = self.moments[0]
         moved = (means - self.centers).T
         loading = self.system.loading[:, None]
-        log_joint = self.system.log_scale + ((loading - 0.5 * multiply(self.system, moved)) * moved).sum(axis=0)
+        log_joint = self.system.log_scale + ((loading - 0.5 * apply_precision(self.system, moved)) * moved).sum(axis=0)
         return means[:, None, [self.system.numbers[name] for name in targets]], log_joint[:, None]
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:

@@ -28,6 +28,7 @@ from juncture.errors import NotConvergedWarning
 from juncture.inference.engines.contract import Query
 from juncture.inference.engines.factor_answers import FactorAnswers
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays
+from juncture.inference.exact.log_tables import align
 from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.sampling.forward import ForwardSampler
 from juncture.inference.sampling.importance_weights import effective_sample_size
@@ -129,7 +130,7 @@ class RowProposal:
         scope, chosen = choose(node, len(belief), [one for one in ratios if one is not None])
         values = np.broadcast_to(belief, (*[1] * (len(scope) - 1), len(belief)))
         for _, part_scope, ratio in chosen:
-            values = values * align(part_scope, ratio, scope)
+            values = values * align(ratio, part_scope, scope)
         totals = values.sum(axis=-1, keepdims=True)
         values = np.where(totals > 0.0, values, belief)
         own = np.where(values > 0.0, belief, 0.0)
@@ -216,7 +217,7 @@ class TableProposal:
         for scope, log_table in self.target.factors:
             last = max(scope, key=turns.__getitem__)
             if set(scope) <= set(self.scopes[last]):
-                ratios[last] = ratios[last] + align(scope, log_table, self.scopes[last])
+                ratios[last] = ratios[last] + align(log_table, scope, self.scopes[last])
             else:
                 others.append((scope, log_table))
         own = [(self.scopes[node], table) for node, table in ratios.items() if (table != 0.0).any()]
@@ -226,14 +227,6 @@ class TableProposal:
 def negative_log(table: np.ndarray) -> np.ndarray:
     """-log q; 0 where q is 0, which is never drawn."""
     return np.where(table > 0.0, -stable.log(np.where(table > 0.0, table, 1.0)), 0.0)
-
-
-def align(scope: Sequence[int], table: np.ndarray, wider: Sequence[int]) -> np.ndarray:
-    """A table with an axis for each node of a wider scope, of length 1 for those that it does not have."""
-    kept = [node for node in wider if node in scope]
-    moved = np.transpose(table, [scope.index(node) for node in kept])
-    sizes = iter(moved.shape)
-    return moved.reshape([next(sizes) if node in scope else 1 for node in wider])
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,7 @@ class PrecisionPlan:
         plan, cases = self.plan, values.shape[1]
         full = np.zeros((len(system.names), cases))
         full[plan.observed] = values
-        pulled = system.loading[:, None] - multiply(system, full)  # η - Λ v
+        pulled = system.loading[:, None] - apply_precision(system, full)  # η - Λ v
         log_values = system.log_scale + 0.5 * ((system.loading[:, None] + pulled) * full).sum(axis=0)
         gains, shifts = np.empty(len(plan.separators)), np.empty((len(plan.order), cases))
         deviations, loadings = np.empty(len(plan.order)), pulled[plan.order]
@@ -122,7 +122,7 @@ class PrecisionPlan:
         return Solution(plan, gains, shifts, deviations, log_values, none, np.empty((0, cases)))
 
 
-def multiply(system: PrecisionSystem, values: np.ndarray) -> np.ndarray:
+def apply_precision(system: PrecisionSystem, values: np.ndarray) -> np.ndarray:
     """Λ v for (variable, case) values."""
     product = np.zeros_like(values)
     if values.any():

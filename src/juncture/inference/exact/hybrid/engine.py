@@ -42,9 +42,9 @@ from juncture.inference.engines.posterior_mixtures import Components, MixedJoint
 from juncture.inference.exact.hybrid.clique_tables import align_rows
 from juncture.inference.exact.hybrid.equations import of_case
 from juncture.inference.exact.hybrid.expected import LearningPlans, expected_statistics
-from juncture.inference.exact.hybrid.modes import best_states
+from juncture.inference.exact.hybrid.modes import best_configurations
 from juncture.inference.exact.hybrid.plan import Planner
-from juncture.inference.exact.hybrid.run import Rows, Run, draw_rows
+from juncture.inference.exact.hybrid.run import AlikeRows, Run, draw_rows
 from juncture.inference.exact.hybrid.scattered_rows import configurations_of
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -128,7 +128,7 @@ class Pattern:
 
     model: BayesianNetwork
     indices: np.ndarray
-    rows: Rows
+    rows: AlikeRows
     targets: tuple[str, ...]
     tolerance: float
     memory_limit: int | None
@@ -182,7 +182,9 @@ class HybridAnswers(Answers):
     def patterns(self) -> list[Pattern]:
         """The rows grouped by which of their variables are observed."""
         return [
-            Pattern(self.model, indices, Rows.of(self.model, part), self.targets, self.tolerance, self.memory_limit)
+            Pattern(
+                self.model, indices, AlikeRows.of(self.model, part), self.targets, self.tolerance, self.memory_limit
+            )
             for indices, part in split_rows(self.findings)
         ]
 
@@ -265,7 +267,7 @@ class HybridAnswers(Answers):
         return [name for name in names if name not in pattern.rows.observed]
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
-        return best_states(self.patterns, targets, count, self.findings.num_rows)
+        return best_configurations(self.patterns, targets, count, self.findings.num_rows)
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return draw_rows(self.patterns[0].run((), whole=True), num_rows, rng, self.memory_limit)

@@ -28,7 +28,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, align_rows
 from juncture.inference.exact.hybrid.equations import Form, SolvedGroup, of_case
 from juncture.inference.exact.hybrid.plan import Part, check_fits, connected, factors_of, is_linear, part_of, scope_of
-from juncture.inference.exact.hybrid.run import Rows, Run
+from juncture.inference.exact.hybrid.run import AlikeRows, Run
 from juncture.numerics.stable import Moments, grouped_moments, merge_moments
 from juncture.variables import Scope
 
@@ -73,7 +73,7 @@ class Block:
     """Some rows of a run: what is observed, their weights (0 where a row is impossible), and the sums over states."""
 
     run: Run
-    rows: Rows
+    rows: AlikeRows
     place: slice
     weights: np.ndarray
     sums: Sums
@@ -173,7 +173,7 @@ def expected_moments(request: AnyConditional, block: Block) -> Moments:
     return Moments(*(array.reshape((*discrete.shape, *array.shape[1:])) for array in (weight, center, scatter)))
 
 
-def configuration_of(discrete: Scope, states: tuple[str, ...], rows: Rows, shape: tuple[int, ...]) -> np.ndarray:
+def configuration_of(discrete: Scope, states: tuple[str, ...], rows: AlikeRows, shape: tuple[int, ...]) -> np.ndarray:
     """The number of the configuration of parents in each row and configuration of `states`, in one array."""
     codes = []
     for name in discrete.names:
@@ -259,10 +259,10 @@ def split_findings(model: BayesianNetwork, findings: Findings) -> dict[PieceKey,
     return {key: np.sort(np.concatenate(parts)) for key, parts in rows.items()}
 
 
-def take_rows(model: BayesianNetwork, findings: Findings, key: PieceKey, rows: np.ndarray) -> Rows:
+def take_rows(model: BayesianNetwork, findings: Findings, key: PieceKey, rows: np.ndarray) -> AlikeRows:
     """The findings of some rows on the variables of a key; a likelihood counts where its variable is the child."""
     codes, reals = (
         {name: part[name][rows] for name in key.observed if name in part} for part in (findings.codes, findings.reals)
     )
     likelihoods = {name: findings.likelihoods[name][rows] for name in key.children if name in findings.likelihoods}
-    return Rows.of(model, Findings(findings.variables, codes, reals, likelihoods, num_rows=len(rows)))
+    return AlikeRows.of(model, Findings(findings.variables, codes, reals, likelihoods, num_rows=len(rows)))

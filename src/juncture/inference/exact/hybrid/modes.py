@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from juncture.networks import Network
 
 
-def best_states(
+def best_configurations(
     patterns: Iterable[Pattern], targets: tuple[str, ...], count: int, num_rows: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes and numbers (row, rank, target), and log p(them, evidence) (row, rank); -inf where there are no more."""

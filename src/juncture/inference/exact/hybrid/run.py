@@ -35,7 +35,7 @@ MAX_SOLVED, MAX_NUMBERS = 64, 2**20  # solved groups that are kept with a model,
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class AlikeRows:
     """Findings of rows with the same variables observed; a variable of one state counts as observed."""
 
     findings: Findings
@@ -44,7 +44,7 @@ class Rows:
     reals: Mapping[str, np.ndarray]  # (row,)
 
     @classmethod
-    def of(cls, model: BayesianNetwork, findings: Findings) -> Rows:
+    def of(cls, model: BayesianNetwork, findings: Findings) -> AlikeRows:
         hard = {name: array.astype(np.int64) for name, array in findings.codes.items() if (array >= 0).all()}
         lone = [each.name for each in model.variables if not each.is_real and each.num_states == 1]
         codes = {**{name: np.zeros(findings.num_rows, np.int64) for name in lone}, **hard}
@@ -55,7 +55,7 @@ class Rows:
     def num_rows(self) -> int:
         return self.findings.num_rows
 
-    def take(self, rows: slice) -> Rows:
+    def take(self, rows: slice) -> AlikeRows:
         if rows.stop - rows.start == self.num_rows:
             return self
         parts = [
@@ -64,7 +64,7 @@ class Rows:
         ]
         findings = Findings(self.findings.variables, *parts, num_rows=rows.stop - rows.start)
         codes = {name: array[rows] for name, array in self.codes.items()}
-        return Rows(findings, self.observed, codes, {name: array[rows] for name, array in self.reals.items()})
+        return AlikeRows(findings, self.observed, codes, {name: array[rows] for name, array in self.reals.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Run:
 
     model: BayesianNetwork
     part: Part
-    rows: Rows
+    rows: AlikeRows
     tolerance: float
 
     @cached_property
@@ -160,7 +160,7 @@ class Run:
             groups = [(names, add_peaks(logs, peak)) for (names, logs), peak in zip(groups, peaks, strict=True)]
         return [*tables, *most, *groups]
 
-    def factor_table(self, factor: Factor, rows: Rows) -> Table:
+    def factor_table(self, factor: Factor, rows: AlikeRows) -> Table:
         """A factor with its observed variables fixed: (row, *states), or (1, *states) if none of them is observed."""
         names = factor.scope.names
         seen = [at for at, name in enumerate(names) if name in rows.observed]
@@ -169,7 +169,7 @@ class Run:
         index = tuple(rows.codes[names[at]] for at in seen)
         return tuple(names[at] for at in free), logs[index] if seen else logs[np.newaxis]
 
-    def likelihood(self, name: str, rows: Rows) -> Table | None:
+    def likelihood(self, name: str, rows: AlikeRows) -> Table | None:
         """The likelihood of a variable of this part, with one axis, or none where its state is observed."""
         logs = stable.log(rows.findings.likelihoods[name])
         if name in rows.codes:
@@ -177,7 +177,7 @@ class Run:
         return ((name,), logs) if name in self.part.tree.states else None
 
 
-def row_table(part: AnyConditional, rows: Rows) -> Table:
+def row_table(part: AnyConditional, rows: AlikeRows) -> Table:
     """log p(child | parents) for all unobserved states of a family whose numbers are observed, (row, *states)."""
     free = [variable for variable in table_scope(part) if variable.name not in rows.observed]
     shape = [variable.num_states for variable in free]

@@ -194,7 +194,7 @@ class FactoredTree:
         if log_total == -np.inf:
             return np.full(self.plan.num_marginals, np.nan), -np.inf
         space.distribute(self.plan.first_marginal + targets)
-        return normalize(space.marginals(), self.plan.num_states, holds_logs=space.holds_logs), log_total
+        return normalize_each(space.marginals(), self.plan.num_states, holds_logs=space.holds_logs), log_total
 
     def collect(self, evidence: CodedFinding, *, with_sums: bool = False) -> tuple[Workspace, float]:
         """The buffers after messages were sent towards the root, and log p(evidence).
@@ -298,7 +298,7 @@ class FactoredTree:
                 space, log_evidence[row] = self.collect(rows.row(row), with_sums=True)
                 if log_evidence[row] > -np.inf and weights[row] > 0.0 and plan.sums_size:
                     space.distribute(asked)
-                    sums += float(weights[row]) * normalize(
+                    sums += float(weights[row]) * normalize_each(
                         space.sums(), plan.factor_sizes, holds_logs=space.holds_logs
                     )
             return sums
@@ -397,7 +397,7 @@ def in_clique_order(plan: FactoredPlan, tables: Sequence[np.ndarray]) -> np.ndar
     return np.concatenate([np.empty(0), *ordered])
 
 
-def normalize(values: np.ndarray, sizes: np.ndarray, *, holds_logs: bool) -> np.ndarray:
+def normalize_each(values: np.ndarray, sizes: np.ndarray, *, holds_logs: bool) -> np.ndarray:
     """Tables of these sizes, one after the other, each divided by its sum; from their logarithms if these are given."""
     starts = np.cumsum(sizes) - sizes
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

@@ -20,7 +20,7 @@ from juncture.errors import ImpossibleEvidence, InvalidData, TooLarge, Unsupport
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.lowering import Lowered
-from juncture.inference.exact.clique_messages import CliqueEdge, MessageTree, Skeleton
+from juncture.inference.exact.clique_messages import CliqueEdge, CliqueLayout, MessageTree
 from juncture.inference.exact.junction_tree.choice import cells_of, has_many_zeros, structure_of
 from juncture.inference.exact.junction_tree.plan import Structure, fits
 from juncture.inference.exact.log_tables import DenseProducts, ListedProducts, LogFactor, sums_without_each
@@ -112,10 +112,10 @@ def log_derivatives(model: Network, known: list[LogFactor]) -> tuple[float, list
     if all_cells >= MANY_CELLS and has_many_zeros(model.factors):
         products = ListedProducts(structure.num_states.tolist(), min(MOST_LISTED, LISTED_PART * all_cells))
         with suppress(TooLarge):
-            return derivatives_from(MessageTree.of(skeleton_of(structure), tables, known, products))
+            return derivatives_from(MessageTree.of(layout_of(structure), tables, known, products))
     check_all_cells(structure.tree.cost)
     dense = DenseProducts(structure.num_states)
-    return derivatives_from(MessageTree.of(skeleton_of(structure), tables, known, dense))
+    return derivatives_from(MessageTree.of(layout_of(structure), tables, known, dense))
 
 
 def check_all_cells(cost: Cost) -> None:
@@ -137,7 +137,7 @@ def derivatives_from(tree: MessageTree) -> tuple[float, list[np.ndarray]]:
     return tree.log_total + log_constant, [slopes[index] for index in range(len(tree.factors))]
 
 
-def skeleton_of(structure: Structure) -> Skeleton:
+def layout_of(structure: Structure) -> CliqueLayout:
     """The junction tree of a structure, each clique below a small one where it can be."""
     tree, states = structure.tree, structure.num_states
     parents = lower_parents(tree.starts, tree.nodes, tree.parents, states)
@@ -148,4 +148,4 @@ def skeleton_of(structure: Structure) -> Skeleton:
         for clique, (parent, count) in enumerate(zip(parents.tolist(), shared.tolist(), strict=True))
     ]
     cliques = assign_factors(tree.order, tree.node_cliques, structure.scope_starts, structure.scope_nodes)
-    return Skeleton(axes, edges, cliques.tolist(), tree.node_cliques.tolist())
+    return CliqueLayout(axes, edges, cliques.tolist(), tree.node_cliques.tolist())

@@ -324,15 +324,15 @@ def connecting_blocks(target: Target) -> Cover:
         verdicts.append(verdict)
     covered = {node for block in joined for node in block}
     blocks = (*joined, *((int(node),) for node in target.free if node not in covered))
-    return Cover(blocks, combine(verdicts))
+    return Cover(blocks, all_hold(verdicts))
 
 
 def check_blocks(target: Target, blocks: Sequence[tuple[int, ...]]) -> bool | None:
     """Whether blocks that hold all free nodes connect the support; None if that is too large to be listed."""
-    return combine([is_connected(target, component, blocks) for component in target.components])
+    return all_hold([is_connected(target, component, blocks) for component in target.components])
 
 
-def combine(verdicts: Sequence[bool | None]) -> bool | None:
+def all_hold(verdicts: Sequence[bool | None]) -> bool | None:
     """False if one is, else None if one is, else True."""
     return False if False in verdicts else None if None in verdicts else True
 
