@@ -30,7 +30,7 @@ LEVELS = {"5 %": 0.05, "95 %": 0.95}  # the ends of an interval that holds 90 % 
 
 def predict_columns(variable: Variable, marginal: Any) -> Dataset:
     """A state and a probability for each, or a number and its spread; empty where a row is impossible."""
-    cells = summarize_numbers(marginal) if variable.is_real else best_states(marginal.values)
+    cells = summarize_numbers(marginal) if variable.is_real else summarize_states(marginal.values)
     columns = predicted_variables(variable)
     return Dataset.from_codes(columns, dict(zip((column.name for column in columns), cells, strict=True)))
 
@@ -41,7 +41,7 @@ def summarize_numbers(marginal: Any) -> list[np.ndarray]:
     return [np.asarray(marginal.mean), np.sqrt(marginal.variance), *ends]
 
 
-def best_states(values: np.ndarray) -> list[np.ndarray]:
+def summarize_states(values: np.ndarray) -> list[np.ndarray]:
     """The codes of the most probable states, -1 where a row is impossible, and the probabilities of each state."""
     return [np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1)), *values.T]
 

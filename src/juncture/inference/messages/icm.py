@@ -116,7 +116,7 @@ def best_search(
     engine: ICM, arrays: FactorArrays, log_unary: np.ndarray, rng: np.random.Generator, deadline: float
 ) -> Search:
     """The best of several searches; the first of those that are equally good."""
-    best = climb(engine, arrays, log_unary, best_states(arrays, log_unary + arrays.single_logs), rng, deadline)
+    best = climb(engine, arrays, log_unary, best_of_each_node(arrays, log_unary + arrays.single_logs), rng, deadline)
     for _ in range(engine.starts - 1):
         if perf_counter() >= deadline:
             break
@@ -126,7 +126,7 @@ def best_search(
     return best
 
 
-def best_states(arrays: FactorArrays, logs: np.ndarray) -> np.ndarray:
+def best_of_each_node(arrays: FactorArrays, logs: np.ndarray) -> np.ndarray:
     """(node,): the state with the largest log, the earlier of equal ones."""
     if arrays.num_nodes and (arrays.num_states == arrays.num_states[0]).all():
         return logs.reshape(arrays.num_nodes, -1).argmax(axis=1)

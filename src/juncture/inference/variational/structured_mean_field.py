@@ -119,7 +119,7 @@ class StructuredPlan(EnginePlan):
             sweeps[row] = ClusterSweeps(lowered.factors, clusters, fields, beliefs, before)
         return sweeps
 
-    def diagnose(self, rows: Rows, findings: Findings) -> Diagnostics:
+    def diagnose(self, rows: RowStructures, findings: Findings) -> Diagnostics:
         residual, bounds = residual_of(rows), bounds_of(rows, findings.num_rows)
         return Diagnostics(
             exact=False,
@@ -153,10 +153,10 @@ class StructuredAscent:
     tolerance: float
     deadline: float | None
 
-    def init(self) -> Rows:
-        return Rows({row: sweep.init() for row, sweep in self.sweeps.items()})
+    def init(self) -> RowStructures:
+        return RowStructures({row: sweep.init() for row, sweep in self.sweeps.items()})
 
-    def step(self, rows: Rows) -> Rows:
+    def step(self, rows: RowStructures) -> RowStructures:
         if self.deadline is not None and rows.steps and time.perf_counter() > self.deadline:
             return rows._replace(is_cut=True)
         structures = dict(rows.structures)
@@ -164,13 +164,13 @@ class StructuredAscent:
             if before.change > self.tolerance:
                 structures[row] = self.sweeps[row].step(before)
                 check_no_decrease(before.bound, structures[row].bound, rows.steps + 1)
-        return Rows(structures, rows.steps + 1)
+        return RowStructures(structures, rows.steps + 1)
 
-    def change(self, before: Rows, after: Rows) -> float:
+    def change(self, before: RowStructures, after: RowStructures) -> float:
         return 0.0 if after.is_cut else residual_of(after)
 
 
-class Rows(NamedTuple):
+class RowStructures(NamedTuple):
     """The distributions of all rows that are possible, by their number."""
 
     structures: dict[int, Structure]
@@ -178,11 +178,11 @@ class Rows(NamedTuple):
     is_cut: bool = False
 
 
-def residual_of(rows: Rows) -> float:
+def residual_of(rows: RowStructures) -> float:
     return max((structure.change for structure in rows.structures.values()), default=0.0)
 
 
-def bounds_of(rows: Rows, num_rows: int) -> np.ndarray:
+def bounds_of(rows: RowStructures, num_rows: int) -> np.ndarray:
     """(row,): the lower bounds; -inf of impossible rows."""
     bounds = np.full(num_rows, -np.inf)
     for row, structure in rows.structures.items():
@@ -310,7 +310,7 @@ class StructuredAnswers(Answers):
 
     findings: Findings
     clusters: tuple[Names, ...]
-    rows: Rows
+    rows: RowStructures
     diagnostics: Diagnostics
 
     @cached_property

@@ -107,7 +107,7 @@ def most_probable_states(
     limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
     limits |= {"lengths": lengths, "group": group}
     beliefs = infer_states(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
-    return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
+    return [mode_of(one) for one in beliefs] if isinstance(beliefs, list) else mode_of(beliefs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +142,7 @@ class MostProbableStates(Diagnosed):
         return f"MostProbableStates({steps} of {states}; log_joint={self.log_joint:.6g})"
 
 
-def best_states(beliefs: StateSpaceBeliefs) -> MostProbableStates:
+def mode_of(beliefs: StateSpaceBeliefs) -> MostProbableStates:
     """The density at the mode, as a product over each state given the next: Π |2π rest restᵀ|^-½."""
     scales = np.diagonal(beliefs.backward.rests, axis1=-2, axis2=-1)
     log_density = float(-log(scales).sum() - 0.5 * scales.size * LOG_TWO_PI)
