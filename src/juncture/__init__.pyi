@@ -84,6 +84,7 @@ from juncture.inference.exact.junction_tree.engine import JunctionTree as Juncti
 from juncture.inference.messages.icm import ICM as ICM
 from juncture.inference.messages.loopy import LoopyBP as LoopyBP
 from juncture.inference.messages.tree_reweighted import TreeReweighted as TreeReweighted
+from juncture.inference.picture import draw as draw
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sampling.importance import ImportanceSampling as ImportanceSampling
@@ -133,7 +134,6 @@ from juncture.networks.intervention import do as do
 from juncture.networks.pairwise.ising import ising as ising
 from juncture.networks.pairwise.ising import potts as potts
 from juncture.networks.pairwise.model import PairwiseNetwork as PairwiseNetwork
-from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.runtime.parallel import set_num_threads as set_num_threads
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField

@@ -11,7 +11,8 @@ import juncture as jt
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.drawing.layout.arrange import num_bends
 from juncture.drawing.layout.stacking import stack_leaves
-from juncture.networks.picture import MAX_LINES, model_html, num_lines
+from juncture.inference.picture import MAX_LINES, num_lines
+from juncture.networks.picture import model_html
 
 
 def complete(size):

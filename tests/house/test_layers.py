@@ -34,7 +34,7 @@ ORDERS = {
     "inference": [
         "engines", "exact", "bounded", "messages", "variational", "sampling", "automatic", "infer", "answer_blocks",
         "predictions", "most_probable", "log_prob", "sample", "planning", "sensitivity", "divergence", "explain",
-        "decisions", "images", "verbs",
+        "decisions", "images", "picture", "verbs",
     ],
     "inference.exact": [
         "log_tables", "clique_messages", "clique_search", "best_states", "elimination", "semiring", "directed_form",

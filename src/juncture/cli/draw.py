@@ -89,7 +89,7 @@ def is_graph(text: str) -> bool:
 
 def draw_graph(text: str, has_evidence: bool) -> Picture:
     from juncture.graphs.directed import PartiallyDirectedGraph
-    from juncture.networks.picture import draw as draw_model
+    from juncture.inference.picture import draw as draw_model
 
     if has_evidence:
         raise InvalidData(
@@ -102,7 +102,7 @@ def draw_network(
     model: Any, given: list[str], likelihood: list[str], beliefs: bool, strengths: bool, method: str
 ) -> Picture:
     from juncture.inference.explain import edge_information
-    from juncture.networks.picture import draw as draw_model
+    from juncture.inference.picture import draw as draw_model
     from juncture.verbs import infer
 
     findings = evidence(model, given, likelihood)

@@ -19,7 +19,7 @@ from juncture.data.files import writers
 from juncture.data.files.writers import write_csv
 from juncture.formats.uai_evidence import write_evidence
 from juncture.formats.uai_results import Result, write_result
-from juncture.networks.picture import draw
+from juncture.inference.picture import draw
 from juncture.runtime import files
 from juncture.runtime.files import check_writable, replace_file, replace_text_file, write_bytes
 
