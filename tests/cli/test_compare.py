@@ -71,7 +71,7 @@ def test_the_report_is_written(rows, tmp_path):
     [
         (("--target", "knd"), 1, "did you mean 'kind'"),
         (("--target", "kind", "--learners", "svn"), 1, "did you mean 'svm'"),
-        (("--target", "kind", "--metric", "r2"), 1, "metric must be"),
+        (("--target", "kind", "--metric", "r2"), 1, "the metric 'r2' judges numbers"),
         (("--target", "kind", "--task", "words"), 2, "--task must be"),
         (("--target", "kind", "--folds", "1"), 2, "at least 2"),
         (("--target", "kind", "--report", "nowhere/report.html"), 1, "no folder"),

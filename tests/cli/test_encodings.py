@@ -17,6 +17,7 @@ ENCODINGS = ("ascii", "latin-1", "cp1252")
 # arguments of each command, all of whose rows or models come from standard input
 LINES = {
     "info": ["-"],
+    "examples": [],
     "query": ["-", "--given", "größe=á"],
     "mpe": ["-", "--given", "größe=á"],
     "separation": ["-", "größe", "é"],
