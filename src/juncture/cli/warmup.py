@@ -198,6 +198,7 @@ def learn_structures() -> None:
     for parents in ([], [1], [1, 2, 3, 4, 5, 6]):  # by bits, by those of a smaller base, and by groups
         scores.score_extensions(0, parents, [7, 8])
     learn_structure(rows, "exact")
+    learn_structure({name: [None, *column[1:].tolist()] for name, column in small_columns().items()})  # with holes
     learn_structure(rows, "pc", test=PermutationTest(10))
     past_memory = gather_rows(as_source(rows, block_rows=NUM_ROWS // 2), most=1)
     for search in (ChowLiu(), PC()):
