@@ -69,6 +69,10 @@ from juncture.formats.bundled import example as example
 from juncture.formats.bundled import examples as examples
 from juncture.formats.files import read as read
 from juncture.formats.files import write as write
+from juncture.formats.pgmpy_models import from_pgmpy as from_pgmpy
+from juncture.formats.pgmpy_models import to_pgmpy as to_pgmpy
+from juncture.formats.pyagrum_models import from_pyagrum as from_pyagrum
+from juncture.formats.pyagrum_models import to_pyagrum as to_pyagrum
 from juncture.formats.uai_evidence import read_evidence as read_evidence
 from juncture.formats.uai_evidence import write_evidence as write_evidence
 from juncture.graphs.directed import DirectedGraph as DirectedGraph

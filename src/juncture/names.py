@@ -96,7 +96,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Files and pictures": {
             "formats.files": "read write", "formats.uai_evidence": "read_evidence write_evidence",
             "formats.bundled": "example examples", "formats.pgmpy_models": "from_pgmpy to_pgmpy",
-            "formats.pyagrum_models": "from_pyagrum to_pyagrum", "inference.picture": "draw", "drawing.pictures": "plot",
+            "formats.pyagrum_models": "from_pyagrum to_pyagrum", "inference.picture": "draw",
+            "drawing.pictures": "plot",
         },
         "Threads and compiled loops": {"runtime.parallel": "set_num_threads", "base.compilation": "set_compilation"},
         "Errors": {"errors": "JunctureError ImpossibleEvidence UnknownVariable TooLarge FormatError"},
