@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from copy import deepcopy
 from functools import singledispatch
 from pathlib import Path
@@ -227,7 +227,7 @@ def is_many(value: Any) -> bool:
     """Whether a cell holds several numbers, as a likelihood or a vector does, rather than one state."""
     if isinstance(value, str | int | float | np.generic):
         return False
-    return hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
+    return isinstance(value, Sized) and getattr(value, "ndim", 1) > 0
 
 
 def as_scalar(value: Any) -> Any:

@@ -26,7 +26,7 @@ from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidData, InvalidModel, RegularizedWarning, Unsupported
 from juncture.families.conjugacy import find_pair
 from juncture.families.constraints import POSITIVE_DEFINITE, SIMPLEX
-from juncture.families.family import Family
+from juncture.families.family import Family, Prior
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.families.statistics.statistics import Known, Statistics, known_of_members
 from juncture.families.supports import LARGEST_WHOLE
@@ -160,7 +160,7 @@ class FamilyEmissions(Emissions):
         return float(np.sum(log_prior_of(prior, self.family)))
 
     def _check_prior(self, prior: Any) -> None:
-        if not hasattr(prior, "posterior"):
+        if not isinstance(prior, Prior):
             raise_wrong_prior(prior, self, "a conjugate one, such as Gamma(2, 1) for Poisson")
 
     def _rows_of_states(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ from juncture.data.rows import Rows, column_names, free_name
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, plain
 from juncture.families.statistics.long_data import as_buffer
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.numerics import stable
 from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.variables import Scope, Variable
@@ -123,7 +124,7 @@ class MixtureSummaries(NamedFeatures):
         if not self.event_shape:
             return plain(np.asarray(self._mode_of_numbers()))
         parts = [part for _, part in self._held()]
-        if not all(hasattr(part, "precision") and hasattr(part, "covariance") for part in parts):
+        if not all(isinstance(part, MultivariateGaussian) for part in parts):
             raise Unsupported("the mode of a mixture is found for numbers and for Gaussian vectors")
         found = [self._shift_mean(np.asarray(part.mean)) for part in parts]
         return max(found, key=lambda point: float(self.log_prob(point)))

@@ -7,7 +7,7 @@ library, a `Dataset`, and the paths of files.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property, singledispatch
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -289,7 +289,7 @@ def _(data: str | os.PathLike[str], names: Sequence[str] | None = None) -> Table
 @as_table.register
 def _(data: Mapping, names: Sequence[str] | None = None) -> Table:  # type: ignore[type-arg]
     first = next(iter(data.values()), ())
-    is_column = hasattr(first, "__len__") and getattr(first, "shape", None) != () and not isinstance(first, type)
+    is_column = isinstance(first, Sized) and getattr(first, "shape", None) != () and not isinstance(first, type)
     return Table(data, len(first) if is_column else 0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sized
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -57,7 +57,7 @@ def num_axes(item: Any) -> int:
         return 2
     if isinstance(item, list | tuple):
         return 1 + num_axes(next((each for each in item if each is not None), None))
-    return 1 if hasattr(item, "__len__") and not is_missing(item) else 0
+    return 1 if isinstance(item, Sized) and not is_missing(item) else 0
 
 
 def is_sequence(item: Any, axes: int) -> bool:

@@ -118,7 +118,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         The estimator itself.
         """
-        is_first = not hasattr(self, "model_")
+        is_first = "model_" not in vars(self)
         rows, weights = self._rows(X, reset=is_first), row_weights(sample_weight, X)
         seed = draw_seed(self.random_state)
         if is_first:

@@ -79,7 +79,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         must be among its `classes`. Labels may not be missing.
         """
         column = self._class_column(X, y)
-        is_first = not hasattr(self, "statistics_")
+        is_first = "statistics_" not in vars(self)
         if is_first:
             known = class_column(y if classes is None else classes, CLASS)
             self._classes = sorted_classes(class_variable(known, CLASS))
@@ -141,7 +141,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return form.intercepts if len(self.classes_) != 2 else form.intercepts[1:] - form.intercepts[:1]
 
     def _linear_form(self) -> Any:
-        if not hasattr(self, "model_"):
+        if "model_" not in vars(self):
             raise AttributeError("there are no weights before fit")
         try:
             return self.model_.linear_form()

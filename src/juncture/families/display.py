@@ -17,7 +17,7 @@ from juncture.drawing.chart import Series, chart_svg
 from juncture.drawing.notebook import Markup, html_table
 from juncture.drawing.palette import SERIES
 from juncture.errors import InvalidData, TooLarge, Unsupported
-from juncture.families.supports import Simplex, Vectors
+from juncture.families.supports import Integers, Interval, Simplex, Vectors
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -104,7 +104,7 @@ def density_points(family: Family, num: int = 200) -> tuple[np.ndarray, np.ndarr
     """
     if num < 2:
         raise InvalidData(f"a picture needs at least 2 points; got num={num}")
-    if family.batch_shape or family.event_shape or not hasattr(family.support, "low"):
+    if family.batch_shape or family.event_shape or not isinstance(family.support, Interval | Integers):
         raise Unsupported(f"points are computed for one distribution of single numbers, which {family!r} is not")
     x = _whole_numbers(family, num) if family.support.is_discrete else _real_numbers(family, num)
     density = np.asarray(family.prob(x))

@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.families.cumulative import Cumulative
+from juncture.families.supports import Integers, Interval
 from juncture.numerics.quadrature.changes import Straight, change_for
 from juncture.numerics.quadrature.gauss_legendre import integrate, integrate_to_infinity
 
@@ -63,7 +64,7 @@ def expected_log_ratio(family: Family, other: Family) -> np.ndarray:
 
 
 def _check_single_numbers(family: Family) -> None:
-    if family.event_shape or family.batch_shape or not hasattr(family.support, "low"):
+    if family.event_shape or family.batch_shape or not isinstance(family.support, Interval | Integers):
         raise Unsupported(f"expectations under {type(family).__name__} are computed for single numbers, one at a time")
 
 

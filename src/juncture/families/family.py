@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import wraps
 from types import FunctionType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,33 @@ def with_check(member: Any, name: str) -> Any:
             return check_answer(function(self, *arguments), self, name)
 
     return property(checked) if isinstance(member, property) else checked
+
+
+@runtime_checkable
+class HasDensity(Protocol):
+    """What has a log-density: a member of a family, a mixture, or an object of a user's own."""
+
+    def log_prob(self, x: Any, /) -> Any: ...
+
+
+@runtime_checkable
+class CanSample(Protocol):
+    """What can be drawn from."""
+
+    @property
+    def sample(self) -> Any: ...
+
+
+@runtime_checkable
+class Distribution(HasDensity, CanSample, Protocol):
+    """What has a log-density and can be drawn from."""
+
+
+@runtime_checkable
+class Prior(Protocol):
+    """What has a posterior, given statistics: a conjugate prior, or an improper one."""
+
+    def posterior(self, statistics: Statistics) -> Any: ...
 
 
 class Family(Cumulative):
@@ -229,7 +256,7 @@ class Family(Cumulative):
         if not isinstance(statistics, Statistics) or statistics.family is not cls:
             raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
         if prior is not None:
-            if isinstance(prior, type) or not hasattr(prior, "posterior"):
+            if isinstance(prior, type) or not isinstance(prior, Prior):
                 raise InvalidData(f"a prior is a conjugate one, such as Beta(1, 1) for a Bernoulli; got {prior!r}")
             member: Self = prior.posterior(statistics).likelihood_at_mode()
             return member

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from juncture.base.checks import check_count
 from juncture.base.values import Value
@@ -229,12 +229,26 @@ def given_sizes(num_names: int, max_given: int | None) -> range:
     return range(last + 1)
 
 
+@runtime_checkable
+class HasSeparation(Protocol):
+    """What says which sets of names are separated, as a graph does."""
+
+    def is_separated(self, a: Any, b: Any, given: Any = (), /) -> bool: ...
+
+
+@runtime_checkable
+class HasIndependence(Protocol):
+    """What says which sets of names are independent, as a joint table does."""
+
+    def is_independent(self, a: Any, b: Any, given: Any = (), /) -> bool: ...
+
+
 def as_oracle(source: Any) -> Oracle:
     """The function that answers: the source itself, its `is_separated` or its `is_independent`."""
-    for name in ("is_separated", "is_independent"):
-        if hasattr(source, name):
-            found: Oracle = getattr(source, name)
-            return found
+    if isinstance(source, HasSeparation):
+        return source.is_separated
+    if isinstance(source, HasIndependence):
+        return source.is_independent
     if callable(source) and not isinstance(source, type):
         oracle: Oracle = source
         return oracle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -146,13 +146,20 @@ def check_learned(model: M) -> M:
     return model
 
 
+@runtime_checkable
+class ChecksNumbers(Protocol):
+    """A value that can check its numbers again, where it was made without a check."""
+
+    def check_numbers(self) -> None: ...
+
+
 def check_numbers(value: Any) -> None:
     """Check a value and those that it is made of; what has no `check_numbers` was checked when it was made."""
     if isinstance(value, tuple | list) and not isinstance(value, Scope):
         for part in value:
             check_numbers(part)
     if isinstance(value, Value):
-        if hasattr(value, "check_numbers"):
+        if isinstance(value, ChecksNumbers):
             value.check_numbers()
         for name in value._fields:
             check_numbers(getattr(value, name, None))

@@ -12,7 +12,7 @@ import numpy as np
 from juncture.base.checks import check_kind
 from juncture.base.values import Value, content_key, number_of
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
-from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
+from juncture.factors.conditional import AnyConditional, Columns, Conditional, HasTable, parameters_key, signature
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian import LinearGaussian
 from juncture.graphs.directed import DirectedGraph
@@ -360,7 +360,7 @@ def check_families(conditionals: Sequence[AnyConditional]) -> None:
 
 def to_factor(conditional: AnyConditional) -> Factor:
     """A conditional as a table; one that has none is named."""
-    if not hasattr(conditional, "to_table"):
+    if not isinstance(conditional, HasTable):
         takers = "infer with method='auto'" if isinstance(conditional, LinearGaussian) else "log_prob of full rows"
         part = signature(conditional)
         raise Unsupported(f"{part} has no table, as engines for tables need; sample and {takers} take it")

@@ -17,7 +17,7 @@ from juncture.graphs.independence import Independence, pair_statements
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.variables import Scope
+from juncture.variables import Model, Scope
 
 
 def markov_violations(
@@ -108,7 +108,7 @@ def check_table_and_graph(joint: Any, graph: Any, tolerance: float) -> None:
     if not isinstance(graph, DirectedGraph | UndirectedGraph):
         raise Unsupported(
             f"a table is compared with a directed or undirected graph; got {type(graph).__name__}"
-            f"{': for a model take .graph' if hasattr(graph, 'graph') else ''}"
+            f"{': for a model take .graph' if isinstance(graph, Model) else ''}"
         )
 
 

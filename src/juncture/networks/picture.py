@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from juncture.drawing.diagram import Diagram, Drawing, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html
 from juncture.drawing.rasters import Rasters
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
+from juncture.factors.factor import Factor
 from juncture.runtime.files import write_bytes
 
 KINDS = (".svg", ".png", ".pdf")  # of files of pictures
@@ -25,6 +26,7 @@ TAIL = 0.002  # of the probability, left out at each end
 MARGIN = 0.08  # of the range, added at each end
 
 
+@runtime_checkable
 class Drawable(Protocol):
     """A model that knows its own diagram."""
 
@@ -67,7 +69,7 @@ def find_diagram(model: object) -> Drawing:
         return model[0]._diagram_of(model)
     if isinstance(model, Mapping):
         return Rasters.of(model)
-    if not hasattr(model, "to_diagram") or isinstance(model, type):
+    if not isinstance(model, Drawable) or isinstance(model, type):
         what = "an empty list" if isinstance(model, list) and not model else type(model).__name__
         remedy = "; draw its entries one by one" if isinstance(model, list | tuple) and model else ""
         raise Unsupported(f"draw takes a model, a graph or an answer; got {what}{remedy}")
@@ -102,7 +104,7 @@ def add_beliefs(node: Node, beliefs: Any) -> Node:
         marginal = beliefs[node.name]
     except TooLarge:
         return replace(node, note="too large to compute", shaded=shaded)
-    if not hasattr(marginal, "to_dict"):
+    if not isinstance(marginal, Factor):
         return replace(node, note=moments_text(marginal), curve=density_heights(marginal), shaded=shaded)
     bars = tuple((str(label), float(p)) for label, p in marginal.to_dict().items())
     errors = beliefs.diagnostics.standard_errors

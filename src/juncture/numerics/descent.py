@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def descend(  # noqa: PLR0913 (one function, many options)
     """
     check_stopping_rule(tolerance, max_steps)
     rule = Armijo() if step is None else step
-    if not hasattr(rule, "length"):
+    if not isinstance(rule, StepRule):
         raise InvalidData("step must be a rule such as Armijo() or ConstantStep(0.1)")
     strength = check_number(regularization, "regularization", least=0, finite=True)
     downhill = Downhill(
@@ -276,6 +276,7 @@ def descend_stochastic(
     return Descent(points, lengths, Trace(values, False, f"took {number_of(steps, 'step')}"))
 
 
+@runtime_checkable
 class StepRule(Protocol):
     """How long a step is: `along` is the function along the direction, `slope` its derivative at 0, k counts from 1."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from juncture.base.checks import check_count, check_number, shown
 from juncture.base.shown import Shown
@@ -30,6 +30,7 @@ class Iteration(Protocol[State]):
     def objective(self, state: State) -> float: ...
 
 
+@runtime_checkable
 class FixedPoint(Protocol[State]):
     """An algorithm without an objective: the first state, one step, and how far a step moved the state."""
 
@@ -100,7 +101,9 @@ def iterate(
         For an objective that is an estimate, which falls and rises by chance: the algorithm also converges when the
         objective has not risen above all earlier ones in so many steps.
     """
-    measure = ChangeMeasure(algorithm) if hasattr(algorithm, "change") else ObjectiveMeasure(algorithm, is_monotone)
+    measure = (
+        ChangeMeasure(algorithm) if isinstance(algorithm, FixedPoint) else ObjectiveMeasure(algorithm, is_monotone)
+    )
     state = algorithm.init()
     values = [measure.first(state)]
     try:

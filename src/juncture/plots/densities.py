@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.base.checks import shown
 from juncture.base.dispatch import register
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, Unsupported
@@ -57,8 +56,6 @@ def density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     size, most = int(np.prod(family.batch_shape)), 1 if family.event_shape else MAX_MEMBERS
     if not 1 <= size <= most:
         raise InvalidData(f"this picture shows from 1 to {most} distributions; the batch has {size:,}: index it first")
-    if ax is not None and not hasattr(ax, "set_ylabel"):
-        raise InvalidData(f"ax must be axes of matplotlib; got {shown(ax)}")
     ax = as_axes(ax)
     for member in first_members(family, MAX_MEMBERS):
         draw(member, ax, options)

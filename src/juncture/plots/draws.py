@@ -15,7 +15,7 @@ from juncture.errors import InvalidData
 from juncture.inference.sampling import diagnostics
 from juncture.inference.sampling.diagnostics import as_draws
 from juncture.inference.sampling.draws import Draws
-from juncture.plots.panels import new_panels
+from juncture.plots.panels import are_axes, new_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,7 +165,7 @@ def draw_panels(
     draw: Callable[[str, np.ndarray, Any], None], quantities: dict[str, np.ndarray], axes: Any
 ) -> np.ndarray:
     panels = new_panels(len(quantities)) if axes is None else np.atleast_1d(np.asarray(axes, dtype=object)).reshape(-1)
-    if len(panels) < len(quantities) or not all(hasattr(ax, "set_xlabel") for ax in panels):
+    if len(panels) < len(quantities) or not all(map(are_axes, panels)):
         raise InvalidData(f"axes must be {len(quantities)} axes of matplotlib, one for each quantity")
     for ax, (label, values) in zip(panels, quantities.items(), strict=False):
         draw(label, values, ax)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.base.checks import check_count, check_iterable, check_kind, shown
+from juncture.base.checks import check_count, check_iterable, check_kind
 from juncture.base.dispatch import register
 from juncture.clusters.hierarchy import Dendrogram
 from juncture.components.gaussian import GaussianEmissions
@@ -62,8 +62,6 @@ def mixture(beliefs: MixtureBeliefs, columns: tuple[int, int] = (0, 1), ax: Any 
     pair = check_columns(columns, components.dimension)
     colors = component_colors(beliefs.model.num_components)
     ax = as_axes(ax)
-    if not hasattr(ax, "scatter"):
-        raise InvalidData(f"ax must be axes of matplotlib; got {shown(ax)}")
     draw_rows(beliefs, pair, colors, ax)
     draw_ellipses(components, pair, colors, ax)
     ax.set_xlabel(f"x{pair[0]}")

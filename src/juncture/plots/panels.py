@@ -15,9 +15,14 @@ def as_axes(ax: Any) -> Any:
     """The given axes of matplotlib, or those of a new figure."""
     if ax is None:
         return pyplot().subplots(layout="constrained")[1]
-    if not hasattr(ax, "set_xlabel"):
+    if not are_axes(ax):
         raise InvalidData(f"ax must be axes of matplotlib; got {type(ax).__name__}")
     return ax
+
+
+def are_axes(ax: Any) -> bool:
+    """Whether an object is axes of matplotlib, or draws as they do."""
+    return hasattr(ax, "set_xlabel") and hasattr(ax, "scatter")
 
 
 def new_panels(count: int) -> np.ndarray:

@@ -141,8 +141,10 @@ def facts_of_decisions(model: DecisionNetwork) -> dict[str, Any]:
 
 
 def facts_of_autoencoder(model: Autoencoder | VariationalAutoencoder) -> dict[str, Any]:
+    from juncture.latent.neural.variational_autoencoder import VariationalAutoencoder
+
     widths = " – ".join(str(len(bias)) for _, bias in model.encoder[:-1])
-    visible = {"visible": model.visible} if hasattr(model, "visible") else {}
+    visible = {"visible": model.visible} if isinstance(model, VariationalAutoencoder) else {}
     return {
         "columns": model.num_columns,
         "codes": len(model.decoder[0][0]),

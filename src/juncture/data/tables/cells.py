@@ -5,7 +5,7 @@ A hole is a masked entry, or None for a vector of which nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Sized
 from types import NoneType
 from typing import Any
 
@@ -88,10 +88,10 @@ def encode_cells(cells: Sequence[Any], kinds: set[type]) -> Levels:
 
 def stack_vectors(cells: Sequence[Any], name: str) -> np.ndarray:
     """Vectors, some of them missing, as (row, dimension)."""
-    dimension = next(len(cell) for cell in cells if hasattr(cell, "__len__"))
+    dimension = next(len(cell) for cell in cells if isinstance(cell, Sized))
     vectors = np.full((len(cells), dimension), np.nan)
     for row, cell in enumerate(cells):
-        if hasattr(cell, "__len__") or not is_missing(cell):
+        if isinstance(cell, Sized) or not is_missing(cell):
             vectors[row] = as_vector(cell, dimension, name, row)
     return vectors
 

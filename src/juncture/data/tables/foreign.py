@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def open_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 def open_native(data: Any) -> nw.DataFrame[Any] | nw.Series[Any] | None:
     """A frame in memory or a series, of any library, as narwhals has it; None for anything else."""
-    if isinstance(data, OWN) or not hasattr(data, "__len__"):
+    if isinstance(data, OWN) or not isinstance(data, Sized):
         return None
     import narwhals as nw
 
@@ -53,14 +53,13 @@ def unwrap_frame(data: Any) -> Any:
     """A frame, a series or an array of any library as an array, a range or the like as a list; all else as it is."""
     if isinstance(data, np.ndarray):
         return unmask(data)
-    if isinstance(data, list | tuple) or not hasattr(data, "__len__"):
+    if isinstance(data, list | tuple) or not isinstance(data, Sized):
         return data
     native: Any = open_native(data)
     if native is None:
         if hasattr(data, "__array__"):
             return np.asarray(data)
-        is_listed = isinstance(data, Collection) and not isinstance(data, OWN)
-        return list(data) if is_listed else data
+        return list(data) if isinstance(data, Collection) and not isinstance(data, OWN) else data
     if not hasattr(native, "columns"):
         return series_values(native)
     columns = [series_values(native.get_column(name)) for name in native.columns]

@@ -86,7 +86,8 @@ def decision_regions(rule: Any, low: Any, high: Any, *, points: int = 201) -> De
     >>> regions.boundary.round(6).tolist(), [label for _, _, label in regions.intervals]
     ([1.693147], ['a', 'b'])
     """
-    predict = rule.predict if hasattr(rule, "predict") else rule
+    is_classifier = hasattr(rule, "predict")
+    predict = rule.predict if is_classifier else rule
     if not callable(predict):
         raise Unsupported(f"a rule is a function or has predict; got {shown(rule)}")
     count = check_count(points, "points", least=2)
@@ -94,7 +95,7 @@ def decision_regions(rule: Any, low: Any, high: Any, *, points: int = 201) -> De
     if len(starts) != len(ends) or len(starts) > 2 or not (starts < ends).all():
         raise InvalidData("low and high are two numbers, or two pairs of numbers, of which low has the smaller ones")
     axes = [np.linspace(start, end, count) for start, end in zip(starts, ends, strict=True)]
-    is_flat = isinstance(rule, GenerativeClassifier) or not hasattr(rule, "predict")
+    is_flat = isinstance(rule, GenerativeClassifier) or not is_classifier
     known: list[Any] = []
 
     def decide(rows: np.ndarray) -> np.ndarray:

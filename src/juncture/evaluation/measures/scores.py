@@ -18,7 +18,7 @@ from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.families.family import Family, plain
+from juncture.families.family import Family, HasDensity, plain
 from juncture.numerics.quadrature.gauss_legendre import integrate
 
 TAILS = np.concatenate([10.0 ** -np.arange(15, 1, -1), [0.05, 0.25]])
@@ -46,7 +46,7 @@ def log_score(distribution: Any, observed: Any) -> Any:
     >>> round(log_score(jt.Gaussian(0.0, 1.0), 1.0), 6)
     1.418939
     """
-    if isinstance(distribution, type) or not hasattr(distribution, "log_prob"):
+    if isinstance(distribution, type) or not isinstance(distribution, HasDensity):
         raise Unsupported(f"the logarithmic score needs a distribution with log_prob; got {shown(distribution)}")
     return plain(-np.asarray(distribution.log_prob(observed)))
 

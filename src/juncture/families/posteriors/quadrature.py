@@ -294,10 +294,11 @@ def _build_one_by_one(likelihood: Likelihood, theta: tuple[np.ndarray, ...]) -> 
 
 def log_likelihood(member: Any, data: Any) -> np.ndarray:
     """log p(data) for each member of a batch."""
-    if not hasattr(member, "log_prob"):
+    if not isinstance(member, Family):
         raise InvalidData(f"the likelihood makes a family out of parameter values; it made a {type(member).__name__}")
     if isinstance(data, Statistics):
-        return np.asarray(member.log_likelihood(data))
+        total: Any = member.log_likelihood  # type: ignore[attr-defined]  # of an exponential family
+        return np.asarray(total(data))
     rows = np.atleast_1d(check_array(data, "the data"))
     rows = rows.reshape(len(rows), 1, *rows.shape[1:])
     total = np.zeros(member.batch_shape)

@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.base.values import number_of
 from juncture.errors import InvalidModel
+from juncture.factors.factor import Factor
 from juncture.factors.printed_tables import MAX_HTML_COLUMNS
 from juncture.factors.scope_tables import import_pandas, state_codes
 from juncture.variables import Scope, State
@@ -70,7 +71,7 @@ def wide_frame(marginals: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     pandas = import_pandas()
     names, parts = list[str](), list[np.ndarray]()
     for name, marginal in marginals.items():
-        if hasattr(marginal, "scope"):
+        if isinstance(marginal, Factor | RowFactors):
             names += [f"{name}={label}" for label in marginal.scope[0].labels]
             parts.append(np.atleast_2d(marginal.values))
         else:

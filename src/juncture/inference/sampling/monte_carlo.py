@@ -18,6 +18,7 @@ from juncture.base.checks import check_array, check_count, check_flag, check_fun
 from juncture.base.options import as_generator
 from juncture.base.shown import Shown
 from juncture.errors import InvalidData
+from juncture.families.family import CanSample, Distribution
 from juncture.inference.sampling import importance_weights
 from juncture.numerics import stable
 from juncture.numerics.stable import plain
@@ -210,7 +211,7 @@ def draw_from(sampler: Any, n: int, rng: np.random.Generator) -> Any:
     """Draws of a distribution, or of a function of (n, rng), the first axis one for each."""
     if isinstance(sampler, type):
         raise InvalidData(f"a sampler is a distribution or a function of (n, rng); got the class {sampler.__name__}")
-    drawn = sampler.sample(n, rng=rng) if hasattr(sampler, "sample") else check_function(sampler, "sampler")(n, rng)
+    drawn = sampler.sample(n, rng=rng) if isinstance(sampler, CanSample) else check_function(sampler, "sampler")(n, rng)
     array = check_array(drawn, "what the sampler gives")
     if array.shape[:1] != (n,):
         raise InvalidData(f"the sampler must give {n} draws; got {shown(drawn)}")
@@ -219,7 +220,7 @@ def draw_from(sampler: Any, n: int, rng: np.random.Generator) -> Any:
 
 def check_proposal(proposal: Any) -> Any:
     """A distribution that can be drawn from and has a density."""
-    if isinstance(proposal, type) or not (hasattr(proposal, "sample") and hasattr(proposal, "log_prob")):
+    if isinstance(proposal, type) or not isinstance(proposal, Distribution):
         raise InvalidData(f"a proposal is a distribution with sample and log_prob; got {shown(proposal)}")
     return proposal
 

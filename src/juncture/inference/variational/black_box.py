@@ -22,6 +22,7 @@ from juncture.families.discrete.categorical import Categorical
 from juncture.inference.engines.factor_arrays import FactorArrays, factor_arrays, log_likelihoods
 from juncture.inference.variational.elbo import EstimatedBound
 from juncture.inference.variational.jax_families import SEEDS, Approximation, as_approximation, import_jax
+from juncture.variables import Model
 
 if TYPE_CHECKING:
     from juncture.networks import Network
@@ -109,7 +110,7 @@ def black_box_variational(  # noqa: PLR0913 (options of one algorithm)
         check_number(learning_rate, "learning_rate", above=0),
         as_seed(rng) % SEEDS,
     )
-    if not callable(log_joint) or hasattr(log_joint, "variables"):
+    if not callable(log_joint) or isinstance(log_joint, Model):
         return fit_model(log_joint, data, options, control_variate)
     check_function(log_joint, "log_joint")
     family = as_approximation(start)

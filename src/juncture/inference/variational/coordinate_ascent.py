@@ -11,7 +11,7 @@ p allows, or says that there is none.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -128,7 +128,7 @@ def start_of(arrays: FactorArrays, model: Network, start: Any) -> np.ndarray:
     values = np.repeat(1.0 / arrays.num_states, arrays.num_states)
     if start is None:
         return values
-    if not hasattr(start, "items"):
+    if not isinstance(start, Mapping):
         return flat_start(arrays, start)
     for name, given in start.items():
         variable, node = model.variable(name), model.variables.axis(name)

@@ -24,6 +24,7 @@ from juncture.base.values import number_of
 from juncture.errors import InvalidData, TooLarge, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
+from juncture.families.family import Distribution
 from juncture.families.log_factorial import log_factorial
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import Query
@@ -79,7 +80,7 @@ def elbo(
     >>> round(estimate.value, 6), round(float(np.log(np.pi)) / 2, 6)
     (0.572365, 0.572365)
     """
-    if callable(model) and not hasattr(model, "variables"):
+    if callable(model) and not isinstance(model, Model):
         return estimate_bound(model, q, check_count(draws, "draws", least=2), rng)
     found: EvidenceBound | RowBounds = load_implementation(bound_of, type(model), verb_modules)(model, q, evidence)
     return found
@@ -150,7 +151,7 @@ def exact_bound(model: Network, joint: JointTable, hidden: Scope, table: np.ndar
 
 
 def estimate_bound(log_joint: Callable[..., Any], q: Any, num_samples: int, rng: Any) -> EstimatedBound:
-    if not hasattr(q, "sample") or not hasattr(q, "log_prob"):
+    if not isinstance(q, Distribution):
         raise Unsupported(f"q is a distribution with sample and log_prob, such as Gaussian(0, 1); got {shown(q)}")
     draws = q.sample(num_samples, rng=as_generator(rng))
     logs = np.asarray(log_joint(draws), dtype=float)

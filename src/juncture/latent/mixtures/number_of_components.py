@@ -25,7 +25,9 @@ from juncture.components.mixture import Mixture, MixturePrior
 from juncture.data.feature_names import name_model
 from juncture.data.rows import Rows
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, Unsupported
+from juncture.families.conjugacy import ConjugatePrior
 from juncture.families.continuous.beta import Beta
+from juncture.families.posteriors.generic import GenericPrior
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.latent.mixtures.fit import MixtureOptions, as_blocks, as_emission_statistics, as_emissions, learn_mixture
 from juncture.latent.mixtures.starts import weak_prior
@@ -228,7 +230,7 @@ def components_evidence(components: Emissions, statistics: EmissionStatistics, p
     is_conjugate = isinstance(components, FamilyEmissions) or (
         isinstance(components, GaussianEmissions) and components.structure in {"full", "diagonal"}
     )
-    if not is_conjugate or not hasattr(prior, "log_evidence"):
+    if not is_conjugate or not isinstance(prior, ConjugatePrior | GenericPrior):
         raise Unsupported(
             f"the evidence needs a conjugate prior of each component, as MixturePrior(components=…), and no tied or"
             f" spherical covariances; of {components.summary} it is {prior!r}: take another criterion, or give one"

@@ -9,6 +9,7 @@ import numpy as np
 from juncture.base.notes import NO_NOTES, Notes
 from juncture.errors import InvalidData
 from juncture.factors.logistic import Logistic
+from juncture.families.continuous.gaussian import Gaussian
 from juncture.learning.conditionals.contract import EstimationOptions, estimate_conditional, log_prior, takes_prior
 from juncture.learning.conditionals.row_counts import RowCounts
 from juncture.learning.conditionals.softmax import SoftmaxLikelihood, standardization
@@ -56,8 +57,8 @@ def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> tup
 def prior_precision(options: EstimationOptions, name: str) -> float:
     """One over the variance of a Gaussian prior for the weights of this child; 0 when it has none."""
     prior: Any = prior_of(options.prior, name)
-    if prior is None or (options.prior is prior and not hasattr(prior, "variance")):
+    if prior is None or (options.prior is prior and not isinstance(prior, Gaussian)):
         return 0.0
-    if not hasattr(prior, "variance") or prior.mean != 0:
+    if not isinstance(prior, Gaussian) or prior.mean != 0:
         raise InvalidData(f"the prior of the logistic weights of {name!r} is a jt.Gaussian with mean 0; got {prior!r}")
     return float(1.0 / prior.variance)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from juncture.base.checks import check_choice, check_count, shown
 from juncture.base.options import Options, resolve
@@ -172,6 +172,7 @@ class ExpectationMaximization(Options):
         return found if found[0].objective > best[0].objective or found[1].is_interrupted else best
 
 
+@runtime_checkable
 class Learner(Protocol):
     """A method of learning a model with hidden parts, with its options."""
 
@@ -192,7 +193,7 @@ def resolve_learner(method: Any, models: str, learners: Learners = EM_ONLY) -> A
     if isinstance(method, str) and method not in learners:
         raise Unsupported(f"there is no method {method!r} of learning {models}; {hint(method, learners)}")
     learner = None if method is None else resolve(method, learners, what="method")
-    if not hasattr(learner, "run"):
+    if not isinstance(learner, Learner):
         raise Unsupported(
             f"a method of learning {models} is one of {', '.join(map(repr, learners))}, or an object such as"
             f" jt.ExpectationMaximization(…); got {shown(method)}"

@@ -19,7 +19,7 @@ from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.scope_tables import check_table_size
-from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Scope, Variable
@@ -36,7 +36,7 @@ def prepare(
     """The network whose parameters are learned, and the data coded by its variables, without latent ones."""
     raise Unsupported(
         f"parameters are learned for a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
-        f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
+        f"{': take a graph of it, consistent_extension()' if isinstance(structure, PartiallyDirectedGraph) else ''}"
     )
 
 

@@ -14,7 +14,7 @@ from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, LongSearchWarning, NotConvergedWarning, Unsupported, hint, warn_user
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.independence import as_oracle
+from juncture.graphs.independence import HasIndependence, HasSeparation, as_oracle
 from juncture.learning.structure.data import Cases, read_cases
 from juncture.learning.structure.forecast import forecast
 from juncture.learning.structure.independence import OracleTester, SeparationTester
@@ -224,7 +224,7 @@ def as_oracle_tester(source: Any, variables: Iterable[Variable] | None) -> Oracl
     """An oracle with the names that it knows; None for data."""
     if isinstance(source, DirectedGraph):
         return SeparationTester.of(source)
-    is_oracle = callable(source) or any(hasattr(source, name) for name in ("is_separated", "is_independent"))
+    is_oracle = callable(source) or isinstance(source, HasSeparation | HasIndependence)
     if isinstance(source, Dataset) or not is_oracle:
         return None
     named = getattr(source, "nodes", None) or getattr(getattr(source, "scope", None), "names", None)

@@ -20,7 +20,7 @@ from juncture.data.sources.sequence_source import read_sequences
 from juncture.data.tables.foreign import unwrap_frame
 from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
-from juncture.families.family import Family
+from juncture.families.family import Family, HasDensity
 from juncture.runtime.memory import check_table_fits
 from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -99,7 +99,7 @@ def first_distribution(kind: Any, data: Any, read: Callable[..., Sequences], sym
         return first_gaussian(read(event_shape=event_shape_of(data)).observations, kind)
     if isinstance(kind, type) and issubclass(kind, Family):
         return first_member(kind, read(event_shape=event_shape_of(data)).observations)
-    if isinstance(kind, str) or not hasattr(kind, "log_prob"):
+    if isinstance(kind, str) or not isinstance(kind, HasDensity):
         known = (*STRUCTURES, "categorical")
         raise Unsupported(f"there is no kind of emissions {kind!r}; give a family, or a name: {hint(kind, known)}")
     return kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from numbers import Real
@@ -207,7 +207,7 @@ def group_labels(tied: Any, num_states: int) -> list[list[Any]]:
     for name, labels in groups.items():
         if name not in SHARED:
             raise InvalidData(f"states may share transition or emissions, not {name!r}; {hint(name, SHARED)}")
-        if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != num_states:
+        if isinstance(labels, str) or not isinstance(labels, Sized) or len(labels) != num_states:
             raise InvalidData(f"tied[{name!r}] has {num_states} group labels, one for each state; got {labels!r}")
     return [list(groups.get(name, range(num_states))) for name in SHARED]
 

@@ -6,7 +6,7 @@ otherwise goes to a random page. The rank of a page is the share of time that th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from functools import singledispatch
 from itertools import chain
@@ -265,7 +265,7 @@ def from_matrix(given: Any) -> tuple[Pages, Any]:
 def check_pairs(pairs: list[Any]) -> None:
     """Raise where a link is no pair, or where two pairs could as well be an array of two pages."""
     for pair in pairs:
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        if isinstance(pair, str) or not isinstance(pair, Sized) or len(pair) != 2:
             is_row = isinstance(pair, list) and len(pair) == len(pairs)
             remedy = ": for a square array write np.array(…)" if is_row else ""
             raise InvalidData(f"a link is a pair (from, to) of pages; got {pair!r}{remedy}")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,14 @@ ROUND_WORK = 2.0e7  # operations of a round of one chain: about a tenth of a sec
 FAR_WORK = 1.0e9  # the same where chains go to other processes and come back
 FIRST_ROUND = 8  # draws: so that a short budget is kept
 THREAD_WORK = 1.0e5  # operations of a part, from which threads are worth their start
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A callback that sees all draws so far, before it is called with their number and R-hat."""
+
+    def watch(self, draws: np.ndarray, /) -> Any: ...
+    def __call__(self, step: int, value: float, /) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -200,7 +208,7 @@ class ChainSet:
         from juncture.inference.sampling.markov_chains.chain_answers import worst_r_hat
 
         draws = self.draws
-        if hasattr(progress, "watch"):
+        if isinstance(progress, Watcher):
             progress.watch(draws)
         progress(self.num_draws, worst_r_hat(draws))
 

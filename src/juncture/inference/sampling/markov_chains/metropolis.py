@@ -17,6 +17,7 @@ import numpy as np
 from juncture.base.checks import shown
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, InvalidData, InvalidModel
+from juncture.families.family import Distribution
 from juncture.inference.engines.contract import Answers, Query, Question
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.sampling.markov_chains.blocks import BlockTransition, connecting_blocks
@@ -24,6 +25,8 @@ from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.variables import State
 
 if TYPE_CHECKING:
@@ -86,7 +89,7 @@ class Metropolis(ChainEngine):
         steps = BlockTransition(target, cover.blocks, kept_nodes, rule=METROPOLIS)
         if isinstance(self.proposal, str):
             return steps, cover.is_irreducible
-        if hasattr(self.proposal, "variables"):
+        if isinstance(self.proposal, BayesianNetwork | FactorProduct):
             return IndependenceTransition.of(model, target, kept_nodes, self.proposal), True
         return ProposalTransition(model, steps, self.proposal), True if not target.zero_factors else None
 
@@ -95,8 +98,7 @@ def is_proposal(proposal: Any) -> bool:
     """Whether an object is a model, or can be drawn from and weighed."""
     if isinstance(proposal, type):
         return False
-    is_own = callable(getattr(proposal, "sample", None)) and callable(getattr(proposal, "log_prob", None))
-    return is_own or (hasattr(proposal, "variables") and hasattr(proposal, "log_joint_of"))
+    return isinstance(proposal, BayesianNetwork | FactorProduct | Distribution)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -42,6 +42,14 @@ from juncture.learning.structure.scores.streamed_scores import StreamedDiscreteS
 from juncture.learning.structure.sets import member_of, parents_of
 from juncture.learning.structure.streamed.streamed_rows import StreamedRows
 from juncture.learning.structure.streamed.sums import SummedRows
+
+
+@runtime_checkable
+class HasCost(Protocol):
+    """A score that is the log-likelihood less a cost for each free parameter."""
+
+    def cost(self, num_rows: float) -> float:
+        """The penalty of one free parameter."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,7 @@ def streamed_scores(wanted: Any, data: StreamedRows) -> LocalScores:
 
 def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:
     """How a family's table is scored: the kind, and the cost of a parameter or the rows before the data."""
-    if hasattr(wanted, "cost"):
+    if isinstance(wanted, HasCost):
         return "likelihood", wanted.cost(num_rows)
     if type(wanted) not in EVIDENCES:
         raise Unsupported(f"the score {wanted!r} is not one of variables with states; take 'bic' or 'bdeu'")
