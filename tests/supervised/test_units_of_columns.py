@@ -80,9 +80,8 @@ def bayes_of_units(kind, **noise):
 
 
 def evidence(x, unit):
-    """One precision for all weights, so that the columns have one unit, which the constant has not: it is left out."""
-    centered = (x - x.mean(axis=0), REAL - REAL.mean())
-    return jt.fit(supervised.BayesianLinearRegression, *centered, basis=PLAIN).model.predict(centered[0]).mean
+    """One precision for the weights of all columns in standard deviations; of the constant it depends on the offset."""
+    return jt.fit(supervised.BayesianLinearRegression, x - x.mean(axis=0), REAL).model.predict(x - x.mean(axis=0)).mean
 
 
 def bases(x, unit):
@@ -121,6 +120,7 @@ def of_classes(kind):
 ANY = {
     "LinearRegression": [linear],
     "ridge_path": [ridge(0.0)],
+    "BayesianLinearRegression": [evidence],
     "GeneralizedLinearModel": [
         glm(jt.Gaussian, REAL), glm(jt.Gaussian, np.exp(0.3 * REAL), "log"), glm(jt.Bernoulli, BINARY),
         glm(jt.Bernoulli, BINARY, "probit"), glm(jt.Bernoulli, BINARY, "complementary log-log"),
@@ -149,7 +149,7 @@ COMMON = {
         penalized(supervised.LaplaceLogistic, BINARY, jt.L2, lambda unit: 0.5 * unit**2)
     ],
     "BayesianLinearRegression": [
-        evidence, bayes_of_units(supervised.BayesianLinearRegression, noise_precision=1.5)
+        bayes_of_units(supervised.BayesianLinearRegression, noise_precision=1.5)
     ],
     "ConjugateLinearRegression": [bayes_of_units(supervised.ConjugateLinearRegression, shape=2.0, scale=1.0)],
 }  # fmt: skip

@@ -98,7 +98,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         if (self.precision is None) != (self.noise_precision is None):
             raise InvalidData("give both of precision and noise_precision, or none of them")
         if self.precision is None or self.noise_precision is None:
-            options = BayesianLinearOptions(basis, EvidenceMaximization())
+            options = BayesianLinearOptions(basis, EvidenceMaximization(standardize=False))  # they are already
             found = fit_bayesian(bayesian.BayesianLinearRegression, inputs, targets, weights=weights, options=options)
             return found.model, found.log_likelihood
         prior = bayesian.BayesianLinearRegression.standard(inputs.shape[1], self.precision, self.noise_precision, basis)

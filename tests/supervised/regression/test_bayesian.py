@@ -186,9 +186,13 @@ def test_the_evidence_has_its_maximum_where_the_fixed_point_ends(seed):
     assert fit.trace.converged
     assert 0 < fit.num_determined < 4
     for factors in ((1.1, 1.0), (1 / 1.1, 1.0), (1.0, 1.1), (1.0, 1 / 1.1)):
-        other = BayesianLinearRegression.standard(4, fit.precision * factors[0], fit.noise_precision * factors[1])
+        other = BayesianLinearRegression(
+            np.zeros(4), factors[0] * fit.prior.precision, fit.noise_precision * factors[1]
+        )
         assert other.log_evidence(inputs, targets) < fit.log_likelihood
-    length, residual = fit.model.mean @ fit.model.mean, targets - fit.model.predict(inputs).mean
+    scales = np.append(1.0, inputs.std(axis=0))
+    assert np.diag(fit.prior.precision) == pytest.approx(fit.precision * scales**2)
+    length, residual = np.square(scales * fit.model.mean).sum(), targets - fit.model.predict(inputs).mean
     assert fit.precision == pytest.approx(fit.num_determined / length, rel=1e-4)
     assert fit.noise_precision == pytest.approx((40 - fit.num_determined) / (residual @ residual), rel=1e-4)
 
@@ -202,7 +206,8 @@ def test_evidence_agrees_with_scikit_learn():
     targets = inputs @ [1.0, 0.5, -2.0, 0.1] + rng.normal(size=60)
     flat = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
     theirs = BayesianRidge(fit_intercept=False, tol=1e-12, max_iter=10_000, **flat).fit(inputs, targets)
-    ours = jt.fit(BayesianLinearRegression, inputs, targets, basis=LinearBasis(intercept=False))
+    options = {"method": jt.supervised.EvidenceMaximization(standardize=False), "basis": LinearBasis(intercept=False)}
+    ours = jt.fit(BayesianLinearRegression, inputs, targets, **options)
     assert ours.precision == pytest.approx(theirs.lambda_, rel=1e-5)
     assert ours.noise_precision == pytest.approx(theirs.alpha_, rel=1e-5)
     np.testing.assert_allclose(ours.model.mean, theirs.coef_, rtol=1e-5)
@@ -230,7 +235,8 @@ def test_targets_that_do_not_depend_on_the_features(seed):
     """The evidence of a grid of α rises to its end in about half of such tables: the weights are 0, the noise all."""
     rng = np.random.default_rng(seed)
     inputs, targets = rng.normal(size=(30, 4)), rng.normal(size=30)
-    fit = jt.fit(BayesianLinearRegression, inputs, targets, basis=LinearBasis(intercept=False))
+    options = {"method": jt.supervised.EvidenceMaximization(standardize=False), "basis": LinearBasis(intercept=False)}
+    fit = jt.fit(BayesianLinearRegression, inputs, targets, **options)
     if fit.num_determined > 1e-6:
         return  # there is a peak
     np.testing.assert_allclose(fit.model.mean, 0.0, atol=1e-9)

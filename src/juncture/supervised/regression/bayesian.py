@@ -115,7 +115,7 @@ class BayesianLinearRegression(GaussianWeights):
     >>> import juncture as jt
     >>> fitted = jt.fit(BayesianLinearRegression, [0.0, 1.0, 2.0, 3.0, 4.0], [1.1, 2.9, 5.2, 7.0, 8.8])
     >>> fitted.model.mean.round(3).tolist(), fitted.trace.converged
-    ([1.097, 1.95], True)
+    ([1.101, 1.949], True)
     >>> prior = BayesianLinearRegression.standard(2, precision=1.0, noise_precision=4.0)
     >>> posterior = prior.update([0.0, 1.0], [1.0, 3.0])
     >>> posterior.mean.round(4).tolist(), posterior.predict([2.0]).mean.round(4).tolist()

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from juncture.base.checks import check_iterable
+from juncture.base.checks import check_flag, check_iterable
 from juncture.base.options import Options
 from juncture.base.values import Value, few, read_only
 from juncture.data.feature_names import Names
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
+from juncture.learning.conditionals.softmax import standardization
 from juncture.learning.learners import ClosedForm
 from juncture.numerics.iteration import check_stopping_rule, iterate
 from juncture.numerics.stable import LOG_TWO_PI, softmax
@@ -101,8 +102,11 @@ class EvidenceFit(PosteriorFit):
     statistics
         The `RegressionStatistics` of the rows.
     prior
-        N(w | 0, I/α) with the noise precision β. Where rows do not show that targets depend on features, the evidence
-        rises with α for ever and the weights are 0: α is 10¹² times what the rows say then.
+        The weights of features divided by their standard deviations are N(0, I/α), the noise has the precision β. Where
+        rows do not show that targets depend on features, the evidence rises with α for ever and the weights are 0: α is
+        10¹² times what the rows say then.
+    precision
+        α, the precision of each weight of the features divided by their standard deviations.
     num_determined
         γ, the number of weights that the rows determine rather than the prior.
     """
@@ -110,11 +114,7 @@ class EvidenceFit(PosteriorFit):
     model: BayesianLinearRegression
     prior: BayesianLinearRegression
     num_determined: float
-
-    @property
-    def precision(self) -> float:
-        """α, the precision of each weight under the prior."""
-        return float(self.prior.precision[0, 0])
+    precision: float
 
     @property
     def noise_precision(self) -> float:
@@ -136,13 +136,19 @@ class EvidenceMaximization(Options):
         Steps end when the log-evidence changes by less, relative to its size.
     max_steps
         The largest number of steps, after which a warning says so.
+    standardize
+        Whether α is the precision of the weights of features divided by their standard deviations, a constant left as
+        it is, so that the units of the columns do not matter; False for the prior N(w | 0, I/α) of the features as they
+        are.
     """
 
     tolerance: float = 1e-13
     max_steps: int = 10_000
+    standardize: bool = True
 
     def __post_init__(self) -> None:
         check_stopping_rule(self.tolerance, self.max_steps)
+        check_flag(self.standardize, "standardize")
 
 
 @dataclass(frozen=True)
@@ -155,8 +161,9 @@ class BayesianLinearOptions(Options):
         The features; by default a constant and the inputs, or those of the prior.
     method
         "conjugate": the posterior of the prior that is given in place of the class. "evidence", or a
-        `jt.EvidenceMaximization` with its options: the posterior of the prior N(w | 0, I/α) whose precision α, with
-        that of the noise, has the largest evidence. "auto" is the first for a prior, and the second for the class.
+        `jt.EvidenceMaximization` with its options: the posterior of the prior, a Gaussian with mean 0 and one precision
+        α of the weights of standardised features, whose α, with the precision of the noise, has the largest evidence.
+        "auto" is the first for a prior, and the second for the class.
     """
 
     basis: Basis | None = None
@@ -201,23 +208,27 @@ def named_fit(fit: EvidenceFit, names: Names | None, target: str) -> EvidenceFit
     """The same result, whose regressions know the names of the columns."""
     prior, after = (one._with_names(names, target) for one in (fit.prior, fit.model))
     return EvidenceFit(
-        after, fit.log_likelihood, fit.trace, fit.statistics, prior=prior, num_determined=fit.num_determined
-    )
+        after, fit.log_likelihood, fit.trace, fit.statistics, prior=prior, num_determined=fit.num_determined,
+        precision=fit.precision,
+    )  # fmt: skip
 
 
 def maximize_evidence(rows: Pairs, chosen: Basis, learner: EvidenceMaximization) -> EvidenceFit:
     """The regression whose precisions α and β maximise the evidence of checked rows."""
-    ascent = start_ascent(rows, chosen.features(rows.inputs))
+    features = chosen.features(rows.inputs)
+    scale = standardization(features, rows.weights).deviation if learner.standardize else np.ones(features.shape[1])
+    ascent = start_ascent(rows, features / scale)
     found, trace = iterate(ascent, tolerance=learner.tolerance, max_steps=learner.max_steps, is_monotone=False)
     if not trace.converged:
         warn_user(f"the precisions α and β {trace.reason}: raise max_steps", NotConvergedWarning)
     size, statistics = len(ascent.roots), add_up(chosen, rows)
-    prior = BayesianLinearRegression(np.zeros(size), found.weights * np.eye(size), found.noise, chosen)
+    prior = BayesianLinearRegression(np.zeros(size), np.diag(found.weights * scale**2), found.noise, chosen)
     bent = prior.precision + found.noise * statistics.products
-    after = BayesianLinearRegression(ascent.vectors @ ascent.weights(found), bent, found.noise, chosen)
+    after = BayesianLinearRegression(ascent.vectors @ ascent.weights(found) / scale, bent, found.noise, chosen)
     return EvidenceFit(
-        after, ascent.objective(found), trace, statistics, prior=prior, num_determined=ascent.determined(found)
-    )
+        after, ascent.objective(found), trace, statistics, prior=prior, num_determined=ascent.determined(found),
+        precision=found.weights,
+    )  # fmt: skip
 
 
 def start_ascent(rows: Pairs, features: np.ndarray) -> EvidenceAscent:
