@@ -107,7 +107,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._learn(rows, weights, check_count(self.n_iter, "n_iter", least=1), seed)
 
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """One epoch over these rows, from the weights so far on; the rate does not fall.
+        """Learn one epoch more from these rows, at the first learning rate, starting at the weights learned so far.
 
         Parameters
         ----------

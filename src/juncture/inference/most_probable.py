@@ -67,7 +67,7 @@ class MostProbable(Diagnosed):
 
     @property
     def impossible(self) -> tuple[int, ...]:
-        """A single row of probability zero has no answer: always ()."""
+        """The impossible rows: always (), as evidence of probability zero in a single row raises an error."""
         return ()
 
     @property

@@ -186,7 +186,7 @@ class Plan(SameContent):
         return beliefs
 
     def inside(self, findings: Findings) -> Findings:
-        """Findings about a model as findings about its part."""
+        """The findings, restricted to the variables of the part of the model that the plan runs on."""
         for name in findings.names:
             if name not in self.variables:
                 raise InvalidData(f"{name!r} is not part of this plan; name it in observed= when compiling")

@@ -138,7 +138,7 @@ def decompose_risk(
     examples: Iterable[tuple[Any, Any]],
     loss: Any = "zero-one",
 ) -> RiskDecomposition:
-    """Empirical risk minimisation over finitely many hypotheses, and how its risk comes about.
+    """Split the expected risk of empirical risk minimisation over finitely many hypotheses into its parts.
 
     Parameters
     ----------

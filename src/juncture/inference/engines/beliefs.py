@@ -95,7 +95,7 @@ class Beliefs:
         return hash((self.targets, self.is_single, self.findings.names))
 
     def numbers_of(self, name: str) -> Any:
-        """The marginal of a variable as the engine has it."""
+        """Return the marginal of a variable, (row, state); of a real variable its distribution."""
         if self.model.variable(name).is_real:
             return self.answers.distribution((name,), self.is_single)
         return self.answers.marginal((name,))

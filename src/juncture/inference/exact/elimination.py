@@ -95,7 +95,7 @@ class VariableElimination(Engine):
     def plan(
         self, scope: Scope, scopes: Sequence[Sequence[int]], keep: frozenset[int], maximized: frozenset[int]
     ) -> Elimination:
-        """How to eliminate all nodes of the scope but `keep` from factors over `scopes`."""
+        """Return the steps that sum out all variables of the scope but `keep`, from factors over `scopes`."""
         order = None if self.order is None else nodes_in_order(self.order, scope, keep)
         return plan_elimination(
             scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=self.memory_limit, order=order

@@ -49,7 +49,7 @@ BYTES_PER_CELL = 256  # a code per variable, the joint, a few copies of it
 
 @dataclass(frozen=True)
 class Enumeration(Engine):
-    """The engine's options."""
+    """Exact inference by the table of all joint states."""
 
     max_cells: int = 2**20
     name: ClassVar[str] = "enumeration"

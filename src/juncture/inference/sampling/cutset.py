@@ -50,7 +50,7 @@ ROUNDING = 1e-14  # of probabilities that no draw changes
 
 @dataclass(frozen=True)
 class CutsetSampling(Engine):
-    """The engine's options.
+    """Cutset sampling: draws of some variables, given each of which the others are summed out exactly.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ Proposal: TypeAlias = (
 
 @dataclass(frozen=True)
 class ImportanceSampling(Engine):
-    """The engine's options.
+    """Importance sampling: draws from a proposal, weighted by the ratio of the model to the proposal.
 
     Parameters
     ----------

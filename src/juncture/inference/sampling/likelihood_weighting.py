@@ -50,7 +50,7 @@ LARGEST_TABLE = 2**16  # entries up to which a compact conditional is written ou
 
 @dataclass(frozen=True)
 class LikelihoodWeighting(Engine):
-    """The engine's options.
+    """Likelihood weighting: draws in the order of the network, weighted by the probability of the evidence.
 
     Parameters
     ----------

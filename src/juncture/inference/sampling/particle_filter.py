@@ -217,7 +217,7 @@ class ParticleBeliefs(SameContent):
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """The share of each filter that is alive, in proportion to its evidence: (filter,)."""
+        """(filter,): the weights by which living filters are averaged, in proportion to their p(observations)."""
         values = np.array([run.log_evidence for run in self.alive])
         weights = np.exp(values - values.max())
         return weights / weights.sum()
@@ -336,7 +336,7 @@ class ParticleBeliefs(SameContent):
 
     @cached_property
     def smoothed_weights(self) -> list[np.ndarray]:
-        """Of each living filter, (time, particle)."""
+        """The weights of the particles at each time given all observations: for each filter that is alive, (time, particle)."""
         return [run.smoothed_weights(self.space) for run in self.alive]
 
     def sample(self, n: int, rng: Any = None) -> Draws:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RejectionSampling(Engine):
-    """The engine's options.
+    """Rejection sampling: draws from the network, of which those that agree with the evidence are kept.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTE
 
 @dataclass(frozen=True)
 class MeanField(Engine):
-    """The engine's options.
+    """Mean field: the product of independent distributions that is nearest to the posterior, by coordinate ascent.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ class DimensionChoice(Value):
 
     @property
     def best(self) -> int:
-        """The number of factors with the largest evidence; the smaller of equal ones."""
+        """The number of factors with the largest evidence; where several have it, the smallest of them."""
         return int(self.dimensions[self.log_evidence.argmax()])
 
     @cached_property

@@ -118,7 +118,7 @@ class ConditionalRandomField(Value):
         return as_feature_sequences(*split_given(data), self.features, self.variable, lengths)
 
     def to_sequences(self, sequences: Sequences) -> Sequences:
-        """What the steps add, as log-likelihoods of the states of `hidden`, so that its evidence is Z(x).
+        """Return the scores of labels at each step as log-likelihoods of the states of `hidden`; its evidence is Z(x).
 
         exp(transition) is the matrix of `hidden` with each row times its total: the total belongs to the step before.
         """

@@ -305,7 +305,7 @@ class MarkovChainStatistics(Value):
 
     @classmethod
     def of(cls, labels: tuple[State, ...], starts: list[np.ndarray], transitions: np.ndarray) -> MarkovChainStatistics:
-        """From counts in tables: (first, …) and (*history, next)."""
+        """Return the statistics with these counts of first states, (first, …), and of transitions, (*history, next)."""
         order = len(starts)
         early = Scope(Variable(f"state{step}", labels) for step in range(order))
         before = [Variable(f"{steps} before", labels) for steps in range(order, 0, -1)]

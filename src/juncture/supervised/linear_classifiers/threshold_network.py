@@ -76,7 +76,7 @@ class ThresholdNetwork(DecisionFunction):
 
     @property
     def num_parameters(self) -> int:
-        """The weights and biases of all units."""
+        """The number of weights and biases of all units."""
         return int(self.hidden_weights.size) + 2 * self.num_hidden + 1
 
     def hidden(self, X: Any) -> np.ndarray:

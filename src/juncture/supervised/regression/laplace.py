@@ -112,7 +112,7 @@ class LaplaceLogistic(SupervisedModel):
         return "quadrature" if len(self.classes) == 2 else "draws"
 
     def diagnostics_of(self, method: str) -> Diagnostics:
-        """Quadrature is exact for the Gaussian posterior."""
+        """Return how far predictions can be trusted: those by quadrature are exact under the Gaussian posterior."""
         return EXACT if method == "quadrature" else Diagnostics(exact=False)
 
     def predict_target(

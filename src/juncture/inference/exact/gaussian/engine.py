@@ -63,7 +63,7 @@ KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
 
 @dataclass(frozen=True)
 class GaussianElimination(Engine):
-    """The engine's options.
+    """Exact inference in Gaussian networks, by sparse elimination of the variables that are not asked for.
 
     `tolerance` is how far, relative to the sizes of the terms, evidence may be from a deterministic relation before it
     is impossible, and what of a coefficient is a rounding error. `memory_limit` is in bytes.

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StrongJunctionTree(Engine):
-    """The engine's options.
+    """Exact inference in networks of real variables and variables with states, by a strong junction tree.
 
     Parameters
     ----------

@@ -65,7 +65,9 @@ PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other eng
 
 @dataclass(frozen=True)
 class JunctionTree(Engine):
-    """The engine's options: how many bytes a run may take; by default half of what is free at the first query.
+    """Exact inference by messages between the cliques of a junction tree.
+
+    `memory_limit` is how many bytes a run may take; by default half of what is free at the first query.
 
     A `deadline`, a time of `time.monotonic`, is for a run with a budget: planning that is predicted to end later raises
     `TooLarge`, and what was planned by then is kept with the model.
