@@ -56,7 +56,7 @@ def axes():
 def test_the_line_is_the_mean_and_the_band_holds_its_share(name):
     make, model_of = MODELS[name]
     value = make()
-    found = jt.plot(value, X=X, y=T, level=0.5, ax=axes())
+    found = jt.plot(value, X=X, y=T, confidence=0.5, ax=axes())
     at, mean = found.lines[0].get_data()
     predicted = model_of(value).predict(at)
     assert mean == pytest.approx(np.asarray(predicted.mean))

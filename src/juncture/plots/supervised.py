@@ -37,14 +37,14 @@ NUM_POINTS = 200
 
 
 def plot_regression(
-    model: FeatureModel, X: Any = None, y: Any = None, *, between: Any = None, level: float = 0.9, ax: Any = None
+    model: FeatureModel, X: Any = None, y: Any = None, *, between: Any = None, confidence: float = 0.9, ax: Any = None
 ) -> Axes:
-    """The mean of the target along one input, and the band that holds a share `level` of all targets.
+    """The mean of the target along one input, and the band that holds a share `confidence` of all targets.
 
     `X` and `y` are rows to mark. `between` holds the ends of the line, by default those of the rows and a
     tenth beyond them.
     """
-    share = check_number(level, "level", above=0, below=1)
+    share = check_number(confidence, "confidence", above=0, below=1)
     rows = None if X is None else read_inputs(X, model.feature_names)
     at = line_of(rows, between)
     axes = as_axes(ax)

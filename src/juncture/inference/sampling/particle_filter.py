@@ -336,7 +336,7 @@ class ParticleBeliefs(SameContent):
 
     @cached_property
     def smoothed_weights(self) -> list[np.ndarray]:
-        """The weights of the particles at each time given all observations: for each filter that is alive, (time, particle)."""
+        """(time, particle) of each living filter: the weights of particles at each time given all observations."""
         return [run.smoothed_weights(self.space) for run in self.alive]
 
     def sample(self, n: int, rng: Any = None) -> Draws:
