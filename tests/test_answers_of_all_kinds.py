@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
 from importlib import import_module
@@ -381,3 +382,26 @@ def test_a_subclass_has_the_methods_of_its_kind():
     assert jt.infer(weather, [0], method="exact").method == "forward-backward"
     with pytest.raises(jt.errors.Unsupported, match="of a Weather has no method 'viterbo'; did you mean 'viterbi'"):
         jt.most_probable(weather, [0], method="viterbo")
+
+
+def test_what_was_drawn_can_be_drawn_again(every):
+    """Without rng= a seed is drawn, and the draws keep it; an array of labels has no place for one."""
+    if not every.answers("sample"):
+        return
+    given = every.one if every.labelled is not None else None
+    drawn = jt.sample(every.model, 5, given=given)
+    if isinstance(drawn, np.ndarray):
+        return
+    assert isinstance(drawn.seed, int)
+    assert jt.sample(every.model, 5, given=given, rng=drawn.seed) == drawn
+    if every.per_sequence:
+        several = jt.sample(every.model, [3, 4])
+        assert jt.sample(every.model, [3, 4], rng=several[0].seed) == several
+
+
+def test_copies_by_pickle_are_equal_after_questions_too(every):
+    if every.answers("sample"):
+        jt.sample(every.model, 2, given=every.one if every.labelled is not None else None, rng=0)
+    if every.answers("log_prob"):
+        jt.log_prob(every.model, every.labelled or every.many)
+    assert pickle.loads(pickle.dumps(every.model)) == every.model  # noqa: S301

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from juncture.base.dispatch import lazy_dispatch, refuse_model, what_it_does
 from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, verb_modules
 from juncture.base.methods import MethodList
+from juncture.base.options import keeps_seed
 from juncture.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     raise refuse_model("most_probable", model)
 
 
+@keeps_seed
 @lazy_dispatch(verb_modules)
 def sample(
     model: Model | Family, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto", **options: Any
@@ -200,7 +202,8 @@ def sample(
     given
         One row of evidence, or for models of sequences one sequence of observations: draw from the posterior.
     rng
-        A seed or a `numpy.random.Generator`; the same seed gives the same draws.
+        A seed or a `numpy.random.Generator`; the same seed gives the same draws. Without one a seed is drawn, which the
+        draws keep: `rng=drawn.seed` draws them again.
     method
         As in `infer`, for draws from the posterior.
     **options

@@ -33,20 +33,20 @@ def ends(distribution):
     return [np.asarray(distribution.quantile(share)) for share in (0.05, 0.95)]
 
 
-def ask(kind, X, y, new, **options):
-    return ends(jt.infer(jt.fit(kind, X, y, **options).model, new)["y"])
+def ask(kind, inputs, y, new, **options):
+    return ends(jt.infer(jt.fit(kind, inputs, y, **options).model, new)["y"])
 
 
-def ask_network(X, y, new):
-    rows = pd.DataFrame(X, columns=["a", "b"])
+def ask_network(inputs, y, new):
+    rows = pd.DataFrame(inputs, columns=["a", "b"])
     network = jt.fit(jt.DirectedGraph.parse("a -> y <- b"), rows.assign(y=y)).model
     return ends(jt.infer(network, pd.DataFrame(new, columns=["a", "b"]), targets=["y"])["y"])
 
 
-def ask_estimator(X, y, new):
+def ask_estimator(inputs, y, new):
     from juncture.estimators import BayesianLinearRegression
 
-    mean, deviation = BayesianLinearRegression().fit(X, y).predict(new, return_std=True)
+    mean, deviation = BayesianLinearRegression().fit(inputs, y).predict(new, return_std=True)
     return mean - HALF_WIDTH * deviation, mean + HALF_WIDTH * deviation
 
 
@@ -121,8 +121,8 @@ def share_of_coefficients(name, scale, num_tables, num_rows=200):
     for _ in range(num_tables):
         inputs = rng.normal(1.0, 1.0, (num_rows, 2))
         fitted = jt.fit(kind, scale * inputs, draw_target(target, rng, inputs, scale), **options)
-        found = fitted.model.mean if isinstance(fitted.model, sv.BayesianLinearRegression | sv.ConjugateLinearRegression) else fitted.model.coefficients  # fmt: skip
-        hits += int((abs(np.ravel(found) - truth) <= HALF_WIDTH * np.ravel(fitted.standard_errors)).sum())
+        weights = fitted.model.mean if hasattr(fitted, "prior") else fitted.model.coefficients
+        hits += int((abs(np.ravel(weights) - truth) <= HALF_WIDTH * np.ravel(fitted.standard_errors)).sum())
     return hits / (3 * num_tables)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Sequence(Value):
     covariates: np.ndarray | None  # (step, input)
     weight: float
     index: Any  # of the frame of the observations, or None; it is not compared
+    seed: ClassVar[int | None] = None  # `rng=sequence.seed` draws the sequence again; not compared, not kept
 
     def __init__(self, observations: Any, states: Any = None, covariates: Any = None, weight: float = 1.0) -> None:
         steps = read_only(as_steps(observations, where=""))
@@ -66,6 +67,12 @@ class Sequence(Value):
                 raise InvalidData(f"a sequence of {len(steps)} steps has as many {name}; got {len(given)}")
         self._set(observations=steps, states=labels, covariates=inputs, weight=check_weight(weight))
         self._set(index=row_index(observations))
+
+    def with_seed(self, seed: int) -> Sequence:
+        """The same sequence, which was drawn with this seed."""
+        sequence = type(self).__new__(type(self))
+        sequence._set(**{name: self.__dict__[name] for name in self._fields}, seed=seed)
+        return sequence
 
     def _key(self) -> Hashable:
         return tuple(content_key(self.__dict__[name]) for name in self._fields if name != "index")

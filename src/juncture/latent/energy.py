@@ -8,7 +8,7 @@ E(x, θ) = Σ_k α_k ln(1 + (θ_k x)²). `MarkovNetwork.from_energies` and `from
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
@@ -20,7 +20,7 @@ from juncture.base.checks import check_array, check_function, check_kind
 from juncture.base.dispatch import register
 from juncture.base.methods import register_names, resolve_method
 from juncture.base.options import Options, as_generator
-from juncture.base.values import number_of, read_only
+from juncture.base.values import SameContent, number_of, read_only
 from juncture.data.dataset import Dataset
 from juncture.data.rows import Rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
@@ -37,7 +37,7 @@ IMPOSSIBLE = 1e100  # the objective where Z is infinite: a line search steps bac
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnergyModel:
+class EnergyModel(SameContent):
     """p(x) = exp(-E(x, θ)) / Z(θ).
 
     Parameters
@@ -78,6 +78,9 @@ class EnergyModel:
             scope = Scope(check_kind(self.domain, (tuple, list), "the domain", error=InvalidModel))
             check_memory(32 * scope.size * (len(scope) + len(vector)), "all joint states", "take fewer variables")
             object.__setattr__(self, "domain", scope)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}  # without what was computed
 
     @property
     def variables(self) -> Scope:
@@ -135,7 +138,11 @@ class EnergyModel:
 
     @cached_property
     def _density(self) -> Density:
-        return Density(lambda x: -self._energies(x))
+        return Density(self._log_density)
+
+    def _log_density(self, x: np.ndarray) -> np.ndarray:
+        """The log-density at each x, up to a constant."""
+        return -self._energies(x)
 
     def _as_rows(self, x: Any) -> np.ndarray:
         rows = check_array(x, "the rows", ndim=1 if self.domain is None else 2)

@@ -292,7 +292,7 @@ class BayesianNetwork(Value):
         return tuple((label, tuple(self._indices[name] for name in members)) for label, members in self.plates)
 
     def to_diagram(self) -> Diagram:
-        """Return a diagram of the graph, with plates as groups, and a dot for each parameter that tied variables share."""
+        """Return a diagram of the graph, with plates as groups, and a dot for each parameter that is shared."""
         from juncture.drawing.diagram import Diagram, Edge, Group, Node
 
         nodes = [Node(name) for name in self.variables.names]

@@ -46,7 +46,7 @@ class BDeu:
 
 @dataclass(frozen=True)
 class K2:
-    """The K2 prior: a pseudo-count of 1 in every cell, under which all tables are equally likely (Cooper, Herskovits 1992)."""
+    """A pseudo-count of 1 in every cell: all tables are equally likely (Cooper and Herskovits 1992)."""
 
 
 @singledispatch

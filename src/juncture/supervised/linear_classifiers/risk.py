@@ -98,7 +98,7 @@ class EmpiricalRisk(Options):
             )
 
     def learn(self, rows: BinaryRows, start: Hyperplane | None, rng: Any) -> RiskFit:
-        """Return the hyperplane of least regularised risk; the objective is convex, so that the start does not matter."""
+        """Return the hyperplane of least regularised risk, a convex objective: the start does not matter."""
         rows.check_both("a risk is minimised")
         rows.check_unweighted("the mean loss")
         form, price = ("l1", self.penalty.absolute) if self.penalty.absolute else ("l2", self.penalty.squared)
