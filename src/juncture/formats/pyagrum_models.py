@@ -24,12 +24,12 @@ from juncture.variables import Scope, Variable
 WHOLE_NUMBERS, NUMBERS, INTERVALS = {"Range", "Integer"}, {"NumericalDiscrete"}, {"Discretized"}  # kinds of variables
 
 
-def from_pyagrum(bn: Any) -> BayesianNetwork | MarkovNetwork:
+def from_pyagrum(model: Any) -> BayesianNetwork | MarkovNetwork:
     """A network of pyAgrum.
 
     Parameters
     ----------
-    bn
+    model
         A `pyagrum.BayesNet` or a `pyagrum.MarkovRandomField`. Rows of a table that do not sum to 1 within 1e-9, as
         pyAgrum reads them from files of six digits, are divided by their sum, and a warning says so.
 
@@ -45,15 +45,15 @@ def from_pyagrum(bn: Any) -> BayesianNetwork | MarkovNetwork:
     >>> jt.from_pyagrum(bn).variable("wet").states  # doctest: +SKIP
     ('yes', 'no')
     """
-    kind = type(bn).__name__
-    if kind not in {"BayesNet", "BayesNetFragment", "MarkovRandomField"} or not hasattr(bn, "variableFromName"):
+    kind = type(model).__name__
+    if kind not in {"BayesNet", "MarkovRandomField"} or not hasattr(model, "variableFromName"):
         raise Unsupported(f"from_pyagrum takes a pyagrum.BayesNet or a pyagrum.MarkovRandomField; got {kind}")
-    known = {bn.variable(node).name(): read_variable(bn.variable(node)) for node in sorted(bn.nodes())}
+    known = {model.variable(node).name(): read_variable(model.variable(node)) for node in sorted(model.nodes())}
     if kind == "MarkovRandomField":
-        scopes = [sorted(nodes) for nodes in bn.factors()]
-        return MarkovNetwork([read_factor(bn.factor(set(nodes)), known) for nodes in scopes], known.values())
+        scopes = [sorted(nodes) for nodes in model.factors()]
+        return MarkovNetwork([read_factor(model.factor(set(nodes)), known) for nodes in scopes], known.values())
     rows = RowRepair()
-    parts = [read_table(bn.cpt(name), known, rows) for name in known]
+    parts = [read_table(model.cpt(name), known, rows) for name in known]
     rows.warn("the network of pyAgrum")
     return BayesianNetwork(parts)
 
