@@ -15,6 +15,7 @@ from juncture.data.files.csv_text import SEPARATORS, TextLevels, is_tabbed, pars
 from juncture.data.files.writers import check_encodable, csv_texts, quote_cell
 from juncture.errors import FormatError, InvalidData, InvalidModel, UnknownVariable, hint
 from juncture.factors.labelled_tables import LabelledRow, read_labelled
+from juncture.factors.scope_tables import check_table_size
 from juncture.numerics import stable
 from juncture.runtime.files import replace_text_file
 from juncture.variables import Scope, State, Variable
@@ -66,7 +67,7 @@ def read_conditional(
             )
         items = LabelledRow(zip(zip(*keys, strict=True), rows, strict=True)) if keys else rows[0]
         name = f"the conditional of {child.name!r}"
-        values = read_labelled(items, Scope((*scope, child)), name)
+        values = read_labelled(items, check_table_size(Scope((*scope, child)), name), name)
         return child, scope, stable.as_probabilities(values, values.shape, name=name)
     except (InvalidModel, InvalidData, KeyError) as error:
         raise FormatError(str(error), file=file) from error

@@ -14,7 +14,6 @@ import numpy as np
 
 from juncture.base.checks import shown
 from juncture.errors import InvalidModel
-from juncture.factors.scope_tables import check_table_size
 from juncture.numerics import stable
 from juncture.variables import Scope, as_plain, state_key
 
@@ -53,7 +52,7 @@ def is_plain_index(index: Any) -> bool:
 
 def read_labelled(values: Any, scope: Scope, name: str) -> np.ndarray:
     """A table over a scope that is given by labels, as an array; each cell has to be given once."""
-    table = LabelledTable(check_table_size(scope, name), name)
+    table = LabelledTable(scope, name)
     table.fill(values, ())
     return table.finish()
 

@@ -33,7 +33,7 @@ def by_position(values: Any, scope: Scope, name: str) -> Any:
         return values
     from juncture.factors.labelled_tables import items_of, read_labelled
 
-    return values if items_of(values) is None else read_labelled(values, scope, name)
+    return values if items_of(values) is None else read_labelled(values, check_table_size(scope, name), name)
 
 
 def check_table_size(scope: Scope, what: str = "the product") -> Scope:

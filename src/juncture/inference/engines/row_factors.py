@@ -12,7 +12,6 @@ import numpy as np
 from juncture.base.values import number_of
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
-from juncture.factors.printed_tables import MAX_HTML_COLUMNS
 from juncture.factors.scope_tables import import_pandas, state_codes
 from juncture.variables import Scope, State
 
@@ -59,6 +58,8 @@ class RowFactors:
         return steps_diagram(shares) if self.unit == "step" else rows_diagram([shares], len(self))
 
     def _repr_html_(self) -> str:
+        from juncture.factors.printed_tables import MAX_HTML_COLUMNS
+
         states = islice(product(*(variable.labels for variable in self.scope)), MAX_HTML_COLUMNS)
         labels = [", ".join(map(str, labels)) for labels in states]
         from juncture.inference.engines.display import steps_html
