@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.errors import InvalidModel, MissingExtra, RenormalizedWarning, Unsupported
 from support.builders import random_field, random_network
+from support.wrong_objects import WRONG
 
 SEEDS = st.integers(0, 2**32)
 is_here = importlib.util.find_spec("pgmpy") is not None
@@ -109,6 +110,12 @@ def test_rows_that_nearly_sum_to_one_are_divided_by_their_sum():
 def test_what_cannot_be_taken_is_said(model, error, message):
     with pytest.raises(error, match=message):
         jt.from_pgmpy(model)
+
+
+def test_objects_of_other_kinds_are_refused_in_a_sentence():
+    for wrong in WRONG.values():
+        with pytest.raises(Unsupported, match="from_pgmpy takes a DiscreteBayesianNetwork"):
+            jt.from_pgmpy(wrong)
 
 
 @pytest.mark.skipif(is_here, reason="pgmpy is here")

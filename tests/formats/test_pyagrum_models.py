@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from support.builders import random_field, random_network
+from support.wrong_objects import WRONG
 
 gum = pytest.importorskip("pyagrum")
 with warnings.catch_warnings():  # loading the module of Markov networks gives one, and crashes where it is an error
@@ -119,6 +120,9 @@ def test_rows_of_six_digits_are_divided_by_their_sum(tmp_path):
 
 
 def test_what_cannot_be_taken_is_said():
+    for wrong in WRONG.values():
+        with pytest.raises(jt.errors.Unsupported, match="from_pyagrum takes a"):
+            jt.from_pyagrum(wrong)
     with pytest.raises(
         jt.errors.Unsupported, match=r"takes a pyagrum\.BayesNet or a pyagrum\.MarkovRandomField; got str"
     ):

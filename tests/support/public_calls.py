@@ -42,7 +42,11 @@ OF_EXTRAS = {
     "amortized_variational",
     "black_box_variational",
     "sample_log_density",
-}  # which need JAX, and have tests of their own
+    "from_pgmpy",
+    "to_pgmpy",
+    "from_pyagrum",
+    "to_pyagrum",
+}  # which need another package, and have tests of their own
 ANSWERS = {  # constructed by the library; their methods are for users
     *linear_kinds.ANSWERS,
     *regression_kinds.ANSWERS,

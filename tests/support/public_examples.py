@@ -55,8 +55,10 @@ MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
 jt.results.write_result(Result("PR", (-1.0,)), FOLDER / "result")
 jt.write(NET, FOLDER / "net.bif")
+NET["b"].to_csv(FOLDER / "b.csv")
 jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
 
+TABLED = ("Conditional", "Deterministic", "NoisyOr", "NoisyMax", "Logistic")  # conditionals that have a table
 NETWORK_CLASSIFIERS = ("BayesianNetworkClassifier", "TreeAugmentedNaiveBayes")
 GENERATIVE_CLASSIFIERS = (
     "ExponentialFamilyClassifier",
@@ -178,6 +180,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "max_entropy_density": [{"features": lambda x: x, "moments": 0.7, "low": 0.0}],
         "max_entropy_table": [{"margins": [jt.Factor([A], [0.5, 0.5]), jt.Factor([B], [0.25, 0.75])]}],
         "posterior": [{"structure": GRAPH, "statistics": COUNTS}],
+        "BayesianNetwork.parse": [
+            {"graph": "a -> b", "tables": {"a": {"n": 0.5, "y": 0.5}, "b": {"n": [0.5, 0.5], "y": [0.1, 0.9]}}},
+        ],
+        "BayesianNetwork.random": [{"graph": "a -> b", "states": {"a": 3}, "rng": 0}],
+        "Conditional.from_csv": [{"path": FOLDER / "b.csv", "child": B, "parents": [A]}],
+        **{f"{kind}.to_csv": [{"path": FOLDER / "table.csv"}] for kind in TABLED},
         "quadrature_posterior": [{"prior": jt.Beta(2.0, 2.0), "likelihood": jt.Bernoulli, "data": [1, 0, 1]}],
         "sensitivity": [{"model": NET, "evidence": {"b": "y"}, "target": ("a", "y")}],
         "initial_hidden_markov": [{"data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0], "states": 2}],
@@ -198,7 +206,11 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "read_evidence": [{"path": FOLDER / "net.evid", "model": NET}],
         "entropy": [{"p": [0.5, 0.5]}, {"p": GAUSSIAN}, {"p": JOINT, "of": "a"}],
         "cross_entropy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": WIDER}],
-        "kl_divergence": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": jt.Laplace()}],
+        "kl_divergence": [
+            {"p": [0.5, 0.5], "q": [0.9, 0.1]},
+            {"p": GAUSSIAN, "q": jt.Laplace()},
+            {"p": NET, "q": NET},
+        ],
         "redundancy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}],
         "missingness": [{"data": {"a": [1, None], "b": [1, 2]}}],
         "plate": [{"name": "n", "n": 2, "build": lambda i: jt.Conditional(jt.Variable(f"x{i}", 2), [], [0.5, 0.5])}],
