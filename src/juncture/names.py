@@ -58,6 +58,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "sequences.markov_chains.model": "MarkovChain", "sequences.markov_chains.page_rank": "page_rank",
             "components.mixture": "Mixture", "latent.factor_analysis.model": "FactorAnalysis ProbabilisticPCA",
             "latent.topics.model": "LatentDirichletAllocation", "latent.boltzmann.model": "RestrictedBoltzmannMachine",
+            "latent.independent_components.model": "IndependentComponents IndependentFactors",
         },
         "Questions": {
             "verbs": "infer most_probable sample log_prob online_filter methods",
@@ -358,7 +359,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         },
         "Answers about latent variables": {
             "latent.mixtures.beliefs": "MixtureBeliefs Imputed", "latent.factor_analysis.beliefs": "FactorBeliefs",
-            "latent.topics.infer": "TopicBeliefs", "latent.boltzmann.infer": "BoltzmannBeliefs",
+            "latent.topics.infer": "TopicBeliefs",
+            "latent.independent_components.infer": "SourceBeliefs", "latent.boltzmann.infer": "BoltzmannBeliefs",
             "latent.boltzmann.deep.beliefs": "DeepBeliefs", "latent.neural.variational_autoencoder": "EncodedBeliefs",
         },
         "Learning": {

@@ -17,6 +17,7 @@ from juncture.inference.planning import Plan as Plan
 from juncture.latent.boltzmann.deep.beliefs import DeepBeliefs as DeepBeliefs
 from juncture.latent.boltzmann.infer import BoltzmannBeliefs as BoltzmannBeliefs
 from juncture.latent.factor_analysis.beliefs import FactorBeliefs as FactorBeliefs
+from juncture.latent.independent_components.infer import SourceBeliefs as SourceBeliefs
 from juncture.latent.mixtures.beliefs import Imputed as Imputed
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
 from juncture.latent.neural.variational_autoencoder import EncodedBeliefs as EncodedBeliefs

@@ -19,6 +19,7 @@ from juncture import supervised as sv
 from juncture.base.dispatch import what_it_does
 from juncture.base.kinds import why_unanswered
 from juncture.latent.energy import student_t_energy
+from juncture.latent.independent_components.fit import FactorsProblem, UnmixingProblem
 
 
 def few_steps() -> dict[str, Any]:
@@ -227,6 +228,51 @@ def factor_analysis() -> Kind:
 def probabilistic_pca() -> Kind:
     model = jt.ProbabilisticPCA([[1.0, 0.0], [1.0, -1.0], [0.5, 2.0]], [0.0, 1.0, 2.0], 0.5)
     return replace(factor_analysis(), model=model)
+
+
+def independent_components() -> Kind:
+    return Kind(
+        jt.IndependentComponents([[2.0, 1.0], [0.5, -1.0]], [1.0, 2.0], [jt.StudentT(3.0), bent_density()]),
+        one=[0.5, 1.0],
+        many=np.array([[0.5, 3.0], [2.0, 8.0], [-1.0, 0.0]]),
+        num_many=3,
+        variable="sources",
+        label=None,
+        methods=("unmixing", ""),
+        em_problem=unmixing_problem,
+    )
+
+
+def independent_factors() -> Kind:
+    model = jt.IndependentFactors(
+        [[1.0, 0.0], [1.0, -1.0], [0.5, 2.0]], [0.0, 1.0, 2.0], [0.5, 1.0, 2.0], [jt.Laplace(0.0, 1.0), bent_density()]
+    )
+    return replace(
+        factor_analysis(), model=model, variable="sources", methods=("quadrature", ""), em_problem=sparse_problem
+    )
+
+
+def bent_density() -> jt.Mixture:
+    return jt.Mixture([0.3, 0.7], jt.Gaussian([-1.0, 1.0], [0.5, 0.2]))
+
+
+def unmixing_problem(rng: np.random.Generator) -> tuple[Any, list[Any]]:
+    rows, weights = (
+        np.array(jt.sample(independent_components().model, 60, rng=rng).to_pandas()),
+        rng.uniform(0.5, 2.0, 60),
+    )
+    sources = [[jt.Laplace(0.0, 1.0), bent_density()], [jt.StudentT(2.0), jt.Gaussian(0.0, 1.0)]][rng.integers(2)]
+    template = jt.IndependentComponents.standard(2, sources)
+    problem = UnmixingProblem(template, lambda: iter([(rows, weights)]), "data", rng)
+    return problem, [(rows[:25], weights[:25]), (rows[25:], weights[25:])]
+
+
+def sparse_problem(rng: np.random.Generator) -> tuple[Any, list[Any]]:
+    rows, weights = np.array(jt.sample(independent_factors().model, 40, rng=rng).to_pandas()), rng.uniform(0.5, 2.0, 40)
+    rows[::7, rng.integers(3)] = np.nan
+    template = jt.IndependentFactors.standard(3, 2, [jt.StudentT(8.0), bent_density()])
+    problem = FactorsProblem(template, lambda: iter([(rows, weights)]), "random", rng)
+    return problem, [(rows[:15], weights[:15]), (rows[15:], weights[15:])]
 
 
 def topics() -> Kind:
@@ -467,6 +513,8 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "mixture of columns": mixture_of_columns,
     "factor analysis": factor_analysis,
     "probabilistic PCA": probabilistic_pca,
+    "independent components": independent_components,
+    "independent factors": independent_factors,
     "topics": topics,
     "machine": machine,
     "Gaussian machine": gaussian_machine,

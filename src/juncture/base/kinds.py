@@ -29,6 +29,8 @@ KINDS: dict[str, str] = {
     "EnergyModel": "juncture.latent.energy",
     "FactorAnalysis": "juncture.latent.factor_analysis",
     "ProbabilisticPCA": "juncture.latent.factor_analysis",
+    "IndependentComponents": "juncture.latent.independent_components",
+    "IndependentFactors": "juncture.latent.independent_components",
     "RestrictedBoltzmannMachine": "juncture.latent.boltzmann",
     "DeepBeliefNetwork": "juncture.latent.boltzmann.deep",
     "DeepBoltzmannMachine": "juncture.latent.boltzmann.deep",
@@ -95,6 +97,10 @@ UNANSWERED: dict[tuple[str, str], str] = {
     ("DeepBoltzmannMachine", "most_probable"): (
         "a deep Boltzmann machine has no most probable hidden units in closed form: ask infer for the probability of"
         " each under a mean field, or most_probable of model.to_markov_network()"
+    ),
+    ("IndependentSources", "most_probable"): (
+        "the sources of a row are one point without noise, and have no most probable values in closed form with it:"
+        " take the mean of infer(model, rows)"
     ),
     ("LatentDirichletAllocation", "most_probable"): (
         "latent Dirichlet allocation has no most probable shares: their density is unbounded where a concentration is"

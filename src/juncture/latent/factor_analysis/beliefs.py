@@ -117,31 +117,34 @@ class FactorBeliefs(OneVariable):
         return self._one(np.where(np.isnan(self.rows), np.sqrt(variances)[self.posterior.codes], 0.0))
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
-        """`n` draws of the factors of one row, (n, factor)."""
+        """`n` draws of the factors or sources of one row, (n, factor)."""
         if not self.is_single:
-            raise Unsupported("factors are drawn given one row; infer and sample once for each row")
+            raise Unsupported(f"{self.variable} are drawn given one row; infer and sample once for each row")
         count = check_num_rows(n)
-        check_table_fits((count, self.model.num_factors), f"{count} draws", "draw fewer at a time", copies=1)
-        return np.asarray(self["factors"].sample(count, rng=as_generator(rng)))
+        size = self.posterior.mean.shape[1]
+        check_table_fits((count, size), f"{count} draws", "draw fewer at a time", copies=1)
+        return self._draw(count, as_generator(rng))
+
+    def _draw(self, count: int, generator: np.random.Generator) -> np.ndarray:
+        return np.asarray(self[self.variable].sample(count, rng=generator))
 
     def to_dict(self) -> dict[str, dict[str, np.ndarray]]:
         """Name → "mean" and "covariance"."""
-        return {"factors": {"mean": self.mean, "covariance": self.covariance}}
+        return {self.variable: {"mean": self.mean, "covariance": self.covariance}}
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame of row, variable, the index of the factor, its mean and its variance."""
         deviations = self._deviations
         records = [
-            (row, "factors", factor, float(mean), float(deviations[row, factor] ** 2))
+            (row, self.variable, factor, float(mean), float(deviations[row, factor] ** 2))
             for (row, factor), mean in np.ndenumerate(self.posterior.mean)
         ]
         return import_pandas().DataFrame(records, columns=["row", "variable", "factor", "mean", "variance"])
 
     def to_frame(self) -> pd.DataFrame:
         """A wide frame: a line per row, with the mean and the standard deviation of each factor."""
-        names = [
-            f"{what} {factor}" for what in ("mean", "standard deviation") for factor in range(self.model.num_factors)
-        ]
+        num_factors = self.posterior.mean.shape[1]
+        names = [f"{what} {factor}" for what in ("mean", "standard deviation") for factor in range(num_factors)]
         table = np.hstack([self.posterior.mean, self._deviations])
         return import_pandas().DataFrame(table, index=self.index, columns=names)
 
@@ -155,7 +158,7 @@ class FactorBeliefs(OneVariable):
 
     def to_diagram(self) -> Course:
         """The mean of each factor, row by row."""
-        panels = [Panel(f"factor {at}", part) for at, part in enumerate(self.posterior.mean.T)]
+        panels = [Panel(f"{self.variable[:-1]} {at}", part) for at, part in enumerate(self.posterior.mean.T)]
         return Course(tuple(panels))
 
     def _repr_html_(self) -> str:
@@ -163,7 +166,8 @@ class FactorBeliefs(OneVariable):
 
     def __repr__(self) -> str:
         rows = f"log_evidence={self.log_evidence:.6g}" if self.is_single else number_of(len(self), "row")
-        return f"FactorBeliefs({number_of(self.model.num_factors, 'factor')}; {rows}; exact, by {self.method})"
+        what = number_of(self.posterior.mean.shape[1], self.variable[:-1])
+        return f"{type(self).__name__}({what}; {rows}; exact, by {self.method})"
 
 
 def posterior_of(model: LinearFactors, data: Patterns) -> Posterior:

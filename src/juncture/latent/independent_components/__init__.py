@@ -1,0 +1,1 @@
+"""Independent components, and factors with sparse or other non-Gaussian priors beneath noise."""
