@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.continuous.beta import Beta
@@ -20,6 +21,7 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
+from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.information.atoms import empirical
 from juncture.information.density import Density
@@ -141,6 +143,110 @@ def test_the_projection_of_data_is_the_maximum_likelihood_estimate():
     assert found.covariance == pytest.approx(fitted.covariance)
 
 
+# --- mixtures, and vectors -------------------------------------------------------------------------------------------
+def two_bumps(mean, covariance=None):
+    """½ N(-m, Σ) + ½ N(m, Σ)."""
+    mean = np.asarray(mean)
+    spread = np.eye(len(mean)) if covariance is None else covariance
+    return Mixture([0.5, 0.5], [MultivariateGaussian(sign * mean, spread) for sign in (-1, 1)])
+
+
+def test_a_mixture_is_projected_as_its_density():
+    mixture = Mixture([0.5, 0.5], Gaussian([-3.0, 3.0], [1.0, 1.0]))
+    assert m_projection(mixture, Gaussian).variance == pytest.approx(10.0)
+    for mine, same in zip(i_projection(mixture, Gaussian), i_projection(bimodal(), Gaussian), strict=True):
+        assert mine.divergence == pytest.approx(same.divergence, abs=1e-9)
+        assert mine.member.variance == pytest.approx(same.member.variance, abs=1e-6)
+    assert kl_divergence(mixture, Gaussian(0.0, 10.0)) == pytest.approx(0.461995, abs=1e-6)
+    assert kl_divergence(Gaussian(0.0, 10.0), mixture) == pytest.approx(
+        kl_divergence(Gaussian(0.0, 10.0), bimodal()), rel=1e-9
+    )
+    counts = Mixture([0.25, 0.75], Poisson([1.0, 5.0]))
+    assert m_projection(counts, Poisson).rate == pytest.approx(4.0)
+
+
+@given(st.integers(1, 4), st.integers(0, 1000))
+def test_m_projection_of_two_bumps(size, seed):
+    """S4-242: N(0, Σ + m mᵀ)."""
+    rng = np.random.default_rng(seed)
+    mean, root = rng.normal(size=size), rng.normal(size=(size, size))
+    covariance = root @ root.T + 0.1 * np.eye(size)
+    found = m_projection(two_bumps(mean, covariance), MultivariateGaussian)
+    assert found.mean == pytest.approx(np.zeros(size), abs=1e-12)
+    assert found.covariance == pytest.approx(covariance + np.outer(mean, mean), rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("mean", [[3.0, 0.0], [2.0, -1.0, 2.0], [1.5, 1.5, 1.5, 1.5]])
+def test_i_projection_of_two_bumps_is_the_one_dimensional_one_along_m(mean):
+    """S4-241, S4-242: μ = ±2.984306, variance 1.047283, KL .688769; the middle one; M's KL .461995."""
+    along = np.array(mean) / 3
+    found = i_projection(two_bumps(mean), MultivariateGaussian)
+    assert sorted(one.member.mean @ along for one in found) == pytest.approx([-2.984306, 0.0, 2.984306], abs=1e-6)
+    assert [one.divergence for one in found] == pytest.approx([0.688769, 0.688769, 0.840621], abs=1e-6)
+    for one, variance in zip(found, (1.047283, 1.047283, 7.528270), strict=True):
+        expected = np.eye(len(mean)) + (variance - 1) * np.outer(along, along)
+        assert one.member.covariance == pytest.approx(expected, abs=1e-6)
+    (covers,) = alpha_projection(two_bumps(mean), MultivariateGaussian, 1.0)
+    assert covers.divergence == pytest.approx(0.461995, abs=1e-6)
+
+
+@given(st.integers(0, 1000))
+def test_projections_move_with_linear_maps(seed):
+    """In other coordinates A x + b the nearest Gaussians are the images, at the same divergence."""
+    rng = np.random.default_rng(seed)
+    turn, shift = rng.normal(size=(2, 2)) + 2 * np.eye(2), rng.normal(size=2)
+    moved = Mixture(
+        [0.5, 0.5],
+        [MultivariateGaussian(sign * turn @ [1.0, 2.0] + shift, turn @ turn.T) for sign in (-1, 1)],
+    )
+    before = i_projection(two_bumps([1.0, 2.0]), MultivariateGaussian)[0]
+    after = i_projection(moved, MultivariateGaussian)[0]
+    assert after.divergence == pytest.approx(before.divergence, abs=1e-7)
+    ends = [shift + turn @ before.member.mean, shift - turn @ before.member.mean]
+    assert min(np.abs(after.member.mean - end).max() for end in ends) < 1e-4
+    assert after.member.covariance == pytest.approx(turn @ before.member.covariance @ turn.T, abs=1e-4)
+
+
+def test_components_of_different_covariances():
+    """Against sums over a grid of the plane: the divergence, and that nothing near has a smaller one."""
+    parts = [
+        MultivariateGaussian([0.0, 0.0], [[1.0, 0.9], [0.9, 1.0]]),
+        MultivariateGaussian([0.0, 3.0], [[1.0, -0.9], [-0.9, 1.0]]),
+    ]
+    p = Mixture([0.6, 0.4], parts)
+    line = np.linspace(-12, 15, 541)
+    points = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+    log_p = p.log_prob(points)
+
+    def on_grid(q):
+        log_q = q.log_prob(points)
+        return float(np.sum(np.exp(log_q) * (log_q - log_p)) * (line[1] - line[0]) ** 2)
+
+    best, *others = i_projection(p, MultivariateGaussian)
+    assert others
+    assert best.divergence == pytest.approx(on_grid(best.member), abs=1e-7)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        root = np.linalg.cholesky(best.member.covariance) + 0.05 * np.tril(rng.normal(size=(2, 2)))
+        near = MultivariateGaussian(best.member.mean + 0.05 * rng.normal(size=2), root @ root.T)
+        assert on_grid(near) > best.divergence
+    (covers,) = alpha_projection(p, MultivariateGaussian, 1.0)
+    log_q = covers.member.log_prob(points)
+    area = (line[1] - line[0]) ** 2
+    assert covers.divergence == pytest.approx(np.sum(np.exp(log_p) * (log_p - log_q)) * area, abs=1e-6)
+
+
+def test_a_mixture_of_one_family_has_the_averages_of_its_components():
+    """S4-242: E u(X), of Dirichlet distributions E log x."""
+    mixture = Mixture([0.3, 0.7], Dirichlet([[1.0, 2.0, 3.0], [4.0, 1.0, 1.0]]))
+    found = m_projection(mixture, Dirichlet)
+    expected = 0.3 * Dirichlet([1.0, 2.0, 3.0]).mean_parameters + 0.7 * Dirichlet([4.0, 1.0, 1.0]).mean_parameters
+    assert found.mean_parameters == pytest.approx(expected, rel=1e-8)
+
+
+FOUR = [MultivariateGaussian(10.0 * row, np.eye(4)) for row in [*np.eye(4), np.zeros(4)]]
+
+
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
@@ -153,6 +259,10 @@ def test_the_projection_of_data_is_the_maximum_likelihood_estimate():
         (lambda: i_projection(Beta(2, 3), Gaussian), Unsupported, "no Gaussian"),
         (lambda: i_projection(Pareto(3, 4), Pareto), Unsupported, "moves"),
         (lambda: i_projection(Gamma([1.0, 2.0], 1.0), Gamma), Unsupported, "one distribution"),
+        (lambda: i_projection(Mixture([0.2] * 5, FOUR), MultivariateGaussian), Unsupported, "in 4 dimensions"),
+        (lambda: i_projection(two_bumps([1.0, 2.0]), Gaussian), Unsupported, "among MultivariateGaussians"),
+        (lambda: alpha_projection(two_bumps([1.0, 2.0]), MultivariateGaussian, 0.5), Unsupported, "alpha 0 or 1"),
+        (lambda: m_projection(two_bumps([1.0, 2.0]), Dirichlet), Unsupported, "onto MultivariateGaussian"),
     ],
 )  # fmt: skip
 def test_refused(ask, error, words):

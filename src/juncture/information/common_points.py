@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.base.checks import check_kind, is_iterable
+from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.expectation import map_members
@@ -104,11 +105,12 @@ def compare(
 
 
 @compare.register(Family)
+@compare.register(Mixture)
 @compare.register(Density)
 @compare.register(Atoms)
 def _(p: Any, q: Any, *, normalized: tuple[bool, bool] = (True, True), threshold: float | None = None) -> Comparison:
-    if not isinstance(q, Family | Density | Atoms):
-        raise InvalidData(f"{p!r} is compared with a family, a Density or Atoms; got {type(q).__name__}")
+    if not isinstance(q, Family | Mixture | Density | Atoms):
+        raise InvalidData(f"{p!r} is compared with a family, a Mixture, a Density or Atoms; got {type(q).__name__}")
     more_ends = None if threshold is None else partial(crossings, p, q, threshold)
     grid = common_grid(p, q, more_ends=more_ends)
     pair = Comparison(np.asarray(p.log_prob(grid.points)), np.asarray(q.log_prob(grid.points)), grid)
@@ -121,7 +123,7 @@ def _(p: Any, q: Any, *, normalized: tuple[bool, bool] = (True, True), threshold
 
 def crossings(p: Any, q: Any, threshold: float, points: np.ndarray) -> np.ndarray:
     """Where log p/q passes the threshold; not so far out that both densities are 0 and the ratio is rounding noise."""
-    seen = points[(np.asarray(p.prob(points)) > 0) | (np.asarray(q.prob(points)) > 0)]
+    seen = points[(np.exp(p.log_prob(points)) > 0) | (np.exp(q.log_prob(points)) > 0)]
     return changes(lambda x: log_ratio(p.log_prob(x), q.log_prob(x)) > threshold, seen)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.components.mixture import Mixture
 from juncture.errors import Unsupported
 from juncture.families.expectation import terms_of
 from juncture.families.family import Family
@@ -50,6 +51,19 @@ def _(distribution: Family) -> GridPoints:
         is_endless = bool(np.isinf(high))
         return GridPoints(np.arange(low, terms[-1] + 1 + MORE_TERMS * is_endless), True, is_endless)
     return GridPoints(panel_ends(np.asarray(distribution.quantile(PROBABILITIES)), low, high), False)
+
+
+@grid_points.register
+def _(distribution: Mixture) -> GridPoints:
+    """The points of all components that weigh something."""
+    held = zip(distribution.weights, distribution, strict=True)
+    parts = [grid_points(component) for weight, component in held if weight > 0]
+    if len({part.is_discrete for part in parts}) > 1:
+        raise Unsupported("a mixture of discrete and continuous components has no density")
+    points = np.unique(np.concatenate([part.points for part in parts]))
+    is_discrete = parts[0].is_discrete
+    ends = points if is_discrete else separate(points)
+    return GridPoints(ends, is_discrete, any(part.is_endless for part in parts))
 
 
 def common_grid(*distributions: Any, more_ends: Callable[[np.ndarray], np.ndarray] | None = None) -> Grid:

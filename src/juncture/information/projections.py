@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.base.checks import check_number, shown
+from juncture.components.mixture import Mixture
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.constraints import (
@@ -36,6 +37,7 @@ from juncture.information.common_points import Comparison, compare, log_ratio, m
 from juncture.information.density import Density
 from juncture.information.divergences import alpha_divergence, alpha_terms
 from juncture.information.grids import common_grid
+from juncture.information.vector_projections import is_of_vectors, match_vector_moments, project_vectors
 from juncture.numerics import stable
 
 STEP = 1e-5  # of central differences
@@ -60,7 +62,8 @@ def m_projection(p: Any, family: type[Family], **known: Any) -> Any:
     Parameters
     ----------
     p
-        A family, a `Density`, `Atoms` (`empirical` data), a table over one variable or an array.
+        A family or a `Mixture`, a `Density`, `Atoms` (`empirical` data), a table over one variable or an array. Vectors
+        are projected onto `MultivariateGaussian`, and mixtures of one exponential family onto it.
     family
         The class of the family.
     **known
@@ -82,6 +85,8 @@ def m_projection(p: Any, family: type[Family], **known: Any) -> Any:
     check_family(family)
     if type(p) is family and not known:
         return p
+    if is_of_vectors(p):
+        return match_vector_moments(p, family, known)
     return with_moments_of(as_numbers(p), family, known)
 
 
@@ -91,7 +96,8 @@ def i_projection(p: Any, family: type[Family], **known: Any) -> list[Projection]
     Parameters
     ----------
     p
-        A distribution, as in `m_projection`.
+        A distribution, as in `m_projection`. Of vectors, mixtures of `MultivariateGaussian` that differ in at most 3
+        dimensions, such as 2 with one covariance in any.
     family
         The class of the family.
     **known
@@ -142,6 +148,8 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     """
     alpha = check_number(alpha, "alpha", finite=True)
     check_family(family)
+    if is_of_vectors(p):
+        return [Projection(*found) for found in project_vectors(p, family, alpha, known)]
     target = as_numbers(p)
     if alpha == 1:
         member = m_projection(target, family, **known)
@@ -244,6 +252,7 @@ def as_numbers(p: Any) -> Any:
 
 
 @as_numbers.register(Family)
+@as_numbers.register(Mixture)
 @as_numbers.register(Density)
 @as_numbers.register(Atoms)
 def _(p: Any) -> Any:
@@ -262,7 +271,7 @@ def with_moments_of(p: Any, family: type[Family], known: dict[str, Any]) -> Any:
     if isinstance(p, Atoms):
         return match_moments(p.points, p.probabilities, family, known)
     grid = common_grid(p)
-    density = np.asarray(p.prob(grid.points))
+    density = np.exp(np.asarray(p.log_prob(grid.points)))
     member = match_moments(grid.points, density * grid.weights, family, known)
     if isinstance(member, ExponentialFamily):
         kept = density > 0
@@ -287,7 +296,7 @@ def match_moments(points: np.ndarray, shares: np.ndarray, family: type[Family], 
 def starts(p: Any, family: type[Family], known: dict[str, Any]) -> Iterator[Family]:
     """Members to begin from; p counts only where the family can be."""
     grid = common_grid(p)
-    shares = np.asarray(p.prob(grid.points)) * grid.weights
+    shares = np.exp(np.asarray(p.log_prob(grid.points))) * grid.weights
     seen = (shares > 0) & inside(grid.points, family, known)
     if not grid.is_discrete:  # far tails, whose moments may be infinite, are no start
         seen &= (np.cumsum(shares) > FAR_TAIL) & (np.cumsum(shares) < 1 - FAR_TAIL)
