@@ -14,7 +14,7 @@ JunctureError
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
 UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterministicRelationWarning,
-NotIdentifiedWarning, IdentifierWarning, TextColumnWarning, LongSearchWarning.
+NotIdentifiedWarning, IdentifierWarning, ColumnKindWarning, TextColumnWarning, LongSearchWarning.
 """
 
 from __future__ import annotations
@@ -162,6 +162,10 @@ class IdentifierWarning(UserWarning):
 
 class LongSearchWarning(UserWarning):
     """A search for a graph will take long; the message says about how long, and what is quicker."""
+
+
+class ColumnKindWarning(UserWarning):
+    """A column was read as another kind than its cells show, or left out; the message says how to decide otherwise."""
 
 
 class TextColumnWarning(UserWarning):

@@ -380,8 +380,9 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         },
         "Warnings": {
             "errors": "ImpossibleEvidenceWarning RenormalizedWarning RegularizedWarning UnseenParentsWarning"
-            " UnseenStatesWarning UnvisitedStatesWarning TextColumnWarning IdentifierWarning NotConvergedWarning"
-            " LongSearchWarning ApproximationWarning NotDirectedWarning DeterministicRelationWarning"
+            " UnseenStatesWarning UnvisitedStatesWarning ColumnKindWarning TextColumnWarning IdentifierWarning"
+            " NotConvergedWarning LongSearchWarning ApproximationWarning NotDirectedWarning"
+            " DeterministicRelationWarning"
             " NotIdentifiedWarning",
         },
     },

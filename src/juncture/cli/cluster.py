@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -17,7 +18,6 @@ from juncture.cli.printing.output import (
     check_target,
     console,
     print_json,
-    print_note,
     save,
     save_rows,
 )
@@ -28,16 +28,19 @@ from juncture.cli.reading.kept_columns import check_kept, keep_columns
 from juncture.cli.reading.row_files import (
     Decimal,
     Ignore,
+    KeepColumn,
     Missing,
+    Real,
     RowsFile,
     RowsOfFiles,
+    States,
     as_decimal,
     name_source,
     read_table,
+    read_usable_rows,
 )
 from juncture.components.gaussian import STRUCTURES
 from juncture.components.mixture import Mixture
-from juncture.data.column_kinds import find_identifiers, holds_dates, is_measured, summarize
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.latent.mixtures.number_of_components import CRITERIA, ComponentChoice, choose_components
@@ -83,6 +86,9 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
     seed: Seed = 0,
     ignore: Ignore = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
+    real: Real = [],  # noqa: B006
+    states: States = [],  # noqa: B006
+    keep: KeepColumn = [],  # noqa: B006
     decimal: Decimal = ".",
     model: ModelOut = None,
     json: AsJson = False,
@@ -91,7 +97,8 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
 
     Each row gets its component, the probability of it, and the share of the mixture's draws that are likelier. The
     summary says what each component is: its size, its means and shares by column, and what tells it from all rows.
-    Identifiers, running numbers, dates and columns of --ignore stay in the file, but rows are not clustered by them.
+    Identifiers, running numbers, dates, constants and columns of --ignore stay in the file, but rows are not clustered
+    by them.
 
     Example: juncture cluster rows.csv --components auto --out labelled.csv
     """
@@ -107,7 +114,9 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
         raise InvalidData(f"{name_source(rows)} has no rows to cluster")
     used = {name: column for name, column in whole.cells.items() if name not in ignored}
     cells = RowsOfFiles(used, whole.num_rows, whole.files)
-    data = leave_out(Dataset(cells, missing=missing or None, decimal=as_decimal(decimal)))
+    kinds: dict[str, Any] = {"real": real, "states": states, "keep": keep}
+    data = read_usable_rows(cells, rows, missing=missing or None, decimal=as_decimal(decimal), **kinds)
+    data = as_categories(data, states)
     values = table_rows(data)
     template = table_mixture(data, values, covariance)
     start = "k-means" if find_spec("sklearn") else "random"
@@ -132,17 +141,10 @@ def cluster(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_summary(found, labelled, columns, name_source(rows), out)
 
 
-def leave_out(data: Dataset) -> Dataset:
-    """The columns to cluster by: no identifiers, running numbers or dates, and a note of each that is left out."""
-    found = {one.name: one.describe() for one in find_identifiers(data)}
-    out = [
-        name for name, one in summarize(data).items() if (name in found and not is_measured(one)) or holds_dates(one)
-    ]
-    for name in out:
-        print_note(f"note: {found.get(name, f'the column {name!r} holds dates')}; it is left out of the clustering")
-    for name in (name for name in found if name not in out):
-        print_note(f"note: {found[name]}, unless its numbers measure something; leave it out with --ignore {name}")
-    return data.only([name for name in data.columns if name not in out])
+def as_categories(data: Dataset, names: Sequence[str]) -> Dataset:
+    """The rows with texts for the states of these columns, so that numbers are names of them."""
+    variables = [Variable(one.name, map(str, one.labels)) if one.name in names else one for one in data.variables]
+    return Dataset.from_codes(variables, data.columns)
 
 
 def parse_number(text: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,17 +26,21 @@ from juncture.cli.reading.arguments import AsJson, whole_number
 from juncture.cli.reading.row_files import (
     Decimal,
     Ignore,
+    KeepColumn,
     Missing,
+    Real,
     RowsFile,
+    States,
     advise_option,
     as_decimal,
+    check_options,
     name_source,
+    quiet,
     read_table,
 )
-from juncture.data.column_kinds import find_look, group_looks, summarize
 from juncture.data.dataset import Dataset
 from juncture.data.tables.table import Table
-from juncture.errors import FormatError, InvalidData, TextColumnWarning, escape_controls, hint
+from juncture.errors import FormatError, InvalidData, escape_controls, hint
 from juncture.runtime.files import write_text
 
 if TYPE_CHECKING:
@@ -90,6 +93,9 @@ def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
     seed: Seed = 0,
     ignore: Ignore = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
+    real: Real = [],  # noqa: B006
+    states: States = [],  # noqa: B006
+    keep: KeepColumn = [],  # noqa: B006
     decimal: Decimal = ".",
     json: AsJson = False,
 ) -> None:
@@ -113,10 +119,11 @@ def compare(  # noqa: PLR0913, PLR0917 (one command, many options)
 
     names = [name for text in learners for name in text.split(",") if name] or None
     options: dict[str, Any] = {"learners": names, "metric": metric, "task": task, "folds": folds, "repeats": repeats}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextColumnWarning)  # notes say more
-        markers = note_markers(read_rows(cells, target, missing or None, as_decimal(decimal))[0])
-        options |= {"missing": [*missing, *markers] or None, "decimal": decimal}
+    check_options(cells.cells, rows, real=real, states=states, keep=keep)
+    kinds: dict[str, Any] = {"real": real, "states": states}
+    with quiet():  # notes say more
+        markers = note_markers(read_rows(cells, target, missing or None, as_decimal(decimal), **kinds)[0])
+        options |= {"missing": [*missing, *markers] or None, "decimal": decimal, "keep": keep, **kinds}
         with show_learners() as progress:
             found = compare_on_table(
                 cells, target, rng=seed, progress=progress, importance=report is not None, **options
@@ -150,14 +157,12 @@ def read_cells(rows: str, target: str, ignore: list[str]) -> Table:
 
 
 def note_markers(data: Dataset) -> Iterator[str]:
-    """The texts that mark missing cells, with a note of each; decimal commas get a note too."""
-    columns = summarize(data, is_of_file=True)
-    texts = ((name, find_look(columns[name])) for name in data.states_from_data)
-    for finding in group_looks(texts):
+    """The texts that mark missing cells, with a note of each; of dates the task tells, and of other kinds a note."""
+    for finding in data.findings:
         if finding.look.kind in {"number", "state"}:
             print_note(f"note: {finding.describe()}; it is read as a missing value")
             yield finding.look.text
-        elif finding.look.kind in {"decimal", "form"}:
+        elif finding.look.kind != "date":
             print_note(f"note: {finding.describe()}; {advise_option(finding)}")
 
 

@@ -20,11 +20,13 @@ from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, Normalize, load_model
 from juncture.cli.reading.completion import complete_network
 from juncture.cli.reading.kept_columns import as_dataset, as_written
-from juncture.cli.reading.row_files import Missing, advise_option, read_table
-from juncture.data.column_kinds import Summary, find_identifiers, find_look, group_looks, name_kind, summarize
+from juncture.cli.reading.row_files import Missing, advise_option, findings_without, quiet, read_table
+from juncture.data.column_kinds import Summary, name_kind
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
-from juncture.data.tables.coding import mark_missing
+from juncture.data.tables.coding import as_coding, mark_missing
+from juncture.data.tables.table import Table
+from juncture.data.usable_columns import read_usable
 from juncture.drawing.text import format_percentage
 from juncture.errors import Unsupported
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -173,24 +175,30 @@ MAX_EXAMPLE = 20  # letters
 
 def collect_table_facts(rows: str, missing: Sequence[str]) -> dict[str, Any]:
     cells = mark_missing(read_table(rows), list(missing) or None)
-    data = as_dataset([as_written(cells, name, is_text=False) for name in cells.cells])
+    data = as_dataset([as_written(read_holes(cells), name, is_text=False) for name in cells.cells])
     found = missingness(data)
     return {
         "rows": len(data),
         "complete_rows": round(found.patterns.get((), 0)),
         "columns": [describe_column(variable, data, found.shares[variable.name]) for variable in data.variables],
         "patterns": [{"rows": round(weight), "missing": list(names)} for names, weight in found.patterns.items()],
-        "remarks": list_remarks(data),
+        "remarks": list_remarks(cells),
     }
 
 
-def list_remarks(data: Dataset) -> list[str]:
-    """Columns of text that look like something else, with the option that reads them so, and identifiers."""
-    looks = {name: find_look(summary) for name, summary in summarize(data, is_of_file=True).items()}
-    texts = [
-        f"{finding.describe()}; for juncture learn, {advise_option(finding)}" for finding in group_looks(looks.items())
-    ]
-    return texts + [found.describe() for found in find_identifiers(data) if looks[found.name] is None]
+def read_holes(cells: Table) -> Table:
+    """The cells with holes for text such as NA among numbers."""
+    coding = as_coding(None, None, "error")
+    return Table({name: coding.read(cells, name)[0] for name in cells.cells}, cells.num_rows, cells.files)
+
+
+def list_remarks(cells: Table) -> list[str]:
+    """How columns are read, with the option that reads them otherwise, and from which nothing can be learned."""
+    with quiet():
+        found = read_usable(cells)
+    notes = findings_without(found.data.findings, found.left_out)
+    texts = [f"{finding.describe()}; for juncture learn, {advise_option(finding)}" for finding in notes]
+    return texts + [f"{reason}; juncture learn leaves it out" for reason in found.left_out.values()]
 
 
 def describe_column(variable: Variable, data: Dataset, share: float) -> dict[str, Any]:

@@ -21,9 +21,19 @@ from juncture.cli.printing.progress import show_progress
 from juncture.cli.printing.tables import table
 from juncture.cli.reading.arguments import AsJson, real_number, split_names, whole_number
 from juncture.cli.reading.completion import complete_score, complete_search, complete_test
-from juncture.cli.reading.row_files import Decimal, Ignore, Missing, RowsFile, as_decimal
+from juncture.cli.reading.row_files import (
+    Decimal,
+    Ignore,
+    KeepColumn,
+    Missing,
+    Real,
+    RowsFile,
+    States,
+    as_decimal,
+    quiet,
+)
 from juncture.cli.training_rows import Training, read_blocks, read_training_rows
-from juncture.errors import IdentifierWarning, LongSearchWarning, hint
+from juncture.errors import LongSearchWarning, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.graph import Edge
 from juncture.graphs.text import parse_chains, quote_name
@@ -115,10 +125,6 @@ Bins = Annotated[
         help="Cut columns of numbers into this many intervals of equal frequency; few whole numbers stay as they are.",
     ),
 ]
-Real = Annotated[
-    list[str],
-    typer.Option("--real", metavar="COLUMN", help="A column of whole numbers to take as real-valued; may be repeated."),
-]
 MaxParents = Annotated[
     int | None,
     typer.Option(
@@ -184,6 +190,8 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     restarts: Restarts = None,
     bins: Bins = None,
     real: Real = [],  # noqa: B006
+    states: States = [],  # noqa: B006
+    keep: KeepColumn = [],  # noqa: B006
     max_parents: MaxParents = None,
     require: Required = [],  # noqa: B006
     forbid: Forbidden = [],  # noqa: B006
@@ -205,10 +213,13 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         check_target(out)
     check_choices(method, score, test, level)
     if is_streamed(rows, None, decimal):
-        training = read_blocks(rows, ignore, real, bins, missing)
+        training = read_blocks(rows, ignore, bins, missing, real=real, states=states, keep=keep)
     else:
         cells: dict[str, Any] = {"missing": missing or None, "decimal": as_decimal(decimal)}
-        training = Training(rows, read_training_rows(rows, ignore, real, bins, **cells))
+        kinds: dict[str, Any] = {"real": real, "states": states, "keep": keep}
+        edges = [name for text in (*require, *forbid) for name in as_edge(text)]
+        named = [*([] if target is None else [target]), *edges]
+        training = Training(rows, read_training_rows(rows, ignore, bins, named=named, **kinds, **cells))
     data = training.rows
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
@@ -222,8 +233,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         **({"directed": True} if search in CLASSES else {}),
         **search_options,
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentifierWarning)  # a note has named the columns
+    with quiet():  # notes have named the columns
         warnings.simplefilter("ignore", LongSearchWarning)  # a note has said it, with the option
         found = training.search(search, seed, options)
         fitted = training.fit(found.graph, prior_for(data, prior))

@@ -5,22 +5,27 @@ Passes take flat memory, and Ctrl-C keeps a graph. Notes name the columns that l
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
 from juncture.cli.printing.output import print_note
 from juncture.cli.printing.progress import PassBar, WatchedSource, show_passes, show_progress
-from juncture.cli.reading.row_files import name_source, note_identifiers, note_text_columns, read_table
-from juncture.data.column_kinds import Summary, are_many_numbers
+from juncture.cli.reading.row_files import (
+    check_options,
+    name_source,
+    note_findings,
+    note_identifiers,
+    quiet,
+    read_table,
+    read_usable_rows,
+)
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer
 from juncture.data.sources.contract import RowSource
 from juncture.data.sources.entries import as_source
-from juncture.errors import InvalidData, TextColumnWarning, Unsupported, hint
+from juncture.errors import InvalidData, Unsupported, hint, hold_warnings
 from juncture.learning.fit import Fit
 from juncture.learning.structure.data import Cases, read_cases, total_weight
 from juncture.learning.structure.forecast import forecast
@@ -28,7 +33,6 @@ from juncture.learning.structure.learn import resolve_search, search
 from juncture.learning.structure.searches.combined import SearchResult
 from juncture.learning.structure.streamed.coded_copy import Chunk, Passes
 from juncture.learning.structure.streamed.streamed_rows import StreamedRows
-from juncture.variables import Variable
 from juncture.verbs import fit
 
 Result = TypeVar("Result")
@@ -109,7 +113,14 @@ class WatchedPasses:
 
 
 def read_blocks(
-    rows: str, ignore: Sequence[str], real: Sequence[str], bins: int | None, missing: Sequence[str]
+    rows: str,
+    ignore: Sequence[str],
+    bins: int | None,
+    missing: Sequence[str],
+    *,
+    real: Sequence[str],
+    states: Sequence[str],
+    keep: Sequence[str],
 ) -> Training:
     """The rows of large files: distinct ones in memory, or a copy of them to be counted in passes."""
     if bins is not None:
@@ -117,52 +128,54 @@ def read_blocks(
             f"--bins cuts numbers of rows in memory, and {rows} is read block by block: write the intervals to the"
             " files first, or give --bins a file with a sample of the rows"
         )
-    source = as_source(rows, missing=list(missing) or None)
-    for option, names in (("--ignore", ignore), ("--real", real)):
-        for name in names:
-            if name not in source.names:
-                raise InvalidData(f"{option}: {rows} has no column {name!r}; {hint(name, source.names)}")
-    source = source.only([name for name in source.names if name not in ignore])
-    if real:
-        source = source.coded([Variable(one.name) if one.name in real else one for one in source.variables])
-    with show_passes(f"reading {rows}", "score", source.num_rows) as bar:
-        data = read_cases(watch(source, bar), None, None)
-    note_whole_numbers(data.variables)
+    with hold_warnings() as held:
+        source = as_source(rows, missing=list(missing) or None)
+        names = source.names
+    for warning in held:
+        print_note(f"note: {warning.message}")
+    for name in ignore:
+        if name not in names:
+            raise InvalidData(f"--ignore: {rows} has no column {name!r}; {hint(name, names)}")
+    check_options(names, rows, real=real, states=states, keep=keep)
+    with quiet():
+        source = as_source(rows, missing=list(missing) or None, real=real, states=states)
+        source = source.only([name for name in source.names if name not in ignore])
+        with show_passes(f"reading {rows}", "score", source.num_rows) as bar:
+            data = read_cases(watch(source, bar), None, None)
+    note_findings(getattr(source, "findings", ()))
     if isinstance(data, Dataset):
         note_identifiers(data)
     return Training(rows, data, source)
 
 
 def read_training_rows(
-    rows: str, ignore: Sequence[str], real: Sequence[str], bins: int | None, **options: Any
+    rows: str,
+    ignore: Sequence[str],
+    bins: int | None,
+    *,
+    real: Sequence[str],
+    states: Sequence[str],
+    keep: Sequence[str],
+    named: Sequence[str],
+    **options: Any,
 ) -> Dataset:
-    """The columns with the states that they show; `real` ones as numbers, and numbers in `bins` if they are given."""
+    """The columns of the kinds that they show, without those of which nothing is learned; numbers in `bins` if given.
+
+    Columns that other options name are kept.
+    """
     cells = read_table(rows, ignore)
     if not len(cells):
         raise InvalidData(f"{name_source(rows)} has no rows to learn from")
-    for name in real:
-        if name not in cells.cells:
-            raise InvalidData(f"--real: {name_source(rows)} has no column {name!r}; {hint(name, cells.cells)}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextColumnWarning)  # a note names the columns, and the option
-        data = Dataset(cells, **options)
-    note_text_columns(data)
-    if real:
-        data = Dataset(cells, [Variable(one.name) if one.name in real else one for one in data.variables], **options)
-    data = data if bins is None else Discretizer(bins).fit(data).transform(data)
-    note_whole_numbers(data.variables)
-    note_identifiers(data)
-    return data
+    data = read_usable_rows(cells, rows, real=real, states=states, keep=keep, named=named, **options)
+    if bins is None:
+        return data
+    kept = [one.name for one in data.variables if one.name in {*real, *states}]
+    cut = data.only(name for name in data.columns if name not in kept)
+    return join_columns(data, Discretizer(bins).fit(cut).transform(cut), kept)
 
 
-def note_whole_numbers(variables: Sequence[Variable]) -> None:
-    """Tell of columns whose many whole numbers became states, beside columns of real numbers."""
-    with_states = [variable for variable in variables if not variable.is_real]
-    if len(with_states) == len(variables):
-        return
-    for variable in with_states:
-        if are_many_numbers(Summary(variable.labels)):
-            print_note(
-                f"note: the {variable.num_states:,} whole numbers of {variable.name!r} are states;"
-                f" --real {quote(variable.name)} takes them as real-valued"
-            )
+def join_columns(data: Dataset, cut: Dataset, kept: Sequence[str]) -> Dataset:
+    """The columns of the rows in their order: those that were kept, and the others as they were cut."""
+    parts = {variable.name: variable for variable in (*data.only(kept).variables, *cut.variables)}
+    columns = {name: (data if name in kept else cut).columns[name] for name in data.columns}
+    return Dataset.from_codes([parts[name] for name in columns], columns, data.weights)

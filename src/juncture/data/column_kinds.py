@@ -17,9 +17,11 @@ Rule                       Question                                             
 `family_of`                Which family generates the values?                             naive Bayes
 `holds_numbers`            Are the values numbers or truth values?                        `juncture compare`
 `are_classes`              Are the values of a target classes, or numbers?                `juncture compare`
-`is_measured`              Have different whole numbers gaps, as measurements have?       `juncture cluster`, `compare`
-`are_many_numbers`         Are states so many whole numbers that they may be real?        `juncture learn`
-`identify`                 Is there another value in nearly every row?                    `fit`, searches, commands
+`count_whole_numbers`      How many whole numbers were read as real ones, to be noted?    `Dataset`
+`identify`                 Does text differ in nearly every row, or do numbers run?       `fit`, searches, commands
+`explain`                  Why can nothing be learned from a column?                      `learn`, `cluster`, `compare`
+`find_hole_texts`          Which texts mark missing values among numbers?                 readers
+`names_rows`               Does a first column without a name number the rows?            readers
 `find_look`, `holds_dates` Does text look like numbers, dates, or missing values?         `Dataset`, commands
 `name_kind`                What are the values called?                                    `juncture info`
 =========================  ============================================================  =============================
@@ -35,13 +37,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from juncture.base.intervals import is_number_text
 from juncture.base.values import few
-from juncture.errors import IdentifierWarning, TextColumnWarning, warn_user
+from juncture.errors import ColumnKindWarning, IdentifierWarning, TextColumnWarning, warn_user
 
 if TYPE_CHECKING:
     from juncture.data.dataset import Dataset
@@ -83,6 +85,11 @@ class Summary:
     def known(self) -> np.ndarray:
         """The values without the holes."""
         return self.values[self.is_known]
+
+    @cached_property
+    def known_labels(self) -> np.ndarray:
+        """The numbers that labels are, of the rows that have one."""
+        return np.array(self.labels, float)[self.known]
 
     @property
     def has_holes(self) -> bool:
@@ -136,13 +143,40 @@ def text_kind(texts: Sequence[str]) -> TextKind:
     return "truths" if all(text in TRUTH for text in texts) else "texts"
 
 
+MOST_STATES = 20  # different whole numbers that are states; more of them are real numbers
+
+
 def is_real(summary: Summary) -> bool:
-    """Whether the values are real numbers: floats, or labels that are numbers and some of them floats."""
+    """Whether the values are real numbers: floats, numbers some of which are floats, more than 20 whole numbers."""
     if summary.labels is None:
         return True
     if summary.is_of_file:
-        return text_kind([str(label) for label in summary.labels]) == "numbers"
-    return float in summary.kinds and summary.kinds <= {float, int}
+        kind = text_kind([str(label) for label in summary.labels])
+        return kind == "numbers" or (kind == "integers" and summary.num_labels > MOST_STATES)
+    return summary.kinds <= {float, int} and (float in summary.kinds or summary.num_labels > MOST_STATES)
+
+
+def count_whole_numbers(summary: Summary) -> int:
+    """How many different whole numbers are read as real, of integers or of floats with holes; 0 of all else."""
+    number = summary.num_different if summary.labels is None else summary.num_labels
+    if number <= MOST_STATES or summary.values.ndim > 1:
+        return 0
+    if summary.labels is None:
+        return number if summary.has_holes and are_whole(summary) else 0
+    labels = summary.labels
+    if summary.is_of_file:
+        kind = text_kind([str(label) for label in labels])
+        if kind == "integers":
+            return number
+        labels = [float(str(label)) for label in labels] if kind == "numbers" else [""]
+    if all(type(label) is int for label in labels):
+        return number
+    is_number = all(type(label) in {int, float} for label in labels)
+    return number if is_number and summary.has_holes and all(map(is_integral, labels)) else 0
+
+
+def is_integral(number: Any) -> bool:
+    return abs(number) <= LARGEST and float(number).is_integer()
 
 
 def says_number(label: object, *, is_of_file: bool) -> bool:
@@ -161,8 +195,11 @@ def are_whole(summary: Summary) -> bool:
 
 
 def holds_integers(summary: Summary) -> bool:
-    """Whether floats are integers that pandas casts because some are missing; -0.0 is no integer."""
-    if not summary.has_holes or not are_whole(summary):
+    """Whether floats are few integers that pandas casts because some are missing; -0.0 is no integer.
+
+    More than 20 different ones are real numbers, however they are held.
+    """
+    if not summary.has_holes or not are_whole(summary) or summary.num_different > MOST_STATES:
         return False
     return not np.signbit(summary.known[summary.known == 0]).any()
 
@@ -209,7 +246,6 @@ def family_of(summary: Summary) -> Literal["bernoulli", "gaussian", "categorical
 
 # -- what commands ask
 FEW_CLASSES = 10  # different whole numbers of a target: more of them are quantities rather than classes
-MANY_NUMBERS = 20  # different whole numbers of any column: more of them are rather quantities than names
 
 
 def holds_numbers(summary: Summary) -> bool:
@@ -220,19 +256,6 @@ def holds_numbers(summary: Summary) -> bool:
 def are_classes(summary: Summary) -> bool:
     """Whether the values of a target are classes: text, or few different whole numbers."""
     return not holds_numbers(summary) or (summary.is_whole and summary.num_different <= FEW_CLASSES)
-
-
-def are_many_numbers(summary: Summary) -> bool:
-    """Whether states are so many whole numbers that they may be meant as real ones."""
-    return summary.num_labels > MANY_NUMBERS and summary.has_only(int)
-
-
-def is_measured(summary: Summary) -> bool:
-    """Whether different whole numbers have gaps between them, so that they may be measurements."""
-    if summary.labels is None or not is_quantity(summary):
-        return summary.labels is None
-    numbers = np.array(summary.labels, float)
-    return bool(np.ptp(numbers) + 1 > len(numbers))
 
 
 def holds_dates(summary: Summary) -> bool:
@@ -253,36 +276,65 @@ def name_kind(summary: Summary) -> str:
     return "whole numbers" if all(float(label).is_integer() for label in labels) else "numbers"  # type: ignore[arg-type]
 
 
-# -- identifiers, which have another value in nearly every row, from which nothing can be learned
-FEW_ROWS, NEARLY_ALL = 20, 0.9  # a column of more rows, with more different values than this share, is an identifier
+# -- columns from which nothing can be learned: identifiers, dates, and those with one value
+FEW_ROWS, NEARLY_ALL = 20, 0.9  # text of more rows, with more different values than this share, is an identifier
 
 
 class Identifier(NamedTuple):
-    """A column that looks like an identifier: how many different values it has, in how many rows."""
+    """A column that looks like an identifier: what its values are."""
 
     name: str
-    num_values: int
-    num_rows: int
+    values: str
 
     def describe(self) -> str:
-        found = f"the column {self.name!r} has {self.num_values:,} different values in {self.num_rows:,} rows"
-        return f"{found}, as an identifier has, and nothing can be learned from it"
+        return f"the column {self.name!r} has {self.values}, as an identifier has, and nothing can be learned from it"
 
 
 def identify(summary: Summary, name: str) -> Identifier | None:
-    """What makes a column an identifier; None for any other, and for text of which `find_look` says more."""
-    if summary.num_labels <= NEARLY_ALL * FEW_ROWS or summary.num_rows <= FEW_ROWS:
+    """What makes a column an identifier: text that differs in nearly every row, or numbers that run, as 1, 2, 3, ….
+
+    None for any other column, and for text of which `find_look` says more.
+    """
+    if summary.num_rows <= FEW_ROWS or summary.values.ndim > 1:
         return None
+    if summary.labels is None or is_quantity(summary):
+        ends = None if summary.is_declared and summary.labels is not None else find_run(summary)
+        return None if ends is None else Identifier(name, f"the running numbers {ends[0]:,} to {ends[1]:,}")
     least = NEARLY_ALL * summary.num_rows
     if summary.num_labels <= least or summary.num_different <= least:
         return None
     is_told = not summary.is_declared and find_look(summary) is not None
-    return None if is_told else Identifier(name, summary.num_different, summary.num_rows)
+    values = f"{summary.num_different:,} different values in {summary.num_rows:,} rows"
+    return None if is_told else Identifier(name, values)
+
+
+def find_run(summary: Summary) -> tuple[int, int] | None:
+    """The ends of whole numbers without a gap, each of them in one row; None for other numbers."""
+    numbers = summary.known if summary.labels is None else summary.known_labels
+    if not len(numbers) or numbers.max() - numbers.min() + 1 != summary.num_rows or not (numbers % 1 == 0).all():
+        return None
+    return (int(numbers.min()), int(numbers.max())) if summary.num_different == summary.num_rows else None
 
 
 def find_identifiers(data: Dataset) -> Iterator[Identifier]:
     found = (identify(summary, name) for name, summary in summarize(data).items())
     return (identifier for identifier in found if identifier is not None)
+
+
+def explain_left_out(data: Dataset, kept: Container[str] = ()) -> dict[str, str]:
+    """The columns from which nothing can be learned, other than those to keep, each with the reason."""
+    reasons = {name: explain(summary, name) for name, summary in summarize(data).items() if name not in kept}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def explain(summary: Summary, name: str) -> str | None:
+    """Why nothing can be learned from a column, if nothing can."""
+    if summary.values.ndim == 1 and summary.num_different < 2:
+        return f"the column {name!r} has {'one value only' if summary.num_different else 'no value'}"
+    if holds_dates(summary):
+        return f"the column {name!r} holds dates"
+    identifier = identify(summary, name)
+    return None if identifier is None else identifier.describe()
 
 
 def warn_identifiers(data: Dataset, declared: Container[str]) -> None:
@@ -296,11 +348,12 @@ def warn_identifiers(data: Dataset, declared: Container[str]) -> None:
 
 
 # -- text that looks like something else: numbers with a marker of missing cells, decimal commas, dates, equal letters
-Kind: TypeAlias = Literal["number", "state", "decimal", "date", "form"]
+Kind: TypeAlias = Literal["number", "state", "decimal", "date", "form", "hole", "real"]
 HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
 MARKERS = frozenset(
     {"NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "Null", "null", "?"}
 )  # no one means a state by them, as one may by "none", "missing" and "-"
+MARK_LENGTH = 12  # letters that a text which marks a missing value has at most, with blanks around it
 MANY = 12  # different values: no one means so many numbers or dates as states
 COMMA = re.compile(r"[+-]?\d+(,\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+|\d+")
@@ -310,22 +363,46 @@ DATE = re.compile(f"{DAY}([T ]{TIME})?")
 
 
 class Look(NamedTuple):
-    """What a column of text looks like, and a text of it: the marker, or one of the numbers or dates."""
+    """What a column looks like, and a text of it: the marker, or one of the numbers or dates.
+
+    Two looks say what was decided: "hole", text that is read as a missing value among numbers, and "real", more whole
+    numbers than states have, whose number is the text.
+    """
 
     kind: Kind
     text: str
 
 
 class Finding(NamedTuple):
-    """The columns that look alike."""
+    """The columns that look alike, and what each looks like."""
 
-    look: Look
     names: tuple[str, ...]
+    looks: tuple[Look, ...]
+
+    @property
+    def look(self) -> Look:
+        """What the first of them looks like."""
+        return self.looks[0]
+
+    def without(self, names: Container[str]) -> Finding | None:
+        """What is said of the other columns; None where there is none."""
+        kept = [(name, look) for name, look in zip(self.names, self.looks, strict=True) if name not in names]
+        return Finding(*zip(*kept, strict=True)) if kept else None
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether it says how the columns were read, and not only what they look like."""
+        return self.look.kind in {"hole", "real"}
 
     def describe(self) -> str:
         is_one = len(self.names) == 1
         names = f"the column{'' if is_one else 's'} {few(map(repr, self.names))}"
         verb, text = ("holds" if is_one else "hold"), repr(self.look.text)
+        if self.look.kind == "real":
+            number = f"{self.look.text} different" if is_one else f"more than {MOST_STATES} different"
+            return f"{names} {'has' if is_one else 'have'} {number} whole numbers, read as real numbers"
+        if self.look.kind == "hole":
+            return f"{names} {verb} numbers and the text {text}, read as a missing value"
         if self.look.kind == "number":
             return f"{names} {verb} numbers and the text {text}, so that each different cell is a state"
         if self.look.kind == "state":
@@ -338,6 +415,9 @@ class Finding(NamedTuple):
     def advise(self) -> str:
         """What a program does about it."""
         name = self.names[0]
+        if self.is_decision:
+            which = "its" if len(self.names) == 1 else "their"
+            return f"states={list(self.names)} takes {which} different cells as states".replace("'", '"')
         if self.look.kind == "date":
             return (
                 f"leave it out, as rows.drop(columns=[{name!r}]) of pandas does, or make a number of it, such as the"
@@ -372,6 +452,22 @@ def find_look(summary: Summary) -> Look | None:
         return Look("number", others[0])
     marker = next((text for text in texts if text in MARKERS), None) if summary.is_of_file else None
     return find_forms(texts) if marker is None else Look("state", marker)
+
+
+def find_hole_texts(labels: Sequence[object], *, is_of_file: bool) -> list[str]:
+    """The texts that mark missing values in a column whose other values, two at least, are numbers; else none."""
+    if is_of_file is False and not any(isinstance(label, str) for label in labels):
+        return []
+    marks = [label for label in labels if isinstance(label, str) and len(label) < MARK_LENGTH and is_hole_text(label)]
+    if not marks or len(labels) < len(marks) + 2:
+        return []
+    known = set(marks)
+    others = [label for label in labels if label not in known]
+    if all(type(label) in {int, float} for label in others):
+        return marks
+    texts = list(map(str, others))
+    is_text = all(isinstance(label, str) for label in others)
+    return marks if is_text and text_kind(texts) in {"integers", "numbers"} else []
 
 
 def find_forms(texts: Sequence[str]) -> Look | None:
@@ -410,16 +506,37 @@ def has_only_commas(texts: Sequence[str]) -> bool:
 
 def group_looks(looks: Iterable[tuple[str, Look | None]]) -> Iterator[Finding]:
     """The columns by what they look like; those with the same marker, and all with dates, are named together."""
-    found: dict[tuple[Kind, str], tuple[Look, list[str]]] = {}
+    found: dict[tuple[Kind, str], dict[str, Look]] = {}
     for name, look in looks:
         if look is not None:
-            marker = look.text if look.kind in {"number", "state"} else ""
-            found.setdefault((look.kind, marker), (look, []))[1].append(name)
-    for look, names in found.values():
-        yield Finding(look, tuple(names))
+            marker = look.text if look.kind in {"number", "state", "hole"} else ""
+            found.setdefault((look.kind, marker), {})[name] = look
+    for columns in found.values():
+        yield Finding(tuple(columns), tuple(columns.values()))
 
 
-def warn_text_columns(looks: Iterable[tuple[str, Look | None]]) -> None:
-    for finding in group_looks(looks):
-        message = f"{finding.describe()}: {finding.advise()}; variables=[…] declares states"
-        warn_user(message, TextColumnWarning, about=[finding.describe()])
+def warn_findings(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        if finding.is_decision:
+            warn_user(f"{finding.describe()}; {finding.advise()}", ColumnKindWarning, about=[finding.describe()])
+        else:
+            message = f"{finding.describe()}: {finding.advise()}; variables=[…] declares states"
+            warn_user(message, TextColumnWarning, about=[finding.describe()])
+
+
+# -- a first column that only numbers or names the rows, as programs write it
+UNNAMED = frozenset({"", "Unnamed: 0", "rownames", "row.names", "...1", "__index_level_0__"})
+
+
+def names_rows(summary: Summary, num_rows: int) -> bool:
+    """Whether a column has another whole number, or another text, in each row."""
+    if summary.labels is None or summary.num_labels != num_rows:
+        return False
+    labels = summary.labels
+    return all(type(label) is int for label in labels) or all(isinstance(label, str) for label in labels)
+
+
+def warn_unnamed(name: str) -> None:
+    what = f"the first column, {name!r}, only" if name else "the first column has no name and"
+    message = f"{what} numbers or names the rows; it is left out: rename it to keep it"
+    warn_user(message, ColumnKindWarning, about=[message])

@@ -7,7 +7,7 @@ library, a `Dataset`, and the paths of files.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Container, Hashable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property, singledispatch
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -16,8 +16,19 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, check_mapping
 from juncture.base.values import Value, content_key, number_of, read_only
-from juncture.data.tables.coding import Coding, Decimal, Extra, Unseen, as_coding, select_columns, split_weights
-from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
+from juncture.data.column_kinds import UNNAMED, Finding, Summary, names_rows, warn_findings, warn_unnamed
+from juncture.data.tables.coding import (
+    Coding,
+    Decimal,
+    Extra,
+    Unseen,
+    as_coding,
+    as_kinds,
+    find_all,
+    select_columns,
+    split_weights,
+)
+from juncture.data.tables.columns import HOLE, Column, DatasetColumn, NumericColumn, as_reals, code_type
 from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
 from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
@@ -39,10 +50,9 @@ class Dataset(Value):
         the path of a CSV or Parquet file; also a list of paths or a pattern ("rows/*.csv") of files with the same
         columns. None, NaN, NA, NaT and null are missing values.
     variables
-        The variables whose states code the columns; a variable without a column is left out. By default text, integers
-        and booleans become states in sorted order (`states_from_data` names these columns), categories keep their
-        declared order, and floats become real-valued variables; but whole numbers that pandas holds as floats, because
-        some are missing, are integers.
+        The variables whose states code the columns; a variable without a column is left out. By default text, booleans
+        and at most 20 different whole numbers become states in sorted order (`states_from_data` names these columns),
+        categories keep their declared order, and floats and more whole numbers become real-valued variables.
     weights
         One weight per row, or the name of the column that holds the weights.
     extra
@@ -53,6 +63,10 @@ class Dataset(Value):
         "error" or "missing": what happens to values that are not states of their variable.
     decimal
         "," for text cells such as "12,5" that are numbers with a decimal comma.
+    real, states
+        The names of columns of numbers that are real-valued, and of those whose different values are states, however
+        many there are. A warning tells of more than 20 whole numbers that are taken as real, and of text such as NA
+        among numbers, which marks missing values.
 
     Examples
     --------
@@ -70,9 +84,10 @@ class Dataset(Value):
     weights: np.ndarray | None
     num_rows: int
     states_from_data: tuple[str, ...]  # the variables whose states are those that the rows happened to have, sorted
+    findings: ClassVar[tuple[Finding, ...]] = ()  # what columns look like, and how they were read; neither
     seed: ClassVar[int | None] = None  # `rng=dataset.seed` draws the rows again; not compared, not kept
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (how cells are read)
         self,
         data: Any,
         variables: Iterable[Variable] | None = None,
@@ -82,11 +97,15 @@ class Dataset(Value):
         missing: Any = None,
         unseen: Unseen = "error",
         decimal: Decimal = ".",
+        real: Iterable[str] = (),
+        states: Iterable[str] = (),
     ) -> None:
         coding = as_coding(variables, missing, unseen, decimal)
         table = as_table(data, None if coding.scope is None else coding.scope.names)
         with table.located():
-            self._fill(table, coding, weights, extra, data)
+            kinds = as_kinds(real, states, table.cells, () if coding.scope is None else coding.scope.names)
+            self._fill(table, coding._replace(kinds=kinds), weights, extra, data)
+        warn_findings(self.findings)
 
     def _fill(self, table: Table, coding: Coding, weights: Any, extra: Extra, data: Any) -> None:
         table, weights = split_weights(table, weights)
@@ -98,6 +117,7 @@ class Dataset(Value):
             weights=data.weights if is_weighted else as_weights(weights, table.num_rows, table.describe_row),
             num_rows=table.num_rows,
             states_from_data=tuple(column.variable.name for column in columns if column.is_from_data),
+            findings=find_all(columns),
         )
 
     def _key(self) -> Hashable:
@@ -255,15 +275,45 @@ def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
     return values.astype(code_type(variable.num_states), copy=False)
 
 
-@singledispatch
 def as_table(data: Any, names: Sequence[str] | None = None) -> Table:
-    """A table from anything tabular; `names` names the columns of a plain array."""
+    """A table from anything tabular; `names` names the columns of a plain array.
+
+    A first column without a name that numbers or names the rows, as pandas and R write it, is left out with a warning.
+    """
+    table = read_cells(data, names)
+    return table if isinstance(data, Dataset | Table) else without_row_names(table, names or ())
+
+
+def without_row_names(table: Table, names: Container[str]) -> Table:
+    """The table without a first column that numbers or names the rows, unless it is among the names."""
+    first = next(iter(table.cells), None)
+    if first not in UNNAMED or first in names:
+        return table
+    if len(table.cells) > 1 and is_row_names(table.column(first)):
+        warn_unnamed(first)
+        return table.only(name for name in table.cells if name != first)
+    if not first:
+        raise InvalidData("the first column has no name, and does not number or name the rows: give it a name")
+    return table
+
+
+def is_row_names(column: Column) -> bool:
+    """Whether a column has another whole number, or another text, in each row."""
+    if isinstance(column, NumericColumn) and (column.values.dtype.kind != "i" or column.values.ndim > 1):
+        return False
+    levels = column.levels
+    return names_rows(Summary(levels.labels), len(column))
+
+
+@singledispatch
+def read_cells(data: Any, names: Sequence[str] | None = None) -> Table:
+    """A table from anything tabular, with all of its columns."""
     from juncture.data.tables.frames import frame_cells
 
     return Table(*frame_cells(data))
 
 
-@as_table.register
+@read_cells.register
 def _of_dataset(data: Dataset, names: Sequence[str] | None = None) -> Table:
     inferred = set(data.states_from_data)
     columns = (
@@ -273,28 +323,28 @@ def _of_dataset(data: Dataset, names: Sequence[str] | None = None) -> Table:
     return Table({column.variable.name: column for column in columns}, data.num_rows)
 
 
-@as_table.register
+@read_cells.register
 def _(data: Table, names: Sequence[str] | None = None) -> Table:
     return data
 
 
-@as_table.register(str)
-@as_table.register(os.PathLike)
+@read_cells.register(str)
+@read_cells.register(os.PathLike)
 def _(data: str | os.PathLike[str], names: Sequence[str] | None = None) -> Table:
     from juncture.data.files.table_files import read_table_files
 
     return read_table_files(data)
 
 
-@as_table.register
+@read_cells.register
 def _(data: Mapping, names: Sequence[str] | None = None) -> Table:  # type: ignore[type-arg]
     first = next(iter(data.values()), ())
     is_column = isinstance(first, Sized) and getattr(first, "shape", None) != () and not isinstance(first, type)
     return Table(data, len(first) if is_column else 0)
 
 
-@as_table.register(list)
-@as_table.register(tuple)
+@read_cells.register(list)
+@read_cells.register(tuple)
 def _(data: Sequence[Any], names: Sequence[str] | None = None) -> Table:
     if data and all(isinstance(item, str | os.PathLike) for item in data):
         from juncture.data.files.table_files import read_table_files
@@ -305,7 +355,7 @@ def _(data: Sequence[Any], names: Sequence[str] | None = None) -> Table:
     return Table({name: [row.get(name) for row in data] for name in found}, len(data))
 
 
-@as_table.register
+@read_cells.register
 def _(data: np.ndarray, names: Sequence[str] | None = None) -> Table:
     if data.dtype.names is not None:
         return Table({name: data[name] for name in data.dtype.names}, len(data))

@@ -39,6 +39,9 @@ def compare_on_table(  # noqa: PLR0913 (one function, many options)
     importance: bool = True,
     missing: Any = None,
     decimal: str = ".",
+    real: Sequence[str] = (),
+    states: Sequence[str] = (),
+    keep: Sequence[str] = (),
     rng: Any = 0,
     progress: Progress | None = None,
 ) -> TableComparison:
@@ -67,6 +70,10 @@ def compare_on_table(  # noqa: PLR0913 (one function, many options)
         Whether the importance of the columns for the best learner is found too, which learns once more in each fold.
     missing, decimal
         Markers of missing cells and the decimal mark, as in `Dataset`.
+    real, states
+        Columns whose numbers are real-valued, and columns whose numbers are names of categories.
+    keep
+        Columns to predict from although they look like identifiers or dates.
     rng
         The source of random numbers of the folds and the learners.
     progress
@@ -84,8 +91,8 @@ def compare_on_table(  # noqa: PLR0913 (one function, many options)
     >>> round(found.validation(found.best).mean, 2)
     1.0
     """
-    data, notes = read_rows(rows, target, missing, decimal)
-    found = read_task(data, target, task, notes)
+    data, notes = read_rows(rows, target, missing, decimal, real, states)
+    found = read_task(data, target, task, notes, keep=keep, states=states)
     chosen, name = select_learners(found, learners), select_metric(found, metric)
     parts, times = check_count(folds, "folds", least=2), check_count(repeats, "repeats", least=1)
     wants_importance = check_flag(importance, "importance")

@@ -6,7 +6,7 @@ codes here; what is learned from the rows (scales, medians, categories) is learn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,17 +17,12 @@ from juncture.base.values import number_of
 from juncture.data.column_kinds import (
     Summary,
     are_classes,
-    find_identifiers,
-    holds_dates,
+    explain_left_out,
     holds_numbers,
-    is_measured,
-    summarize,
 )
-from juncture.data.dataset import Dataset, as_table
-from juncture.data.tables.coding import mark_missing
-from juncture.data.tables.columns import NumericColumn
-from juncture.data.tables.labels import ColumnOfDates, check_label
-from juncture.data.tables.table import Table
+from juncture.data.dataset import Dataset
+from juncture.data.tables.labels import refuse_dates
+from juncture.data.usable_columns import read_values
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.variables import Variable
 
@@ -77,41 +72,39 @@ class PredictionTask:
         return f"PredictionTask({self.kind} of {self.target!r}; {size})"
 
 
-def read_rows(rows: Any, target: Any, missing: Any = None, decimal: Any = ".") -> tuple[Dataset, list[str]]:
-    """The rows, without the columns that have no value, and a note of each of these."""
+def read_rows(
+    rows: Any,
+    target: Any,
+    missing: Any = None,
+    decimal: Any = ".",
+    real: Iterable[str] = (),
+    states: Iterable[str] = (),
+) -> tuple[Dataset, list[str]]:
+    """The rows, without the columns of dates or without values, and a note of each of these and of how cells are read.
+
+    The kind of a target is found by its own rule.
+    """
     if getattr(rows, "weights", None) is not None and isinstance(rows, Dataset):
         raise Unsupported("learners are compared on rows of equal weight; give the rows without weights")
-    table, dates = leave_out_dates(mark_missing(as_table(rows), missing), target)
-    columns = {name: table.column(name) for name in table.cells}
-    empty = [name for name, column in columns.items() if not isinstance(column, NumericColumn) and is_empty(column)]
-    if target in empty:
+    data, left_out = read_values(rows, (), missing=missing, decimal=decimal, real=real, states=states)
+    if target in left_out:
+        if left_out[target].endswith("dates"):
+            raise refuse_dates(str(target))
         raise InvalidData(f"no row has a value of the target {target!r}, so nothing can be predicted")
-    data = Dataset(table.only(name for name in table.cells if name not in empty), decimal=decimal)
-    notes = [f"the column {name!r} holds dates; it is left out" for name in dates]
-    return data, [*notes, *(f"the column {name!r} has no value; it is left out" for name in empty)]
+    return data, [f"{why}; it is left out" for why in left_out.values()]
 
 
-def leave_out_dates(table: Table, target: Any) -> tuple[Table, list[str]]:
-    """The table without the columns whose cells are dates or times, and the names of these; no target may be one."""
-    dates = []
-    for name in table.cells:
-        try:
-            column = table.column(name)
-            for label in () if isinstance(column, NumericColumn) else column.levels.labels:
-                check_label(label, name)
-        except ColumnOfDates:
-            if name == target:
-                raise
-            dates.append(name)
-    return table.only(name for name in table.cells if name not in dates), dates
-
-
-def is_empty(column: Any) -> bool:
-    return not column.levels.labels
-
-
-def read_task(data: Dataset, target: Any, kind: str | None = None, notes: Sequence[str] = ()) -> PredictionTask:
-    """The task of predicting a column of a table from the others."""
+def read_task(
+    data: Dataset,
+    target: Any,
+    kind: str | None = None,
+    notes: Sequence[str] = (),
+    *,
+    keep: Iterable[str] = (),
+    states: Iterable[str] = (),
+) -> PredictionTask:
+    """The task of predicting a column of a table from the others; the numbers of `states` are categories."""
+    states = set(states)
     check_choice(kind, (None, *KINDS), "task")
     name = check_kind(target, str, "the target")
     if name not in data.columns:
@@ -123,16 +116,16 @@ def read_task(data: Dataset, target: Any, kind: str | None = None, notes: Sequen
     sentences = [f"the target {name!r} is predicted as {found}: {reason}", *notes]
     if not known.all():
         sentences.append(f"{number_of(int((~known).sum()), 'row')} without a value of {name!r} left out")
-    left_out = dict(explain_left_out(data, name))
+    left_out = explain_left_out(data, {name, *keep, *states})
     sentences += [f"{why}; it is left out" for why in left_out.values()]
     kept = [variable for variable in data.variables if variable.name != name and variable.name not in left_out]
     if not kept:
         raise InvalidData(
             f"no column is left to predict {name!r} from: {'; '.join(sentences[1:]) or 'there is no other'}"
         )
-    cells = np.column_stack([numbers_of(data, variable.name)[known] for variable in kept])
+    cells = np.column_stack([numbers_of(data, variable.name, states)[known] for variable in kept])
     outcomes, labels = read_outcomes(data, name, found, known)
-    texts = tuple(None if has_numbers(variable) else tuple(map(str, variable.labels)) for variable in kept)
+    texts = tuple(None if has_numbers(variable, states) else tuple(map(str, variable.labels)) for variable in kept)
     return PredictionTask(
         found, name, tuple(variable.name for variable in kept), texts, cells, outcomes, labels, tuple(sentences)
     )
@@ -148,11 +141,11 @@ def guess_kind(column: Summary) -> tuple[str, str]:
     return "numbers", whole if column.is_whole else "it holds numbers"
 
 
-def has_numbers(variable: Variable) -> bool:
-    return holds_numbers(Summary(None if variable.is_real else variable.labels))
+def has_numbers(variable: Variable, states: Container[str] = ()) -> bool:
+    return variable.name not in states and holds_numbers(Summary(None if variable.is_real else variable.labels))
 
 
-def numbers_of(data: Dataset, name: str) -> np.ndarray:
+def numbers_of(data: Dataset, name: str, states: Container[str] = ()) -> np.ndarray:
     """The numbers of a column, or the codes of its texts; NaN where a cell is missing."""
     variable, column = data.variable(name), data.columns[name]
     if column.ndim > 1:
@@ -161,7 +154,9 @@ def numbers_of(data: Dataset, name: str) -> np.ndarray:
         if np.isinf(column).any():
             raise InvalidData(f"the column {name!r} holds an infinite number; make it missing, or leave the column out")
         return column
-    values = np.array([*variable.labels, np.nan], float) if has_numbers(variable) else np.arange(variable.num_states)
+    values = (
+        np.array([*variable.labels, np.nan], float) if has_numbers(variable, states) else np.arange(variable.num_states)
+    )
     return np.asarray(np.where(column >= 0, values[column], np.nan))
 
 
@@ -182,19 +177,3 @@ def read_outcomes(data: Dataset, name: str, kind: str, known: np.ndarray) -> tup
     if has_numbers(variable):
         return codes, tuple(int(value) if value == np.floor(value) else float(value) for value in seen)
     return codes, tuple(variable.labels[int(code)] for code in seen)
-
-
-def explain_left_out(data: Dataset, target: str) -> Iterator[tuple[str, str]]:
-    """The columns from which nothing can be learned, each with the reason."""
-    identifiers = {one.name: one.describe() for one in find_identifiers(data)}
-    for name, summary in summarize(data).items():
-        if name == target:
-            continue
-        values = numbers_of(data, name)
-        seen = np.unique(values[~np.isnan(values)])
-        if len(seen) < 2:
-            yield name, f"the column {name!r} has {'one value only' if len(seen) else 'no value'}"
-        elif holds_dates(summary):
-            yield name, f"the column {name!r} holds dates"
-        elif name in identifiers and not is_measured(summary):
-            yield name, identifiers[name]

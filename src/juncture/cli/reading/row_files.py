@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +15,25 @@ from juncture.base.checks import check_choice
 from juncture.base.values import few
 from juncture.cli.printing.output import WrongUsage, print_note
 from juncture.cli.reading.arguments import STANDARD_INPUT, standard_input_bytes
-from juncture.data.column_kinds import Finding, find_identifiers, find_look, group_looks, summarize
-from juncture.data.dataset import Dataset, as_table
+from juncture.data.column_kinds import Finding, find_identifiers
+from juncture.data.dataset import Dataset, as_table, without_row_names
 from juncture.data.files.table_files import read_csv_table
 from juncture.data.sources.contract import SourceTable
 from juncture.data.tables.table import Table
-from juncture.errors import FormatError, InvalidData, UnknownState, describe_forms, find_close, find_other_form, hint
+from juncture.data.usable_columns import read_usable
+from juncture.errors import (
+    ColumnKindWarning,
+    FormatError,
+    IdentifierWarning,
+    InvalidData,
+    TextColumnWarning,
+    UnknownState,
+    describe_forms,
+    find_close,
+    find_other_form,
+    hint,
+    hold_warnings,
+)
 
 if TYPE_CHECKING:
     from juncture.variables import Model
@@ -42,6 +57,26 @@ Decimal = Annotated[
 Ignore = Annotated[
     list[str],
     typer.Option("--ignore", metavar="COLUMN", help="A column to leave out, such as an identifier; may be repeated."),
+]
+Real = Annotated[
+    list[str],
+    typer.Option("--real", metavar="COLUMN", help="A column of numbers to take as real-valued; may be repeated."),
+]
+States = Annotated[
+    list[str],
+    typer.Option(
+        "--states",
+        metavar="COLUMN",
+        help="A column to take as states, one for each different value, also of many numbers; may be repeated.",
+    ),
+]
+KeepColumn = Annotated[
+    list[str],
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="A column to use although it looks like an identifier, dates or a constant; may be repeated.",
+    ),
 ]
 Unseen = Annotated[
     str,
@@ -83,7 +118,10 @@ class RowsOfBlock(SourceTable):
 
 def read_table(rows: str, ignore: Sequence[str] = ()) -> Table:
     """The cells of the rows, without the columns to ignore."""
-    table = read_standard_input() if rows == "-" else as_table(rows)
+    with hold_warnings() as held:
+        table = read_standard_input() if rows == "-" else as_table(rows)
+    for warning in held:
+        print_note(f"note: {warning.message}")
     for name in ignore:
         if name not in table.cells:
             raise InvalidData(f"--ignore: {name_source(rows)} has no column {name!r}; {hint(name, table.cells)}")
@@ -95,7 +133,7 @@ def read_standard_input() -> Table:
     """CSV on standard input: UTF-8 whatever the locale, as in files."""
     text = io.TextIOWrapper(standard_input_bytes(), encoding="utf-8", newline="")
     try:
-        return read_csv_table(text)
+        return without_row_names(read_csv_table(text), ())
     except FormatError as error:
         raise error.in_file(STANDARD_INPUT) from error
     finally:
@@ -107,15 +145,72 @@ def name_source(rows: str) -> str:
     return STANDARD_INPUT if rows == "-" else rows
 
 
-def note_text_columns(data: Dataset) -> None:
-    """Tell of the columns of text that look like something else, with the option that reads them so."""
-    columns = summarize(data, is_of_file=True)
-    texts = ((name, find_look(columns[name])) for name in data.states_from_data)
-    for finding in group_looks(texts):
+def check_options(
+    cells: Iterable[str], rows: str, *, real: Sequence[str] = (), states: Sequence[str] = (), keep: Sequence[str] = ()
+) -> None:
+    """Check that the rows have the columns that options name, and that none is both real and of states."""
+    names = list(cells)
+    for option, chosen in (("--real", real), ("--states", states), ("--keep", keep)):
+        for name in chosen:
+            if name not in names:
+                raise InvalidData(f"{option}: {name_source(rows)} has no column {name!r}; {hint(name, names)}")
+    both = [name for name in real if name in states]
+    if both:
+        raise WrongUsage(f"the column {both[0]!r} is given to --real and to --states: leave it out of one")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Notes with options are printed in place of the warnings that say what a program does."""
+    with warnings.catch_warnings():
+        for kind in (TextColumnWarning, ColumnKindWarning, IdentifierWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
+def read_usable_rows(
+    cells: Table,
+    rows: str,
+    *,
+    real: Sequence[str] = (),
+    states: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    named: Sequence[str] = (),
+    **options: Any,
+) -> Dataset:
+    """The columns to learn from, with a note of how each is read or why it is left out; `named` ones stay."""
+    check_options(cells.cells, rows, real=real, states=states, keep=keep)
+    with quiet():
+        found = read_usable(cells, {*keep, *named}, real=real, states=states, **options)
+    left_out = found.left_out
+    note_findings(findings_without(found.data.findings, left_out))
+    for name, reason in left_out.items():
+        print_note(f"note: {reason}; it is left out{'' if is_empty(reason) else f' (--keep {quote(name)} keeps it)'}")
+    if not found.data.variables:
+        raise InvalidData(f"{name_source(rows)} has no column left to learn from")
+    return found.data
+
+
+def findings_without(findings: Iterable[Finding], names: Container[str]) -> Iterator[Finding]:
+    """What is said of other columns than these."""
+    return filter(None, (finding.without(names) for finding in findings))
+
+
+def is_empty(reason: str) -> bool:
+    return reason.endswith("no value")
+
+
+def note_findings(findings: Iterable[Finding]) -> None:
+    """Tell how columns were read and what they look like, with the option that reads them otherwise."""
+    for finding in findings:
         print_note(f"note: {finding.describe()}; {advise_option(finding)}")
 
 
 def advise_option(finding: Finding) -> str:
+    if finding.is_decision:
+        options = " ".join(f"--states {quote(name)}" for name in finding.names)
+        which = "its" if len(finding.names) == 1 else "their"
+        return f"{options} takes {which} different cells as states"
     if finding.look.kind == "date":
         return f"leave it out with {' '.join(f'--ignore {quote(name)}' for name in finding.names)}"
     if finding.look.kind == "decimal":

@@ -40,7 +40,12 @@ def read_plain(source: Source) -> tuple[Columns, int] | None:
     head, _, rest = content.partition(b"\n")
     separator = find_separator(head.decode(errors="replace"), source)
     names, lines = as_names(head, separator), rest.rstrip(b"\r\n")
-    if not 2 <= len(names) <= MAX_COLUMNS or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
+    if (
+        not 2 <= len(names) <= MAX_COLUMNS
+        or not all(names[1:])
+        or len(set(names)) < len(names)
+        or has_empty_line(lines)
+    ):
         return None
     if has_blanks(lines, separator):
         return None

@@ -22,7 +22,7 @@ from typing import Any, TextIO, TypeAlias
 import numpy as np
 
 from juncture.data.column_kinds import TRUTH, text_kind
-from juncture.data.tables.columns import Levels, code_type
+from juncture.data.tables.columns import ColumnKind, Levels, code_type
 from juncture.errors import FormatError
 from juncture.runtime.files import check_decompressed_size, open_decompressed
 from juncture.runtime.memory import default_memory_limit, format_bytes
@@ -42,8 +42,8 @@ class TextLevels(Levels):
 
     is_of_file = True
 
-    def declare_variable(self, name: str) -> Variable:
-        return Levels(self.codes, parse_labels([str(label) for label in self.labels])).declare_variable(name)
+    def declare_variable(self, name: str, kind: ColumnKind | None = None) -> Variable:
+        return Levels(self.codes, parse_labels([str(label) for label in self.labels])).declare_variable(name, kind)
 
 
 Columns: TypeAlias = dict[str, TextLevels]
@@ -176,22 +176,11 @@ def read_header(reader: Iterator[list[str]]) -> list[str]:
     names = next(reader, [])
     if not names:
         raise FormatError("the file is empty; its first line must name every column")
-    if not all(names):
-        raise FormatError(
-            f"column {names.index('') + 1} has no name; the first line must name every column{advise_index(names)}"
-        )
+    if not all(names[1:]) or names == [""]:  # pandas and R number the rows in a first column without a name
+        position = names.index("", 1 if len(names) > 1 else 0) + 1
+        raise FormatError(f"column {position} has no name; the first line must name every column")
     check_names(names)
     return names
-
-
-def advise_index(names: Sequence[str]) -> str:
-    """What to do about the numbers of rows, which pandas and R write as a first column without a name."""
-    if names[0] or not all(names[1:]):
-        return ""
-    return (
-        ": if the numbers of the rows are in it, write the file without them, by to_csv(…, index=False) of pandas or"
-        " write.csv(…, row.names=FALSE) of R, or read it by jt.Dataset(pd.read_csv(…, index_col=0))"
-    )
 
 
 def check_names(names: Sequence[str], twice: str = "the header names the column {!r} twice") -> None:

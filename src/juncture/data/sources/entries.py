@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from juncture.base.checks import article, check_count, shown
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
-from juncture.data.tables.coding import as_markers
+from juncture.data.tables.coding import as_kinds, as_markers
 from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
 
@@ -29,6 +29,8 @@ def as_source(
     block_rows: int | None = None,
     extra: Extra = "error",
     missing: Any = None,
+    real: Iterable[str] = (),
+    states: Iterable[str] = (),
 ) -> RowSource:
     """Rows that are read block by block, from files, queries, frames, functions and iterators.
 
@@ -53,6 +55,8 @@ def as_source(
         "error" or "ignore": what happens to columns that are none of the variables.
     missing
         Markers of holes, as of a `Dataset`.
+    real, states
+        The columns that are real-valued, and those whose different values are states, as of a `Dataset`.
 
     Returns
     -------
@@ -73,7 +77,8 @@ def as_source(
     if reader is None:
         from juncture.data.sources.source import MemorySource
 
-        return MemorySource(Dataset(data, scope, weights, extra=extra, missing=missing), size)
+        rows = Dataset(data, scope, weights, extra=extra, missing=missing, real=real, states=states)
+        return MemorySource(rows, size)
     if scope is None and getattr(reader, "is_once", False):
         from juncture.data.sources.frame_iterators import AGAIN
 
@@ -84,7 +89,8 @@ def as_source(
         name = check_weights_name(weights, reader.names)
         check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
-    return kind_of_source(reader)(reader, scope, name, missing)
+    kinds = as_kinds(real, states, reader.names, () if scope is None else scope.names)
+    return kind_of_source(reader)(reader, scope, name, missing, kinds=kinds)
 
 
 def kind_of_source(reader: Any) -> type[TableSource]:

@@ -6,7 +6,7 @@ order each time, so that their last bits may differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeGuard
 
@@ -16,7 +16,7 @@ from juncture.data.sources.contract import Block, Origin, RowSource, SourceTable
 from juncture.data.sources.source import BlockCoding, TableSource
 from juncture.data.sources.states import BlockLevels, Survey, join_levels, levels_of
 from juncture.data.tables.coding import as_markers
-from juncture.data.tables.columns import Column
+from juncture.data.tables.columns import Column, ColumnKind
 from juncture.variables import Scope, Variable
 
 
@@ -72,19 +72,21 @@ class QuerySource(TableSource):
         query = self.reader.query
         if not query.is_groupable(self.names, None):  # vectors, whose lengths all rows must have
             return self.read_survey()
-        return find_states(query, self.names, as_markers(self.missing))
+        return find_states(query, self.names, as_markers(self.missing), self.kinds)
 
     def group_rows(self, sets: Sequence[Sequence[str]], most: int) -> Iterator[Block | None]:
         return group_coded(self.reader.query, self.coding, sets, most)
 
 
-def find_states(query: GroupQuery, names: Sequence[str], markers: Variable | None) -> Survey:
+def find_states(
+    query: GroupQuery, names: Sequence[str], markers: Variable | None, kinds: Mapping[str, ColumnKind]
+) -> Survey:
     """The variables of columns by queries of their distinct cells, and the number of rows."""
     columns: dict[str, Column] = {}
     num_rows, labels = query.find_labels(names)
     for name, table in labels:
-        columns |= levels_of(table, [name], markers).columns
-    return join_levels([BlockLevels(num_rows, Origin(query.name), columns)], names)
+        columns |= levels_of(table, [name], markers, kinds).columns
+    return join_levels([BlockLevels(num_rows, Origin(query.name), columns)], names, kinds)
 
 
 def group_coded(

@@ -83,8 +83,8 @@ class ClusterSource(TableSource):
     @cached_property
     def _survey(self) -> Survey:
         """The variables and the number of rows; only the labels of each block come here."""
-        look = partial(levels_of, names=self.names, markers=as_markers(self.missing))
-        return join_levels(self.reader.map_tables(look, self.names), self.names)
+        look = partial(levels_of, names=self.names, markers=as_markers(self.missing), kinds=self.kinds)
+        return join_levels(self.reader.map_tables(look, self.names), self.names, self.kinds)
 
     def map_blocks(self, function: Callable[[Block], Result]) -> Iterator[Result]:
         """`function` of each block, in order, called where its rows are; the function and its results are pickled."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from juncture.base.values import number_of
-from juncture.data.dataset import Dataset, as_table, check_columns
+from juncture.data.column_kinds import UNNAMED, Finding, warn_unnamed
+from juncture.data.dataset import Dataset, check_columns, is_row_names, read_cells
 from juncture.data.sources.contract import (
     Block,
     Origin,
@@ -23,6 +24,7 @@ from juncture.data.sources.contract import (
 )
 from juncture.data.sources.states import Survey, survey
 from juncture.data.tables.coding import as_markers
+from juncture.data.tables.columns import ColumnKind
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.runtime.parallel import blocks_of
@@ -99,14 +101,28 @@ class TableSource:
     weights: str | None = None
     missing: Any = None
     chosen: tuple[str, ...] | None = None
+    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)  # of the columns of which somebody said it
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        names = (name for name in self.reader.names if name != self.weights)
+        names = (name for name in self.read_names() if name != self.weights)
         if self.given is not None:
             known = set(names)
             return tuple(name for name in self.given.names if name in known)
         return tuple(names) if self.chosen is None else self.chosen
+
+    def read_names(self) -> tuple[str, ...]:
+        """The columns, without a first one that has no name and numbers or names the rows of the first block."""
+        names = tuple(self.reader.names)
+        if self.chosen is not None or len(names) < 2 or names[0] not in UNNAMED:
+            return names
+        if self.given is None and not getattr(self.reader, "is_once", False):
+            table = next(iter(self.reader.tables(names[:1])))
+            if len(table) and not is_row_names(table.column(names[0])):
+                return names
+            warn_unnamed(names[0])
+            return names[1:]
+        return names if names[0] else names[1:]
 
     @cached_property
     def _survey(self) -> Survey:
@@ -114,7 +130,12 @@ class TableSource:
 
     def read_survey(self) -> Survey:
         """The variables and the number of rows, found by reading all rows."""
-        return survey(self.reader.tables(self.names), self.names, as_markers(self.missing))
+        return survey(self.reader.tables(self.names), self.names, as_markers(self.missing), self.kinds)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What columns look like, and how they were read, where a pass found it."""
+        return self._survey.findings if "_survey" in self.__dict__ else ()
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -178,8 +199,8 @@ class TableSource:
         )
 
 
-@as_table.register(MemorySource)
-@as_table.register(TableSource)
+@read_cells.register(MemorySource)
+@read_cells.register(TableSource)
 def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
     raise InvalidData("this takes rows in memory, not a source: read them with juncture.data.sources.collect(source)")
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from juncture.base.checks import check_choice, is_iterable
+from juncture.base.checks import check_choice, check_iterable, is_iterable
 from juncture.base.intervals import as_number, is_number_text
-from juncture.data.column_kinds import Look, Summary, find_look, has_only_commas, warn_text_columns
-from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
+from juncture.data.column_kinds import (
+    Finding,
+    Look,
+    Summary,
+    count_whole_numbers,
+    find_hole_texts,
+    find_look,
+    group_looks,
+    has_only_commas,
+    is_hole_text,
+    is_quantity,
+    text_kind,
+)
+from juncture.data.tables.columns import Column, ColumnKind, DatasetColumn, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
@@ -25,23 +38,27 @@ Decimal: TypeAlias = Literal[".", ","]
 class CodedColumn(NamedTuple):
     """A variable, its column, whether its states were taken from the rows, and how many cells were none of them.
 
-    What new text looks like, if it looks like something else, is said by `look`.
+    What new cells look like, if they look like something else, and what was decided, is said by `looks`.
     """
 
     variable: Variable
     values: np.ndarray
     is_from_data: bool
     num_unseen: int
-    look: Look | None = None
+    looks: tuple[Look, ...] = ()
 
 
 class Coding(NamedTuple):
-    """How cells become codes: by which variables (or by their own), which cells are holes, and the decimal mark."""
+    """How cells become codes: by which variables (or by their own), which cells are holes, and the decimal mark.
+
+    `kinds` has the kind of the columns of which somebody said it.
+    """
 
     scope: Scope | None
     markers: Variable | None
     unseen: Unseen
     decimal: Decimal = "."
+    kinds: Mapping[str, ColumnKind] = MappingProxyType({})
 
     def columns(self, table: Table, names: Sequence[str]) -> list[CodedColumn]:
         """The given columns, in the order of the variables if there are any; one warning counts what was unseen."""
@@ -50,23 +67,36 @@ class Coding(NamedTuple):
         is_worth_threads = len(table) >= MANY and table.is_native
         coded = parallel.map(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
         warn_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
-        warn_text_columns((column.variable.name, column.look) for column in coded)
         return coded
 
     def column(self, table: Table, name: str) -> CodedColumn:
+        given = None if self.scope is None else self.scope.variable(name)
+        column, look = self.read(table, name, given)
+        variable = column.declare_variable(name, self.kinds.get(name)) if given is None else given
+        is_new = given is None and not isinstance(column, DatasetColumn)
+        is_from_data = given is None and not variable.is_real and not column.is_declared
+        values, num_unseen = self.values(column, variable, table)
+        values.setflags(write=False)
+        looks = [look] if look is not None else []
+        if is_new and is_from_data:
+            looks += filter(None, [find_look(Summary(variable.labels, is_of_file=column.levels.is_of_file))])
+        elif is_new and variable.is_real and name not in self.kinds:
+            looks += filter(None, [find_whole_numbers(column, values)])
+        return CodedColumn(variable, values, is_from_data, num_unseen, tuple(looks))
+
+    def read(self, table: Table, name: str, variable: Variable | None = None) -> tuple[Column, Look | None]:
+        """A column with holes for its markers, and what was made of a text among its numbers.
+
+        Text such as NA marks a missing value among numbers, but where somebody says that the column has states.
+        """
         column = table.column(name)
         if self.markers is not None:
             column = column.without(self.markers)
         if self.decimal == ",":
             column = read_decimal_commas(column)
-        variable = column.declare_variable(name) if self.scope is None else self.scope.variable(name)
-        is_from_data = self.scope is None and not variable.is_real and not column.is_declared
-        values, num_unseen = self.values(column, variable, table)
-        values.setflags(write=False)
-        look = None
-        if is_from_data and not isinstance(column, DatasetColumn):
-            look = find_look(Summary(variable.labels, is_of_file=column.levels.is_of_file))
-        return CodedColumn(variable, values, is_from_data, num_unseen, look)
+        if isinstance(column, NumericColumn | DatasetColumn) or self.kinds.get(name) == "states":
+            return column, None
+        return read_holes(column, variable)
 
     def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
         """(the codes, the number of cells that are no state and were made holes)."""
@@ -78,6 +108,45 @@ class Coding(NamedTuple):
         levels: Levels = column.levels
         known = levels.where(lambda label: variable.find(label) is not None)
         return known.encode(variable), known.num_holes - levels.num_holes
+
+
+def find_whole_numbers(column: Column, values: np.ndarray) -> Look | None:
+    """What is said of a column whose whole numbers were read as real ones; nothing of other numbers."""
+    is_float = isinstance(column, NumericColumn) and column.values.dtype.kind == "f"
+    levels = None if is_float else column.levels
+    summary = (
+        Summary(None, values) if levels is None else Summary(levels.labels, levels.codes, is_of_file=levels.is_of_file)
+    )
+    number = count_whole_numbers(summary)
+    return Look("real", f"{number:,}") if number else None
+
+
+def read_holes(column: Levels, variable: Variable | None) -> tuple[Column, Look | None]:
+    """The column with holes for text such as NA among numbers, but for states of the variable; and what it is."""
+    if column.is_declared:
+        return column, None
+    if variable is None:
+        marks = find_hole_texts(column.labels, is_of_file=column.is_of_file)
+    elif variable.is_real or is_quantity(Summary(variable.labels)):
+        texts = (label for label in column.labels if isinstance(label, str) and is_hole_text(label))
+        marks = [text for text in texts if variable.find(text) is None]
+    else:
+        return column, None
+    if not marks:
+        return column, None
+    known = set(marks)
+    kept = column.where(lambda label: label not in known)
+    if variable is None:
+        kept = type(kept)(kept.codes, read_numbers(kept.labels, is_of_file=kept.is_of_file))
+    return kept, None if variable is not None else Look("hole", marks[0])
+
+
+def read_numbers(labels: Sequence[Any], *, is_of_file: bool) -> Sequence[Any]:
+    """Numbers for the texts of a frame that say them; those of a file say them without."""
+    if is_of_file or not all(isinstance(label, str) for label in labels):
+        return labels
+    number = int if text_kind(labels) == "integers" else float
+    return list(map(number, labels))
 
 
 def read_decimal_commas(column: Column) -> Column:
@@ -105,10 +174,39 @@ def describe_unseen(counts: dict[str, int]) -> str:
     return f'values that are not states of their variable were treated as missing (unseen="missing"): {listed}'
 
 
-def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen, decimal: Decimal = ".") -> Coding:
+def as_coding(
+    variables: Iterable[Variable] | None,
+    missing: Any,
+    unseen: Unseen,
+    decimal: Decimal = ".",
+    kinds: Mapping[str, ColumnKind] | None = None,
+) -> Coding:
     check_choice(unseen, ("error", "missing"), "unseen")
     check_choice(decimal, (".", ","), "decimal")
-    return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen, decimal)
+    return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen, decimal, kinds or {})
+
+
+def as_kinds(
+    real: Iterable[str], states: Iterable[str], known: Iterable[str], declared: Iterable[str] = ()
+) -> dict[str, ColumnKind]:
+    """The kind of the columns that `real` and `states` name, each of which the table has, and no variable declares."""
+    names, taken = list(known), set(declared)
+    kinds: dict[str, ColumnKind] = {}
+    given: tuple[tuple[ColumnKind, Iterable[str]], ...] = (("real", real), ("states", states))
+    for kind, chosen in given:
+        for name in [chosen] if isinstance(chosen, str) else check_iterable(chosen, kind):
+            if name not in names:
+                raise UnknownVariable.among(name, names, where=f"the table, of which {kind}=[…] names columns,")
+            if name in taken:
+                raise InvalidData(f"{kind}=[…] names {name!r}, which is declared in variables=[…]: leave it out of one")
+            if kinds.setdefault(name, kind) != kind:
+                raise InvalidData(f"the column {name!r} is named in real=[…] and in states=[…]: leave it out of one")
+    return kinds
+
+
+def find_all(coded: Iterable[CodedColumn]) -> tuple[Finding, ...]:
+    """What the columns look like and what was decided; those alike are named together."""
+    return tuple(group_looks((column.variable.name, look) for column in coded for look in column.looks))
 
 
 def as_markers(missing: Any) -> Variable | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, singledispatch
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from juncture.data.column_kinds import HOLE_TEXTS, Summary, is_real
 from juncture.data.tables.distinct import MANY, distinct_numbers
 from juncture.data.tables.labels import check_label, sorting_key
 from juncture.errors import InvalidData, UnknownState
-from juncture.variables import Variable, state_key
+from juncture.variables import State, Variable, state_key
 
 HOLE = -1
+ColumnKind: TypeAlias = Literal["real", "states"]
+"""What somebody says that a column is."""
 DescribeRow: TypeAlias = Callable[[int], str]
 """How a message names a row."""
 
@@ -75,10 +77,12 @@ class NumericColumn(Value):
             return False
         return len(self) == 0 or (self.values.min() >= 0 and self.values.max() < variable.num_states)
 
-    def declare_variable(self, name: str) -> Variable:
-        if self.values.dtype.kind == "f":
+    def declare_variable(self, name: str, kind: ColumnKind | None = None) -> Variable:
+        if kind != "states" and (self.values.dtype.kind == "f" or kind == "real"):
             return Variable(name, dimension=1 if self.values.ndim == 1 else self.values.shape[1])
-        return self.levels.declare_variable(name)
+        if self.values.ndim > 1:
+            raise InvalidData(f"column {name!r} holds vectors, which are no states")
+        return self.levels.declare_variable(name, kind)
 
 
 class Levels(Value):
@@ -159,8 +163,10 @@ class Levels(Value):
     def _first_row(self, position: int) -> int:
         return int(np.argmax(self.codes == position))
 
-    def declare_variable(self, name: str) -> Variable:
-        """Real when its labels are numbers and some are floats, else the labels as states, sorted unless declared."""
+    def declare_variable(self, name: str, kind: ColumnKind | None = None) -> Variable:
+        """Real or with the labels as states, sorted unless declared; as `is_real` says where no `kind` is asked for."""
+        if kind == "real":
+            return Variable(name)
         labels = {state_key(label): check_label(label, name) for label in self.labels}
         if not labels:
             raise InvalidData(
@@ -168,9 +174,9 @@ class Levels(Value):
             )
         if self.is_declared:
             return Variable(name, labels.values())
-        if is_real(Summary(tuple(labels.values()))):
+        if kind is None and is_real(Summary(tuple(labels.values()))):
             return Variable(name)
-        return Variable(name, sorted(labels.values(), key=sorting_key))
+        return Variable(name, sorted(as_whole(labels.values()), key=sorting_key))
 
 
 class DatasetColumn(Value):
@@ -203,8 +209,10 @@ class DatasetColumn(Value):
     def encode(self, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
         return self.values if variable == self.variable else self.raw.encode(variable, describe)
 
-    def declare_variable(self, name: str) -> Variable:
-        return self.variable
+    def declare_variable(self, name: str, kind: ColumnKind | None = None) -> Variable:
+        if kind is None or (kind == "real") == self.variable.is_real:
+            return self.variable
+        return self.raw.declare_variable(name, kind)
 
 
 Column: TypeAlias = NumericColumn | Levels | DatasetColumn
@@ -215,6 +223,13 @@ def no_cells(variable: Variable) -> np.ndarray:
     if not variable.is_real:
         return np.empty(0, code_type(variable.num_states))
     return np.empty(0 if variable.dimension == 1 else (0, variable.dimension))
+
+
+def as_whole(labels: Iterable[State]) -> list[State]:
+    """Floats that are all whole as integers; all else as it is."""
+    found = list(labels)
+    is_whole = all(type(label) is float and label.is_integer() for label in found)
+    return [int(label) for label in found] if is_whole else found
 
 
 def code_type(num_states: int) -> type[np.signedinteger[Any]]:

@@ -36,8 +36,8 @@ class Table(Value):
     first: ClassVar[int] = 0  # the number of the first row of a file, in messages
 
     def __init__(self, cells: Mapping[Any, Any], num_rows: int, files: Iterable[tuple[str, int]] = ()) -> None:
-        for name in cells:
-            if not isinstance(name, str) or not name:
+        for position, name in enumerate(cells):
+            if not isinstance(name, str) or (not name and position):  # a first name may be empty
                 raise InvalidData(f"a column's name must be non-empty text; got {name!r}: rename the columns")
         self._set(cells=dict(cells), num_rows=num_rows, files=tuple(files))
 
