@@ -8,15 +8,15 @@ import pytest
 from juncture.data.column_kinds import (
     Summary,
     are_classes,
-    are_many_numbers,
     are_states,
     are_whole,
+    count_whole_numbers,
+    explain,
     family_of,
     holds_dates,
     holds_integers,
     holds_numbers,
     identify,
-    is_measured,
     is_quantity,
     is_real,
     may_be_cut,
@@ -24,7 +24,7 @@ from juncture.data.column_kinds import (
     text_kind,
 )
 
-RULES = (are_whole, may_be_cut, is_real, is_quantity, holds_numbers, are_classes, are_many_numbers, is_measured)
+RULES = (are_whole, may_be_cut, is_real, is_quantity, holds_numbers, are_classes, count_whole_numbers)
 
 
 def numbers(*values):
@@ -39,9 +39,12 @@ COLUMNS = {
     "few whole floats": (numbers(1, 2, np.nan), "are_whole may_be_cut is_real is_quantity holds_numbers are_classes"),
     "fractions": (numbers(0.5, 2), "may_be_cut is_real is_quantity holds_numbers"),
     "vectors": (Summary(None, np.ones((2, 2))), "is_real is_quantity holds_numbers are_classes"),
-    "integers": (states((1, 2, 4)), "may_be_cut is_quantity holds_numbers are_classes is_measured"),
+    "integers": (states((1, 2, 4)), "may_be_cut is_quantity holds_numbers are_classes"),
     "declared integers": (states((1, 2), is_declared=True), "is_quantity holds_numbers are_classes"),
-    "running numbers": (states(range(30), range(30)), "may_be_cut is_quantity holds_numbers are_many_numbers"),
+    "running numbers": (
+        states(range(30), range(30)),
+        "may_be_cut is_real is_quantity holds_numbers count_whole_numbers",
+    ),
     "truth values": (states((False, True)), "holds_numbers are_classes"),
     "text": (states(("no", "yes")), "are_classes"),
     "numbers of a file": (states(("1", "2.5"), is_of_file=True), "is_real are_classes"),
@@ -53,8 +56,6 @@ COLUMNS = {
 def test_the_rules_agree_on_the_kinds_of_a_column(name):
     column, expected = COLUMNS[name]
     wanted = set(expected.split())
-    if column.labels is None:
-        wanted.add("is_measured")
     assert {rule.__name__ for rule in RULES if rule(column)} == wanted
 
 

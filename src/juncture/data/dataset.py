@@ -101,11 +101,32 @@ class Dataset(Value):
         states: Iterable[str] = (),
     ) -> None:
         coding = as_coding(variables, missing, unseen, decimal)
+        self._read(data, coding, weights, extra, real, states)
+        warn_findings(self.findings)
+
+    @classmethod
+    def _of_numbers(
+        cls,
+        data: Any,
+        *,
+        weights: Any = None,
+        decimal: Decimal = ".",
+        real: Iterable[str] = (),
+        states: Iterable[str] = (),
+    ) -> Dataset:
+        """The rows for whoever takes whole numbers as numbers, few or many: nothing is said of many being real."""
+        dataset = cls.__new__(cls)
+        dataset._read(data, as_coding(None, None, "error", decimal), weights, "error", real, states)
+        warn_findings(finding for finding in dataset.findings if finding.look.kind != "real")
+        return dataset
+
+    def _read(
+        self, data: Any, coding: Coding, weights: Any, extra: Extra, real: Iterable[str], states: Iterable[str]
+    ) -> None:
         table = as_table(data, None if coding.scope is None else coding.scope.names)
         with table.located():
             kinds = as_kinds(real, states, table.cells, () if coding.scope is None else coding.scope.names)
             self._fill(table, coding._replace(kinds=kinds), weights, extra, data)
-        warn_findings(self.findings)
 
     def _fill(self, table: Table, coding: Coding, weights: Any, extra: Extra, data: Any) -> None:
         table, weights = split_weights(table, weights)

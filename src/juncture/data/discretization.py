@@ -81,7 +81,7 @@ class Discretizer(Value):
             raise InvalidData(
                 'the strategy "entropy" needs a target: the name of the column of classes, or the classes'
             )
-        dataset = data if isinstance(data, Dataset) else Dataset(data)
+        dataset = data if isinstance(data, Dataset) else Dataset._of_numbers(data)
         classes = None if target is None else class_codes(dataset, target)
         names = numeric_names(dataset, target) if columns is None else check_iterable(columns, "columns")
         reals = Dataset(dataset.only(names), [Variable(name) for name in names])

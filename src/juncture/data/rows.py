@@ -95,7 +95,7 @@ class Rows:
         if isinstance(self.data, np.ndarray):
             return self.data
         if isinstance(self.data, Table):
-            return Dataset(self.data)
+            return Dataset._of_numbers(self.data)
         if self.source is None:
             return self.data
         from juncture.data.sources.source import collect

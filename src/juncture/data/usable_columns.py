@@ -59,7 +59,7 @@ def read_values(
         if reason is not None and name not in kept:
             left_out[name] = reason
     used = table.only(name for name in table.cells if name not in left_out)
-    return UsableColumns(Dataset(used, decimal=decimal, real=real, states=states), left_out)
+    return UsableColumns(Dataset._of_numbers(used, decimal=decimal, real=real, states=states), left_out)
 
 
 def find_no_value(table: Table, name: str) -> str | None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from juncture.base.checks import check_array, shown
 from juncture.base.values import Value, few
-from juncture.data.column_kinds import are_whole, summarize
+from juncture.data.column_kinds import MOST_STATES, are_states, summarize
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer, FittedDiscretizer
 from juncture.data.missingness import has_hole
@@ -72,6 +72,8 @@ def class_variable(column: Column, name: str) -> Variable:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InvalidData(f"the class {name!r} is infinite in some row; a class is a label, or missing")
     check_classification_targets(labels[levels.codes[levels.codes >= 0]])
+    if levels.is_of_file:
+        return column.declare_variable(name, "states")
     variable = column.declare_variable(name)
     return Variable(name, sorted(levels.labels, key=sorting_key)) if variable.is_real else variable  # type: ignore[arg-type]
 
@@ -269,10 +271,11 @@ def read_table(
     """How the columns of a table are read, and what was read.
 
     Declared variables keep their states. Text and booleans are states; numbers are states or cut into intervals by the
-    rule of `juncture.data.column_kinds`; where `discretize` is None, numbers that are not whole stay numbers.
+    rule of `juncture.data.column_kinds`; where `discretize` is None, numbers stay numbers, but for few whole ones.
     """
     known = Dataset(table.only(name for name in table.cells if name in declared), declared.values())
-    found = Dataset(table.only(name for name in table.cells if name not in declared), weights=weights)
+    others = table.only(name for name in table.cells if name not in declared)
+    found = Dataset(others, weights=weights) if discretize is None else Dataset._of_numbers(others, weights=weights)
     classes = Levels(known.columns[target], range(known.variable(target).num_states))
     discretizer = fit_discretizer(found, discretize, classes)
     parts = [known, discretizer.transform(found)]
@@ -287,7 +290,7 @@ def fit_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDi
             check_numbers(data.columns[variable.name], variable.name)
     if discretize is None:
         real = {name: summary for name, summary in summarize(data).items() if summary.labels is None}
-        return FittedDiscretizer({}, [name for name, summary in real.items() if are_whole(summary)])
+        return FittedDiscretizer({}, [name for name, summary in real.items() if are_states(summary, MOST_STATES)])
     discretizer = discretize if isinstance(discretize, Discretizer) else Discretizer(bins=discretize)
     return discretizer.fit(data, target=classes if discretizer.strategy == "entropy" else None)
 

@@ -29,6 +29,22 @@ class DeclaredVariables(Options):
 
 
 @dataclass(frozen=True)
+class DeclaredColumns(DeclaredVariables):
+    """The kinds of the columns of a table, where these should be others than the cells show.
+
+    Parameters
+    ----------
+    real
+        The names of columns of numbers that are real-valued, however few they are.
+    states
+        The names of columns whose different values are states, however many they are.
+    """
+
+    real: Iterable[str] = ()
+    states: Iterable[str] = ()
+
+
+@dataclass(frozen=True)
 class PointEstimate(Options):
     """Which point of the posterior is taken.
 

@@ -9,7 +9,7 @@ from juncture.graphs.undirected import UndirectedGraph
 from juncture.learning.networks.estimation import NetworkEstimate, estimate_network
 from juncture.learning.networks.fit import NetworkOptions, fit_network
 from juncture.learning.networks.statistics import network_statistics
-from juncture.learning.options import DeclaredVariables
+from juncture.learning.options import DeclaredColumns, DeclaredVariables
 from juncture.learning.undirected.fit import FactorEstimate, FactorOptions, estimate_factors, fit_factors
 from juncture.learning.undirected.gaussian import GraphOptions, fit_undirected
 from juncture.learning.undirected.statistics import factor_statistics
@@ -18,7 +18,7 @@ from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovN
 
 for directed in (BayesianNetwork, DirectedGraph):
     register(verbs.fit, directed, fit_network, NetworkOptions)
-    register(verbs.statistics, directed, network_statistics, DeclaredVariables)
+    register(verbs.statistics, directed, network_statistics, DeclaredColumns)
     register(verbs.estimate, directed, estimate_network, NetworkEstimate)
 register(verbs.fit, UndirectedGraph, fit_undirected, GraphOptions)
 for kind in (MarkovNetwork, FactorGraph, FactorProduct):

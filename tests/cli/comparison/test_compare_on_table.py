@@ -200,7 +200,7 @@ def test_frames_of_pandas_and_polars_give_the_same():
     ],
 )
 def test_the_kind_of_the_target(column, kind):
-    data = jt.Dataset({"x": [0.1 * i for i in range(30)], "y": column})
+    data, _ = read_rows({"x": [0.1 * i for i in range(30)], "y": column}, "y")
     assert read_task(data, "y").kind == kind
     assert f"as {kind}" in read_task(data, "y").notes[0]
 

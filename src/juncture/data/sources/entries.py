@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from juncture.base.checks import article, check_count, shown
-from juncture.data.dataset import Dataset, Extra
+from juncture.base.checks import article, check_count, check_iterable, shown
+from juncture.data.dataset import Dataset, Extra, as_table
 from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
 from juncture.data.tables.coding import as_kinds, as_markers
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
 
@@ -72,7 +74,7 @@ def as_source(
     size = None if block_rows is None else check_count(block_rows, "block_rows", least=1)
     scope = None if variables is None else Scope(variables)
     if is_source(data):
-        return change_source(data, scope, weights, size, missing)
+        return change_source(with_kinds(data, real, states), scope, weights, size, missing)
     reader = as_reader(data, size, scope)
     if reader is None:
         from juncture.data.sources.source import MemorySource
@@ -127,6 +129,26 @@ def as_lazy_source(
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > STREAMED
     is_folder = len(files) == 1 and files[0].is_dir()
     return as_source(data, variables, weights, extra="ignore", missing=missing) if is_large or is_folder else None
+
+
+def with_kinds(data: Any, real: Iterable[str], states: Iterable[str], declared: Sequence[str] = ()) -> Any:
+    """The rows, in memory or in a source, with the kinds that are said of columns which no variable declares."""
+    numbers, labels = ([one] if isinstance(one, str) else check_iterable(one, "names") for one in (real, states))
+    if not numbers and not labels:
+        return data
+    source: Any = as_lazy_source(data)
+    if source is not None:
+        if getattr(source, "given", None) is not None or not hasattr(source, "kinds"):
+            raise InvalidData("the variables of this source have their kinds: leave real=[…] and states=[…] out")
+        kinds = as_kinds(numbers, labels, source.names, declared)
+        return replace(source, kinds={**source.kinds, **kinds})
+    table = as_table(data, declared or None)
+    as_kinds(numbers, labels, table.cells, declared)
+    said = Dataset(table.only([*numbers, *labels]), real=numbers, states=labels)
+    cells = table.cells | as_table(said).cells
+    if isinstance(data, Dataset):
+        return Dataset(Table(cells, len(data)), weights=data.weights)
+    return Table(cells, table.num_rows, table.files)
 
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:

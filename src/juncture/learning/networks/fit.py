@@ -33,8 +33,8 @@ from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.standard_errors import errors_of_counts, standard_errors
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
-from juncture.learning.networks.templates import check_fixed, prepare_rows
-from juncture.learning.options import DeclaredVariables
+from juncture.learning.networks.templates import check_fixed, prepare_rows, say_kinds
+from juncture.learning.options import DeclaredColumns
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics.iteration import ProgressCallback, Trace, check_progress
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NetworkOptions(NetworkEstimate, DeclaredVariables):
+class NetworkOptions(NetworkEstimate, DeclaredColumns):
     """How the conditionals of a network are learned from rows.
 
     Parameters
@@ -77,7 +77,8 @@ def fit_network(
     check_fixed(structure, options.fixed)
     check_progress(progress)
     learner, declared = options.method, options.declared
-    template, dataset = prepare_rows(structure, data, declared, options.latent, weights, options.missing)
+    rows = say_kinds(structure, data, options)
+    template, dataset = prepare_rows(structure, rows, declared, options.latent, weights, options.missing)
     if isinstance(structure, DirectedGraph) and isinstance(dataset, Dataset):
         warn_identifiers(dataset, declared.names if declared else ())
     estimation, kept = resolve_estimation(options, prior, template), fixed_children(template, options.fixed)

@@ -33,8 +33,8 @@ from juncture.kernels.counting import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
-from juncture.learning.networks.templates import prepare_rows
-from juncture.learning.options import DeclaredVariables
+from juncture.learning.networks.templates import prepare_rows, say_kinds
+from juncture.learning.options import DeclaredColumns
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.runtime import parallel
 from juncture.variables import Assignment, Scope
@@ -136,9 +136,9 @@ class NetworkStatistics(Value):
 
 
 def network_statistics(
-    structure: Any, data: Any, *, weights: Any = None, options: DeclaredVariables
+    structure: Any, data: Any, *, weights: Any = None, options: DeclaredColumns
 ) -> NetworkStatistics:
-    template, rows = prepare_rows(structure, data, options.variables, weights=weights)
+    template, rows = prepare_rows(structure, say_kinds(structure, data, options), options.variables, weights=weights)
     return compute_statistics(template, rows)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.base.options import as_names, check_names
 from juncture.data.dataset import Dataset, as_table
 from juncture.data.sources.contract import RowSource
-from juncture.data.sources.entries import as_lazy_source
+from juncture.data.sources.entries import as_lazy_source, with_kinds
 from juncture.data.tables.coding import mark_missing, split_weights
 from juncture.data.tables.columns import no_cells
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
@@ -20,6 +20,7 @@ from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.scope_tables import check_table_size
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
+from juncture.learning.options import DeclaredColumns
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Scope, Variable
@@ -77,6 +78,15 @@ def _(
     check_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden}, data)
     known = {variable.name: variable for variable in (*dataset.variables, *declared)}
     return build_template(structure, known), dataset
+
+
+def say_kinds(structure: Any, data: Any, options: DeclaredColumns) -> Any:
+    """The data with the kinds of the columns that options name, which the variables of a model have already."""
+    if not options.real and not options.states:
+        return data
+    if not isinstance(structure, DirectedGraph):
+        raise InvalidData("real=[…] and states=[…] are for a graph: the variables of a model have their kinds")
+    return with_kinds(data, options.real, options.states, () if options.declared is None else options.declared.names)
 
 
 def prepare_rows(

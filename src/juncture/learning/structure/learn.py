@@ -12,6 +12,7 @@ from juncture.base.dispatch import one_path
 from juncture.base.options import as_generator, as_seed, resolve, used_seed
 from juncture.data.column_kinds import warn_identifiers
 from juncture.data.dataset import Dataset
+from juncture.data.sources.entries import with_kinds
 from juncture.errors import InvalidData, LongSearchWarning, NotConvergedWarning, Unsupported, hint, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import HasIndependence, HasSeparation, as_oracle
@@ -52,6 +53,8 @@ def learn_structure(
     *,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
+    real: Iterable[str] = (),
+    states: Iterable[str] = (),
     rng: Any = None,
     progress: ProgressCallback | None = None,
     **options: Any,
@@ -75,6 +78,8 @@ def learn_structure(
         Variables whose states are declared, also those that no row shows.
     weights
         The weight of each row.
+    real, states
+        The columns that are real-valued, and those whose different values are states, as of a `Dataset`.
     rng
         A seed or a generator: the same seed gives the same graph.
     progress
@@ -96,7 +101,18 @@ def learn_structure(
     >>> learn_structure(data, "chow-liu", root="c").edges
     (('c', 'a'), ('a', 'b'))
     """
-    return search(data, method, variables=variables, weights=weights, rng=rng, progress=progress, **options).graph
+    found = search(
+        data,
+        method,
+        variables=variables,
+        weights=weights,
+        real=real,
+        states=states,
+        rng=rng,
+        progress=progress,
+        **options,
+    )
+    return found.graph
 
 
 def search(
@@ -105,6 +121,8 @@ def search(
     *,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
+    real: Iterable[str] = (),
+    states: Iterable[str] = (),
     rng: Any = None,
     progress: ProgressCallback | None = None,
     **options: Any,
@@ -113,7 +131,7 @@ def search(
 
     Parameters
     ----------
-    data, method, variables, weights, rng, progress, **options
+    data, method, variables, weights, real, states, rng, progress, **options
         As in `learn_structure`.
 
     Returns
@@ -130,7 +148,10 @@ def search(
     """
     check_progress(progress)
     declared = None if variables is None else Scope(variables)
-    source = as_oracle_tester(data, declared) or read_cases(data, declared, weights)
+    oracle = as_oracle_tester(data, declared)
+    if oracle is None:
+        data = with_kinds(data, real, states, declared.names if declared else ())
+    source = oracle or read_cases(data, declared, weights)
     if isinstance(source, Dataset):
         warn_identifiers(source, declared.names if declared else ())
     search = resolve_search(resolve_method(method, source, options), options)

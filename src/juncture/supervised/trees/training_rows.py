@@ -75,7 +75,8 @@ def declare_inputs(table: Table, categories: Any) -> tuple[Variable, ...]:
         raise InvalidData("the table has no columns to split by")
     names = list(table.cells)
     chosen = set(names) if isinstance(categories, str) and categories == "all" else chosen_names(categories, names)
-    return tuple(declare_input(table.column(name), name, is_category=name in chosen) for name in names)
+    coding = as_coding(None, None, "missing")  # text such as NA among numbers is a hole
+    return tuple(declare_input(coding.read(table, name)[0], name, is_category=name in chosen) for name in names)
 
 
 def chosen_names(given: Any, names: list[str]) -> set[str]:
@@ -101,12 +102,11 @@ def declare_input(column: Column, name: str, *, is_category: bool) -> Variable:
     labels = column.levels.labels
     if not labels:
         return Variable(name)  # holes only: never split by
+    if is_category:
+        return column.declare_variable(name, "states")
     variable = column.declare_variable(name)
-    if is_category and variable.is_real:
-        return Variable(name, sorted(labels, key=sorting_key))  # type: ignore[arg-type]
-    if not is_category and not column.is_declared and is_quantity(Summary(labels)):
-        return Variable(name)
-    return variable
+    is_number = variable.is_real or (not column.is_declared and is_quantity(Summary(variable.labels)))
+    return Variable(name) if is_number else variable
 
 
 def as_columns(X: Any) -> Any:
