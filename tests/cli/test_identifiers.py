@@ -20,8 +20,11 @@ def test_learn_tells_of_an_identifier_and_leaves_it_out(rows):
     run = juncture("learn", rows, "--method", "chow-liu", "--ignore", "Xray")
     assert run.returncode == 0
     assert "the column 'patient' has 200 different values in 200 rows, as an identifier" in run.err
-    assert "leave it out with --ignore patient" in run.err
+    assert "it is left out (--keep patient keeps it)" in run.err
+    assert "patient" not in run.out
     assert "Xray" not in run.out
+    run = juncture("learn", rows, "--method", "chow-liu", "--keep", "patient")
+    assert (run.err, "patient" in run.out) == ("", True)
     run = juncture("learn", rows, "--method", "chow-liu", "--ignore", "patient")
     assert (run.returncode, run.err) == (0, "")
     assert "patient" not in run.out

@@ -163,17 +163,19 @@ def written(name: str, text: str) -> str:
 def test_odd_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "rows.csv has no rows" in error_of(rows=written("rows.csv", "a,b\n"))
-    assert "'b' has no observed value to take states from; leave it out" in error_of(
-        rows=written("a.csv", "a,b\nx,\ny,\n")
-    )
+    empty = CliRunner().invoke(app, ["learn", written("a.csv", "a,b\nx,\ny,\n")])
+    assert "note: the column 'b' has no value; it is left out\n" in empty.stderr
+    assert "has no column left" in error_of(rows=written("a.csv", "a,b\nx,\nx,\n"))
     mixed = written("mixed.csv", "a,b\n" + "x,1.5\ny,2.5\nx,3.5\n" * 9)
     for method in ("pc", "mmhc"):
         assert "juncture learn --bins 5" in error_of("--method", method, rows=mixed)
     binned = CliRunner().invoke(app, ["learn", mixed, "--out", "a.json", "--bins", "2"])
     assert "a -> b" in binned.stdout or "b -> a" in binned.stdout
-    assert "'k' has the same number in every row" in error_of(rows=written("k.csv", "x,k\n1.5,2.5\n2.5,2.5\n4.5,2.5\n"))
-    constant = CliRunner().invoke(app, ["learn", written("c.csv", "a,k\n1,0\n2,0\n"), "--out", "a.json"])
-    assert "no edge can be learned: k" in constant.stdout
+    numbers = written("k.csv", "x,k\n1.5,2.5\n2.5,2.5\n4.5,2.5\n")
+    assert "'k' has the same number in every row" in error_of("--keep", "k", rows=numbers)
+    constant = ["learn", written("c.csv", "a,k\n1,0\n2,0\n"), "--out", "a.json"]
+    assert "the column 'k' has one value only; it is left out (--keep k" in CliRunner().invoke(app, constant).stderr
+    assert "no edge can be learned: k" in CliRunner().invoke(app, [*constant, "--keep", "k"]).stdout
 
 
 def test_text_and_numbers_need_no_options(tmp_path, monkeypatch):

@@ -21,7 +21,8 @@ def rows(tmp_path, monkeypatch) -> None:
 
 def test_info_tells_columns_and_missing_cells_as_json():
     facts = json.loads(juncture("info", "rows.csv", "--missing", "NA", "--json").out)
-    assert (facts["table"], facts["rows"], facts["complete_rows"], facts["remarks"]) == ("rows.csv", 3, 0, [])
+    assert (facts["table"], facts["rows"], facts["complete_rows"]) == ("rows.csv", 3, 0)
+    assert facts["remarks"] == ["the column 'empty' has no value; juncture learn leaves it out"]
     assert [(column["name"], column["kind"], column["values"]) for column in facts["columns"]] == [
         ("id", "text", 3),
         ("city", "text", 2),
@@ -39,7 +40,7 @@ def test_info_prints_a_line_per_column_without_blanks_at_its_end():
     run = juncture("info", "rows.csv")
     lines = run.out.splitlines()
     assert lines[0] == "rows.csv: 3 rows, 0 of them complete"
-    assert ["dose", "text", "3", "0%", "0.5,", "1.5,", "NA"] in [line.split() for line in lines]
+    assert ["dose", "numbers", "2", "33.3%", "0.5", "to", "1.5"] in [line.split() for line in lines]
     assert ["age", "whole", "numbers", "2", "33.3%", "40", "to", "41"] in [line.split() for line in lines]
     assert [line for line in lines if line != line.rstrip()] == []
 
@@ -54,11 +55,11 @@ def test_info_notes_text_that_looks_like_something_else_and_no_identifier_there(
     Path("rows.csv").write_text(f"income,day,key\nNA,2021-02-01,k40\n{cells}")
     notes = [line for line in juncture("info", "rows.csv").out.splitlines() if line.startswith("note: ")]
     assert [note.partition(" so that")[0].partition(" has ")[0] for note in notes] == [
-        "note: the column 'income' holds numbers and the text 'NA',",
-        "note: the column 'day' holds dates, such as '2021-01-01',",
+        "note: the column 'income' holds numbers and the text 'NA', read as a missing value; for juncture learn,"
+        " --states income takes its different cells as states",
+        "note: the column 'day' holds dates; juncture learn leaves it out",
         "note: the column 'key'",
     ]
-    assert "for juncture learn, --missing NA reads it as a missing value" in notes[0]
 
 
 def test_a_table_is_no_network():

@@ -13,6 +13,7 @@ from juncture.data.column_kinds import (
     count_whole_numbers,
     explain,
     family_of,
+    find_hole_texts,
     holds_dates,
     holds_integers,
     holds_numbers,
@@ -87,13 +88,31 @@ def test_identifiers_have_another_value_in_nearly_every_row():
     texts = [f"row {number}" for number in range(30)]
     found = identify(states(texts, range(30)), "id")
     assert found is not None
-    assert (found.num_values, found.num_rows) == (30, 30)
+    assert "has 30 different values in 30 rows" in found.describe()
     assert identify(Summary(texts, np.arange(30), np.full(30, 9.0)), "id") is None  # each stands for many rows
     assert identify(states(texts, [0] * 30), "id") is None
     dates = [f"2024-01-{day:02}" for day in range(1, 31)]
     assert holds_dates(states(dates))
     assert identify(states(dates, range(30)), "day") is None  # the look at the texts says more
     assert identify(states(dates, range(30), is_declared=True), "day") is not None
+
+
+def test_numbers_are_identifiers_where_they_run_and_measurements_elsewhere():
+    for running in (numbers(*range(1, 31)), states(range(5, 35), np.arange(30)[::-1])):
+        assert "numbers 1 to 30" in str(identify(running, "id")) or "numbers 5 to 34" in str(identify(running, "id"))
+    gaps, twice, halves = numbers(*range(0, 60, 2)), numbers(*range(29), 28), numbers(*np.arange(30) / 2)
+    assert [identify(column, "x") for column in (gaps, twice, halves, numbers(*range(20)))] == [None] * 4
+    assert identify(states(range(30), range(30), is_declared=True), "x") is None
+    assert explain(gaps, "x") is None
+    assert explain(numbers(3, 3, np.nan), "x") == "the column 'x' has one value only"
+    assert explain(numbers(np.nan), "x") == "the column 'x' has no value"
+
+
+def test_text_that_marks_missing_values_among_numbers():
+    assert find_hole_texts(["1", "NA", "2.5", "?"], is_of_file=True) == ["NA", "?"]
+    assert find_hole_texts([1, 2, "NA"], is_of_file=False) == ["NA"]
+    for labels in (["1", "2"], ["1", "NA"], ["no", "NA", "yes"], ["007", "NA", "1"], [True, 2, "NA"], [1, 2, 3]):
+        assert find_hole_texts(labels, is_of_file=False) == []
 
 
 def test_names_of_kinds():

@@ -174,11 +174,9 @@ class ColumnStates:
         """What the column looks like, and how it was read."""
         if self.marks:
             yield Look("hole", self.marks[0])
-        if self.declared.is_common:
+        if self.declared.is_common or self.kind is not None:
             return
         if variable.is_real:
-            if self.kind is not None:
-                return
             number = self.num_whole or count_whole_numbers(Summary(self._numbers(), is_of_file=self.is_text))
             if number:
                 yield Look("real", f"{number:,}")

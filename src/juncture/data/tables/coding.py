@@ -73,14 +73,15 @@ class Coding(NamedTuple):
         given = None if self.scope is None else self.scope.variable(name)
         column, look = self.read(table, name, given)
         variable = column.declare_variable(name, self.kinds.get(name)) if given is None else given
-        is_new = given is None and not isinstance(column, DatasetColumn)
-        is_from_data = given is None and not variable.is_real and not column.is_declared
+        is_new = given is None and name not in self.kinds
+        is_from_data = is_new and not variable.is_real and not column.is_declared
+        is_new = is_new and not isinstance(column, DatasetColumn)
         values, num_unseen = self.values(column, variable, table)
         values.setflags(write=False)
         looks = [look] if look is not None else []
         if is_new and is_from_data:
             looks += filter(None, [find_look(Summary(variable.labels, is_of_file=column.levels.is_of_file))])
-        elif is_new and variable.is_real and name not in self.kinds:
+        elif is_new and variable.is_real:
             looks += filter(None, [find_whole_numbers(column, values)])
         return CodedColumn(variable, values, is_from_data, num_unseen, tuple(looks))
 
