@@ -66,7 +66,7 @@ ORDERS = {
     ],
     "data": [
         "observations", "document", "column_kinds", "tables", "files", "dataset", "findings",
-        "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
+        "usable_columns", "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
     ],
 }  # fmt: skip
 
