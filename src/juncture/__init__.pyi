@@ -105,6 +105,8 @@ from juncture.latent.boltzmann.learners import ExactGradient as ExactGradient
 from juncture.latent.boltzmann.model import RestrictedBoltzmannMachine as RestrictedBoltzmannMachine
 from juncture.latent.factor_analysis.model import FactorAnalysis as FactorAnalysis
 from juncture.latent.factor_analysis.model import ProbabilisticPCA as ProbabilisticPCA
+from juncture.latent.independent_components.model import IndependentComponents as IndependentComponents
+from juncture.latent.independent_components.model import IndependentFactors as IndependentFactors
 from juncture.latent.topics.fit import CollapsedGibbs as CollapsedGibbs
 from juncture.latent.topics.model import LatentDirichletAllocation as LatentDirichletAllocation
 from juncture.latent.topics.variational import VariationalBayes as VariationalBayes
