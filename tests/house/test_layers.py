@@ -65,8 +65,8 @@ ORDERS = {
         "options", "state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field",
     ],
     "data": [
-        "observations", "document", "column_kinds", "tables", "files", "dataset", "findings",
-        "usable_columns", "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
+        "observations", "document", "column_kinds", "tables", "files", "dataset", "findings", "usable_columns",
+        "missingness", "discretization", "sequence_steps", "sequences", "sources", "feature_names", "rows",
     ],
 }  # fmt: skip
 
