@@ -260,10 +260,8 @@ class ObservedScores(OverCodedRows):
         own = members(columns)
         is_whole = (self.rows.codes[own] >= 0).all(axis=0)
         all_of = sorted([*own, *np.flatnonzero(self._is_complete).tolist()])
-        names, codes = (
-            tuple(self.names[one] for one in all_of),
-            np.ascontiguousarray(self.rows.codes[all_of][:, is_whole]),
-        )
+        codes = np.ascontiguousarray(self.rows.codes[all_of][:, is_whole])
+        names = tuple(self.names[one] for one in all_of)
         rows = CodedRows(names, codes, self.rows.weights[is_whole], self.rows.sizes[all_of])
         places = {one: place for place, one in enumerate(all_of)}
         return ObservedRows(DiscreteScores(rows, 0, 0.0), places, float(rows.weights.sum()))
