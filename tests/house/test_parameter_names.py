@@ -35,7 +35,7 @@ KEPT = {  # (parameter, function) → what the word means there
     **{
         ("seed", path): RECORDED
         for path in (
-            "Dataset.with_seed", "structure.SearchResult.with_seed", "structure.EdgeStrengths",
+            "Dataset.with_seed", "Sequence.with_seed", "structure.SearchResult.with_seed", "structure.EdgeStrengths",
             "sampling.Draws.with_seed", "sampling.AnnealedEstimate", "sampling.HeldOutScore",
             "sampling.ParticleBeliefs", "clusters.ClusterChoice", "clusters.Clusters", "clusters.ComponentChoice",
             "supervised.GeneralizedLinearFit", "supervised.DecisionFit", "supervised.PerceptronFit",

@@ -78,7 +78,7 @@ def test_a_regression_without_noise_has_no_band():
     [
         ({}, InvalidData, "give X="),
         ({"between": (1, 0)}, InvalidData, "the lower one first"),
-        ({"between": (0, 1), "level": 1.0}, InvalidData, "level must be"),
+        ({"between": (0, 1), "confidence": 1.0}, InvalidData, "confidence must be"),
         ({"X": np.ones((3, 2))}, Unsupported, "along one input"),
     ],
 )

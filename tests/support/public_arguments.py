@@ -73,7 +73,7 @@ BY_NAME: dict[str, Any] = {
     "semiring": "sum-product",
     "targets": 0, "start": 0, "initial": 0, "heuristic": "min-fill", "X": X, "y": Y, "weights": [0.5, 0.5],
     "components": [GAUSSIAN, WIDER], "key": "a", "saved": {}, "document": {}, "size": 2.0, "mean": 0.5,
-    "natural": [0.5], "seconds": 5.0, "level": 0.9, "number": None, "mode": None,
+    "natural": [0.5], "seconds": 5.0, "level": 0.9, "confidence": 0.9, "number": None, "mode": None,
     "self": None, "value": 1, "index": 0, "result": Result("PR", (-1.0,)), "learned": GRAPH, "truth": GRAPH,
     "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a",
     "child": "a", "component": 0, "num_columns": 3, "num_factors": 1, "rotation": [[-1.0]], "page": "a",

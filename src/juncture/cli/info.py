@@ -29,14 +29,13 @@ from juncture.data.tables.table import Table
 from juncture.data.usable_columns import read_usable
 from juncture.drawing.text import format_percentage
 from juncture.errors import Unsupported
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
 from juncture.runtime.memory import format_bytes
 from juncture.variables import Variable
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
     from juncture.networks.factor_product import FactorGraph, MarkovNetwork
     from juncture.networks.pairwise.model import PairwiseNetwork
 

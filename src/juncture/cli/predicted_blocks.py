@@ -31,7 +31,7 @@ from juncture.variables import Variable
 from juncture.verbs import infer
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 LARGE = 2**21  # bytes of files: from here on rows are predicted block by block
 BLOCK_ROWS = 2**16

@@ -20,7 +20,7 @@ from juncture.evaluation.measures.calibration import Calibration, calibration
 from juncture.evaluation.measures.classification import ConfusionMatrix, confusion_matrix
 from juncture.factors.printed_tables import align_columns
 from juncture.inference.predictions import LEVELS
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
 from juncture.verbs import infer
@@ -28,7 +28,6 @@ from juncture.verbs import infer
 if TYPE_CHECKING:
     import pandas as pd
 
-    from juncture.networks import Network
 
 HEADS = ("variable", "rows", "impossible", "accuracy", "base rate", "log loss", "base log loss", "calibration error")
 NUMBER_HEADS = ("variable", "rows", "impossible", "RMSE", "base RMSE", "coverage", "log density", "base log density")

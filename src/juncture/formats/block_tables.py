@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from juncture.formats.losses import as_tables
 from juncture.formats.row_repair import RowRepair, describe_row
 from juncture.graphs.graph import adjacency
 from juncture.graphs.traversal import find_cycle, topological_order
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.variables import Scope, Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 
 class Declared(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +24,10 @@ from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, find_losses
 from juncture.formats.row_repair import RowRepair, check_size
 from juncture.formats.uai import REMARK, NumberReader, check_doubles, naming_losses
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 NUMBERED = re.compile("x(?:0|[1-9][0-9]{0,14})")
 LEAST_NUMBERS = 2  # of a factor: how many variables and how many entries it has

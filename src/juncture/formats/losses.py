@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.decision_network import DecisionNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 SHOWN = 5
 

@@ -23,7 +23,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,13 +33,10 @@ from juncture.factors.factor import Factor
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, cut_losses, find_losses
 from juncture.formats.row_repair import RowRepair, check_size, describe_row
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV", PairwiseNetwork: "MARKOV"}
 NAMED_SCOPE = re.compile(rb"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S+[ \t]*\r?$", re.MULTILINE)

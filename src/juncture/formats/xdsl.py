@@ -28,7 +28,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -57,12 +57,9 @@ from juncture.formats.xml import (
     shorten,
     words,
 )
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.decision_network import Decision, DecisionNetwork, Utility, node_variable
 from juncture.variables import Scope, Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 MAX_EXPANDED = 2**24  # entries of all noisy tables of a file, written out
 

@@ -10,8 +10,6 @@ around a name is not part of it, unless the element says xml:space="preserve".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from juncture.factors.conditional import Conditional
 from juncture.formats.cut_points import find_cuts, property_text
 from juncture.formats.files import warn_losses
@@ -28,11 +26,8 @@ from juncture.formats.xml import (
     read_xml,
     shorten,
 )
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.variables import Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 
 def read_xmlbif(data: bytes, rows: RowRepair) -> BayesianNetwork:

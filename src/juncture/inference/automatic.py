@@ -48,7 +48,7 @@ from juncture.inference.messages.tree_reweighted import TreeReweighted
 from juncture.inference.variational.mean_field import MeanField
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 GROWTH = 4.0  # how many times as long as the last turn of a dial the next one is taken to last
 QUICK = 3e7  # operations up to which the bound of mini-buckets is raised where there is no budget

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,10 @@ from juncture.inference.engines.contract import BELIEFS, Engine, Query, Question
 from juncture.inference.engines.lowering import has_real_variables, is_gaussian
 from juncture.inference.engines.verb_options import as_budget, check_policy, time_left
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime.memory import check_memory_limit
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 EXACT_METHODS = ImportedTable(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +29,7 @@ from juncture.inference.infer import (
     SAMPLING_METHODS,
     engine_for,
 )
-from juncture.networks.bayesian_network import BayesianNetwork
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 

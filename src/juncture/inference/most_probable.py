@@ -42,7 +42,7 @@ from juncture.variables import Assignment, Scope
 
 if TYPE_CHECKING:
     from juncture.drawing.grids import Grid
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for

@@ -26,7 +26,7 @@ from juncture.inference.infer import EXACT_METHODS, REAL_METHODS, as_targets, en
 from juncture.networks.factor_product import FactorProduct
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 VERBS = ("infer", "most_probable")
 MOST_TO_LOAD = 1e9  # operations, a second: kernels are loaded in less

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from juncture.data.tables.columns import no_cells
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, Unsupported
 from juncture.inference.infer import engine_for, infer_factors
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 LEVELS = {"5 %": 0.05, "95 %": 0.95}  # the ends of an interval that holds 90 % of the probability
 

@@ -28,12 +28,11 @@ from juncture.inference.infer import (
     absorb_array,
     engine_for,
 )
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 
 if TYPE_CHECKING:
     from juncture.inference.sampling.draws import Draws
-    from juncture.networks import Network
 
 NOTHING: frozenset[Question] = frozenset()
 

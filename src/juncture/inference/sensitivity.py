@@ -9,7 +9,7 @@ these, and that of its variance the third cumulant, all of which follow from the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +22,8 @@ from juncture.inference.engines.contract import Query
 from juncture.inference.engines.lowering import is_gaussian
 from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.junction_tree.sensitivity import table_sensitivity
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.variables import State
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 MOMENTS = ("mean", "variance")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from juncture.factors.factor import Factor
 from juncture.factors.gaussian import LinearGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.graph import as_nodes
-from juncture.networks.factor_product import FactorGraph, MarkovNetwork, check_complete_row, num_rows
+from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork, check_complete_row, num_rows
 from juncture.networks.marginalization import (
     check_elimination_order,
     find_removable_leaves,
@@ -334,6 +334,9 @@ class BayesianNetwork(Value):
         from juncture.networks.picture import model_html
 
         return model_html(self)
+
+
+Network: TypeAlias = BayesianNetwork | FactorProduct  # what engines answer questions about
 
 
 def complete_graph(order: Iterable[str]) -> DirectedGraph:

@@ -23,7 +23,7 @@ from juncture.numerics.iteration import ProgressCallback
 from juncture.variables import Variable
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 def bar_with(text: str, *columns: Any) -> Any:

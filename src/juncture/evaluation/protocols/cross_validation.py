@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -198,7 +197,8 @@ def as_splits(
 ) -> tuple[list[Split], tuple[int, ...]]:
     """Training and test rows, and the shape of their scores."""
     if isinstance(folds, SupportsIndex):
-        splits = make_folds(number, index(folds), repeats=repeats, stratify=classes, groups=groups, rng=rng)
+        number_of_folds: Any = folds  # which make_folds checks
+        splits = make_folds(number, number_of_folds, repeats=repeats, stratify=classes, groups=groups, rng=rng)
         return splits, (len(splits),) if repeats == 1 else (repeats, len(splits) // repeats)
     pairs = check_tuples(folds, 2, "folds (a number, or training and test rows as make_folds gives them)")
     splits = [(check_rows(train, number), check_rows(test, number)) for train, test in pairs]

@@ -40,7 +40,7 @@ from juncture.inference.exact.log_tables import LogFactor, divide, normalize, re
 from juncture.runtime.memory import check_memory
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 OPERATIONS_PER_CELL = 40  # of a calibration, the way back, and the search for weak dependences
 BYTES_PER_CELL = 40  # of beliefs on the way and back, a message, and what a step makes of them

@@ -47,7 +47,7 @@ from juncture.inference.exact.log_tables import reduce_to
 from juncture.runtime.memory import check_memory
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 EFFORT = 0.1  # of the usual search for an order: split buckets gain little from a better one
 STEPS_TO_FIX = (0, 4, 16)  # after which a lower bound is taken by fixed variables: more steps never loosen the best

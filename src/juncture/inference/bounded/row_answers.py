@@ -27,7 +27,7 @@ from juncture.inference.exact.elimination import distinct_findings
 from juncture.inference.exact.log_tables import LogFactor, multiply
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 @dataclass(frozen=True, eq=False)

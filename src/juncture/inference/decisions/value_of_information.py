@@ -28,7 +28,7 @@ from juncture.factors.scope_tables import import_pandas
 from juncture.inference.decisions.optimal_policy import absorb_decisions, optimal_policy
 from juncture.inference.engines.contract import Answers, Query
 from juncture.inference.infer import engine_for
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.decision_network import Decision, DecisionNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics import stable
@@ -36,7 +36,6 @@ from juncture.numerics import stable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from juncture.networks import Network
 
 ROUNDING = 1e-14  # bits, or part of the expected utility: below, a value is rounding and counts as 0
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from juncture.components.mixture import Mixture
     from juncture.drawing.diagram import Drawing
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,7 +24,7 @@ from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.sampling.draws import Draws
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 class Question(StrEnum):

@@ -21,7 +21,7 @@ from juncture.inference.engines.lowering import lower
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 FactorBelief = Callable[[int], np.ndarray]
 """The belief of a factor as (row, state of its first node, …), each row summing to 1; NaN in an impossible row."""

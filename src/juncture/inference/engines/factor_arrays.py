@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.lowering import Lowered, check_factors, lower
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,13 +31,10 @@ from juncture.factors.factor import Factor
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.networks.bayesian_network import BayesianNetwork, to_factor
+from juncture.networks.bayesian_network import BayesianNetwork, Network, to_factor
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.variables import Scope, State, Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out, unless its child is observed
 SMALL_FUNCTION = 512  # entries up to which a function is written out

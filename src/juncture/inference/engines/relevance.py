@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from juncture.graphs.directed import DirectedGraph
-from juncture.networks.bayesian_network import BayesianNetwork
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 
 
 @singledispatch

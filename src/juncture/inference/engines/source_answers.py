@@ -23,7 +23,7 @@ from juncture.inference.engines.contract import EXACT, Answers, Diagnostics, Eng
 from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 def as_source_findings(evidence: Any, variables: Scope, extra: Extra) -> SourceFindings | None:

@@ -23,7 +23,7 @@ from juncture.inference.engines.contract import Cost, Engine, Query, Question, c
 from juncture.runtime.memory import check_memory, check_memory_limit
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 POLICIES = ("warn", "raise")
 

@@ -8,7 +8,6 @@ normalised over the variable that is eliminated, is p(variable | the other varia
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +15,10 @@ from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.inference.exact.elimination import Bucket, good_order, plan_elimination
 from juncture.inference.exact.log_tables import LogFactor
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.runtime.memory import check_memory_limit
 from juncture.variables import Scope
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 
 @singledispatch

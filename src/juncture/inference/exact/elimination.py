@@ -54,7 +54,7 @@ from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 @dataclass(frozen=True)

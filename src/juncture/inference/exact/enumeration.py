@@ -41,7 +41,7 @@ from juncture.runtime.memory import check_memory_limit
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 CELLS_AT_ONCE = 2**20
 BYTES_PER_CELL = 256  # a code per variable, the joint, a few copies of it

@@ -19,7 +19,7 @@ from juncture.runtime.memory import check_memory
 from juncture.variables import Variable
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 def magnetization(model: Network) -> Factor:

@@ -31,7 +31,7 @@ from juncture.numerics import stable
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 Operation = Callable[[Any, Any], Any]
 Table: TypeAlias = tuple[tuple[int, ...], np.ndarray]

@@ -29,7 +29,7 @@ from juncture.inference.messages.diagnosis import diagnose
 from juncture.numerics.stable import LOG_TWO_PI
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 def pair_system(model: Network) -> tuple[PrecisionSystem, np.ndarray]:

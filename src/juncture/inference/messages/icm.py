@@ -26,7 +26,7 @@ from juncture.kernels.coordinate_ascent import visit_nodes
 from juncture.runtime.memory import check_memory
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 MODE = frozenset({Question.MODE})
 BYTES_PER_ENTRY = 40  # of the lists of factors and nodes

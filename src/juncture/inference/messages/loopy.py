@@ -38,7 +38,7 @@ from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.runtime.parallel import blocks_of
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 SCHEDULES = {"flooding": FLOODING, "residual": RESIDUAL}
 

@@ -24,7 +24,7 @@ from juncture.runtime.memory import check_memory
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 MODE = frozenset({Question.MODE})
 LARGEST = 2**30 - 1  # of the scaled capacities: with the flow in the other direction it stays below 2^31

@@ -26,7 +26,7 @@ from juncture.kernels.messages.layout import (
 )
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 LOG_LEAST = np.log(LEAST)
 

@@ -29,7 +29,7 @@ from juncture.numerics import stable
 from juncture.runtime.memory import check_memory
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 BYTES_PER_CELL, OPERATIONS_PER_CELL = 120, 40
 STEPS_PER_BOUND = 10  # a bound takes as long as some steps

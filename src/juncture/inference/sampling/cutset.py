@@ -43,7 +43,7 @@ from juncture.inference.sampling.weighted_answers import check_weights
 from juncture.inference.sampling.weighted_draws import Batch, Streams, Tally
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 ROUNDING = 1e-14  # of probabilities that no draw changes
 

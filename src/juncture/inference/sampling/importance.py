@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -38,13 +38,10 @@ from juncture.inference.sampling.likelihood_weighting import (
 from juncture.inference.sampling.table_proposals import MESSAGES, adapt, loopy_proposals
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
 from juncture.inference.sampling.weighted_draws import BLOCK, Batch, Source, Streams, TableDraws, WeightedRun, as_batch
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics import stable
 from juncture.variables import Scope
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 NAMES = ("auto", "loopy", "adaptive", "prior")
 Function = Callable[[Mapping[str, Any], int, np.random.Generator], tuple[Mapping[str, Any], Any]]

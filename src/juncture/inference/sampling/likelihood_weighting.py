@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -35,14 +35,11 @@ from juncture.inference.sampling.weighted_draws import (
     WeightedRun,
     as_batch,
 )
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.numerics import stable
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.runtime.parallel import num_threads
 from juncture.variables import Scope
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 ANSWERS = BELIEFS | {Question.DRAWS}
 LARGEST_TABLE = 2**16  # entries up to which a compact conditional is written out

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,11 +32,8 @@ from juncture.inference.sampling.likelihood_weighting import (
 )
 from juncture.inference.sampling.weighted_answers import WeightedAnswers, make_answers
 from juncture.inference.sampling.weighted_draws import BLOCK, WAVE, Batch, Source, Streams, join_batches, tally
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.runtime import parallel
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -33,11 +33,8 @@ from juncture.inference.messages.loopy import LoopyBP
 from juncture.inference.sampling.forward import ForwardSampler
 from juncture.inference.sampling.importance_weights import effective_sample_size
 from juncture.inference.sampling.weighted_draws import BLOCK, Batch, LogTables, Streams, TableDraws
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.numerics import stable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 LARGEST_TABLE = 2**12  # entries of the table of a node
 LEAST_INFORMATION = 1e-4  # nats: what a factor must say about a node to be part of its table

@@ -22,7 +22,7 @@ from juncture.kernels.forward_sampling import add_log_values, tally_states
 from juncture.runtime import parallel
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 BLOCK = 2**10  # draws of one generator: fixed, so that answers do not depend on the number of threads
 WAVE = 16  # blocks between two looks at the clock

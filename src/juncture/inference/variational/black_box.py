@@ -25,7 +25,7 @@ from juncture.inference.variational.jax_families import SEEDS, Approximation, as
 from juncture.variables import Model
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 GRADIENTS = ("auto", "reparametrization", "score")
 FINAL_DRAWS = 1000  # for the bound of the answer

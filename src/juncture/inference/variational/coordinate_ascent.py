@@ -32,7 +32,7 @@ from juncture.runtime.parallel import block_rows, map_blocks
 from juncture.variables import Variable
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 LESS = 1.0 - 1e-9  # of the probability of meeting zeros: sweeps that lower it by less are stuck
 SEARCH_SECONDS = 10.0  # for an exact search of one assignment

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,13 +30,10 @@ from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.contract import Query
 from juncture.inference.engines.lowering import check_factors
 from juncture.inference.exact.enumeration import Enumeration, JointTable
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.numerics import stable
 from juncture.numerics.stable import as_probabilities
 from juncture.variables import Model, Scope
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 MAX_CELLS = 2**20
 MAX_SAMPLES = 10**6  # sets of draws that are listed

@@ -24,7 +24,7 @@ from juncture.inference.exact.gaussian.linear_system import LinearSystem
 from juncture.numerics.stable import LOG_TWO_PI
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 def diagonal_precisions(model: Network) -> np.ndarray:

@@ -42,7 +42,7 @@ from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 SINGLE_STEPS = 1000  # of single variables, from where clusters start
 ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})

@@ -43,7 +43,7 @@ from juncture.numerics.iteration import check_no_decrease, iterate
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 Names = tuple[str, ...]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from operator import mul
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -45,13 +45,10 @@ from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.least_squares import DenseRows, DensityAnswers, are_few, is_dense
 from juncture.inference.exact.gaussian.linear_system import LinearSystem, RowNumbers, RowPlan, log_free_density
 from juncture.inference.exact.gaussian.precision_system import PrecisionPlan, PrecisionSystem
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope, Variable
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked

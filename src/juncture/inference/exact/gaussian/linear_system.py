@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,9 @@ from juncture.inference.exact.gaussian.plan import Solution, SymbolicElimination
 from juncture.kernels.gaussian.elimination import eliminate_rows
 from juncture.kernels.gaussian.minimum_degree import mark_ancestors, place_entries
 from juncture.kernels.gaussian.regressions import enter_evidence, find_scales, sum_means
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.numerics.stable import LOG_TWO_PI
 from juncture.runtime.memory import check_memory
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 
 def check_linear(model: Network) -> BayesianNetwork:

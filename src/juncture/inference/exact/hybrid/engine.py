@@ -47,13 +47,12 @@ from juncture.inference.exact.hybrid.plan import Planner
 from juncture.inference.exact.hybrid.run import AlikeRows, Run, draw_rows
 from juncture.inference.exact.hybrid.scattered_rows import configurations_of
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.runtime.memory import advise_fewer, check_memory
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.engines.posterior_mixtures import RealMarginal
-    from juncture.networks import Network
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from juncture.inference.exact.hybrid.run import Run, tree_of_row
 
 if TYPE_CHECKING:
     from juncture.inference.exact.hybrid.engine import Pattern
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 def best_configurations(

@@ -38,7 +38,7 @@ from juncture.inference.exact.junction_tree.plan import Structure, find_structur
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 # --- reductions ------------------------------------------------------------------------------------------------------
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a smaller model may be faster, though it is made anew

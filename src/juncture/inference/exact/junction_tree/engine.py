@@ -57,7 +57,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.reduced_answers import ReducedAnswers, RowwiseAnswers
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 NO_ROWS = np.empty(0, np.int64)
 PLANNING = 0.5  # of a budget: if it does not suffice, the rest is for other engines

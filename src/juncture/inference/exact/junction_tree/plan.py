@@ -26,7 +26,7 @@ from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.runtime.memory import NUMBER, default_memory_limit, format_bytes
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
 MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs

@@ -19,7 +19,7 @@ from juncture.variables import Scope
 
 if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.engine import JunctionTree
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 @dataclass(frozen=True, eq=False)

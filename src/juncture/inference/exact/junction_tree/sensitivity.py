@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +27,11 @@ from juncture.inference.exact.log_tables import DenseProducts, ListedProducts, L
 from juncture.kernels.elimination_orders.cliques import lower_parents
 from juncture.kernels.junction_tree.layout import lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.numerics import stable
 from juncture.runtime.memory import format_bytes
 from juncture.variables import State
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 MANY_CELLS = 2**26  # of all cliques: from here on entries that are not zero are listed
 LISTED_PART = 2**-6  # of all cells: a listed product has at most so many entries, which take longer than cells

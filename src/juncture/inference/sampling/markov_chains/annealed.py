@@ -32,7 +32,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.runtime import parallel
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 PARTICLES, TEMPERATURES = 64, 100
 PENALTY = 30.0  # minus the log that stands for a zero, at β = 1

@@ -34,7 +34,7 @@ from juncture.numerics.iteration import ProgressCallback, check_progress
 from juncture.variables import Scope
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 EVIDENCE_WORK = 2.0e6  # nodes of all particles of an estimate of log p(evidence)
 ANSWERS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.EXPECTED})

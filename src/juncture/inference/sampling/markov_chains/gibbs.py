@@ -43,7 +43,7 @@ from juncture.kernels.sampling.pairwise import sweep_trees
 from juncture.runtime.parallel import num_threads
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 AUTO, SINGLE, TREES = "auto", "single", "trees"
 

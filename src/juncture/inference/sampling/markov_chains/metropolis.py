@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,12 +25,9 @@ from juncture.inference.sampling.markov_chains.chain_engine import ChainEngine
 from juncture.inference.sampling.markov_chains.chains import Chain, Spread, Transition
 from juncture.inference.sampling.markov_chains.targets import Target
 from juncture.kernels.sampling.blocks import METROPOLIS
-from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork, Network
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import State
-
-if TYPE_CHECKING:
-    from juncture.networks import Network
 
 SINGLE = "single"
 Assignment = dict[str, State]

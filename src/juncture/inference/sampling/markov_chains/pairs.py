@@ -26,7 +26,7 @@ from juncture.networks.pairwise.nodes import grid_edges
 from juncture.runtime import parallel
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 PIECE = 2**16  # nodes of a piece of work
 MANY_NODES = 256  # of a model, from which it is swept by colours

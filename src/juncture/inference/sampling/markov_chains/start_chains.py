@@ -16,7 +16,7 @@ from juncture.inference.sampling.markov_chains.swendsen_wang import SwendsenWang
 from juncture.inference.sampling.markov_chains.tempering import ParallelTempering
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 CHAINS = {engine.name: engine for engine in (Gibbs, Metropolis, SwendsenWang, ParallelTempering)}
 

@@ -28,7 +28,7 @@ from juncture.networks.pairwise.model import PairwiseNetwork
 from juncture.numerics.stable import softmax
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 ROUNDING = 1e-12
 

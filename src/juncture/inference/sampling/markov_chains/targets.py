@@ -21,7 +21,7 @@ from juncture.inference.variational.coordinate_ascent import find_assignment
 from juncture.kernels.sampling.blocks import GIBBS, sweep_blocks
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 @dataclass(frozen=True, eq=False)

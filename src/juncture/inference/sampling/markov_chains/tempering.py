@@ -37,7 +37,7 @@ from juncture.kernels.sampling.pairwise import temper_pairs
 from juncture.networks.pairwise.model import PairwiseNetwork
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 
 @dataclass(frozen=True)

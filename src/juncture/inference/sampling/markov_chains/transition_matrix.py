@@ -29,7 +29,7 @@ from juncture.kernels.sampling.blocks import METROPOLIS
 from juncture.numerics.stable import softmax
 
 if TYPE_CHECKING:
-    from juncture.networks import Network
+    from juncture.networks.bayesian_network import Network
 
 MOST_STATES = 2**11
 
