@@ -10,30 +10,21 @@ import os
 from collections.abc import Collection, Container, Hashable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property, singledispatch
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from juncture.base.checks import check_iterable, check_mapping
 from juncture.base.values import Value, content_key, number_of, read_only
 from juncture.data.column_kinds import UNNAMED, Finding, Summary, names_rows, warn_findings, warn_unnamed
-from juncture.data.tables.coding import (
-    Coding,
-    Decimal,
-    Extra,
-    Unseen,
-    as_coding,
-    as_kinds,
-    find_all,
-    select_columns,
-    split_weights,
-)
 from juncture.data.tables.columns import HOLE, Column, DatasetColumn, NumericColumn, as_reals, code_type
-from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
-from juncture.data.tables.table import Table
+from juncture.data.tables.table import Decimal, Extra, Table, Unseen
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.variables import Scope, State, Variable, first_repeated
+
+if TYPE_CHECKING:
+    from juncture.data.tables.coding import Coding
 
 __all__ = ["Dataset", "Extra", "Unseen"]
 SHOWN_ROWS = 10
@@ -100,6 +91,8 @@ class Dataset(Value):
         real: Iterable[str] = (),
         states: Iterable[str] = (),
     ) -> None:
+        from juncture.data.tables.coding import as_coding  # which most questions do without
+
         coding = as_coding(variables, missing, unseen, decimal)
         self._read(data, coding, weights, extra, real, states)
         warn_findings(self.findings)
@@ -115,6 +108,8 @@ class Dataset(Value):
         states: Iterable[str] = (),
     ) -> Dataset:
         """The rows for whoever takes whole numbers as numbers, few or many: nothing is said of many being real."""
+        from juncture.data.tables.coding import as_coding
+
         dataset = cls.__new__(cls)
         dataset._read(data, as_coding(None, None, "error", decimal), weights, "error", real, states)
         warn_findings(finding for finding in dataset.findings if finding.look.kind != "real")
@@ -123,12 +118,16 @@ class Dataset(Value):
     def _read(
         self, data: Any, coding: Coding, weights: Any, extra: Extra, real: Iterable[str], states: Iterable[str]
     ) -> None:
+        from juncture.data.tables.coding import as_kinds
+
         table = as_table(data, None if coding.scope is None else coding.scope.names)
         with table.located():
             kinds = as_kinds(real, states, table.cells, () if coding.scope is None else coding.scope.names)
             self._fill(table, coding._replace(kinds=kinds), weights, extra, data)
 
     def _fill(self, table: Table, coding: Coding, weights: Any, extra: Extra, data: Any) -> None:
+        from juncture.data.tables.coding import find_all, select_columns, split_weights
+
         table, weights = split_weights(table, weights)
         is_weighted = weights is None and isinstance(data, Dataset)
         columns = coding.columns(table, select_columns(table, coding.scope, extra))
@@ -193,6 +192,8 @@ class Dataset(Value):
 
     def labels(self, name: str) -> np.ndarray:
         """The labels (or numbers) of one column, None for missing values."""
+        from juncture.data.tables.export import decode_column
+
         return decode_column(self.variable(name), self.columns[name])
 
     @cached_property
@@ -218,12 +219,18 @@ class Dataset(Value):
         return {name: self.labels(name).tolist() for name in self.columns}
 
     def to_pandas(self) -> Any:
+        from juncture.data.tables.export import to_pandas
+
         return to_pandas(self.variables, self.columns, self.num_rows)
 
     def to_polars(self) -> Any:
+        from juncture.data.tables.export import to_polars
+
         return to_polars(self.variables, self.columns)
 
     def to_arrow(self) -> Any:
+        from juncture.data.tables.export import to_arrow
+
         return to_arrow(self.variables, self.columns)
 
     def to_csv(self, path: Any) -> None:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from juncture.data.column_kinds import explain_left_out
 from juncture.data.dataset import Dataset, as_table
-from juncture.data.tables.coding import Decimal, mark_missing
+from juncture.data.tables.coding import mark_missing
 from juncture.data.tables.columns import NumericColumn
 from juncture.data.tables.labels import ColumnOfDates, check_label
-from juncture.data.tables.table import Table
+from juncture.data.tables.table import Decimal, Table
 
 
 class UsableColumns(NamedTuple):

@@ -23,7 +23,6 @@ import numpy as np
 
 from juncture.base.values import number_of
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.tables.coding import select_columns
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
 from juncture.runtime import parallel
@@ -124,6 +123,8 @@ def is_source(data: Any) -> TypeGuard[RowSource]:
 
 def check_extra(names: Iterable[str], scope: Scope | None, extra: Extra) -> None:
     """Refuse columns that are none of the variables, unless they are to be ignored."""
+    from juncture.data.tables.coding import select_columns
+
     select_columns(Table(dict.fromkeys(names, ()), 0), scope, extra)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from juncture.base.checks import article, check_count, check_iterable, shown
 from juncture.data.dataset import Dataset, Extra, as_table
 from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
-from juncture.data.tables.coding import as_kinds, as_markers
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, Unsupported
 from juncture.variables import Scope, Variable
@@ -71,6 +70,8 @@ def as_source(
     >>> [block.rows.to_dict() for block in source.blocks()]
     [{'smoke': ['no', 'yes']}, {'smoke': ['no']}]
     """
+    from juncture.data.tables.coding import as_kinds, as_markers
+
     size = None if block_rows is None else check_count(block_rows, "block_rows", least=1)
     scope = None if variables is None else Scope(variables)
     if is_source(data):
@@ -133,6 +134,8 @@ def as_lazy_source(
 
 def with_kinds(data: Any, real: Iterable[str], states: Iterable[str], declared: Sequence[str] = ()) -> Any:
     """The rows, in memory or in a source, with the kinds that are said of columns which no variable declares."""
+    from juncture.data.tables.coding import as_kinds
+
     numbers, labels = ([one] if isinstance(one, str) else check_iterable(one, "names") for one in (real, states))
     if not numbers and not labels:
         return data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,14 +25,10 @@ from juncture.data.column_kinds import (
 )
 from juncture.data.tables.columns import Column, ColumnKind, DatasetColumn, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
-from juncture.data.tables.table import Table
+from juncture.data.tables.table import Decimal, Extra, Table, Unseen
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
 from juncture.runtime import parallel
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
-
-Extra: TypeAlias = Literal["error", "ignore"]
-Unseen: TypeAlias = Literal["error", "missing"]
-Decimal: TypeAlias = Literal[".", ","]
 
 
 class CodedColumn(NamedTuple):

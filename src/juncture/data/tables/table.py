@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import singledispatch
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from juncture.data.tables.columns import (
 from juncture.data.tables.labels import refuse_dates
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
 
+Extra: TypeAlias = Literal["error", "ignore"]
+Unseen: TypeAlias = Literal["error", "missing"]
+Decimal: TypeAlias = Literal[".", ","]
 SHOWN = 5  # files that a message names
 
 
