@@ -455,10 +455,14 @@ def find_look(summary: Summary) -> Look | None:
 
 
 def find_hole_texts(labels: Sequence[object], *, is_of_file: bool) -> list[str]:
-    """The texts that mark missing values in a column whose other values, two at least, are numbers; else none."""
+    """The texts that mark missing values in a column whose other values, two at least, are numbers; else none.
+
+    In a file nan is itself a number that is missing.
+    """
     if is_of_file is False and not any(isinstance(label, str) for label in labels):
         return []
-    marks = [label for label in labels if isinstance(label, str) and len(label) < MARK_LENGTH and is_hole_text(label)]
+    short = [label for label in labels if isinstance(label, str) and len(label) < MARK_LENGTH and is_hole_text(label)]
+    marks = [text for text in short if not (is_of_file and text.lower() == "nan")]
     if not marks or len(labels) < len(marks) + 2:
         return []
     known = set(marks)

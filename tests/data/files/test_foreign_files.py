@@ -30,11 +30,11 @@ def test_blanks_after_separators_are_no_part_of_names_and_cells(tmp_path, text):
 
 
 @pytest.mark.usefixtures("is_long")
-def test_the_index_of_pandas_is_told_with_what_to_do(tmp_path):
+def test_the_index_of_pandas_is_left_out_and_told_of(tmp_path):
     (tmp_path / "rows.csv").write_text(",age\n0,31\n1,40\n")
-    for read in (jt.Dataset, as_source):
-        with pytest.raises(jt.FormatError, match=r"rows.csv:1: column 1 has no name; .* index=False\) of pandas"):
-            read(tmp_path / "rows.csv")
+    for read in (jt.Dataset, lambda file: collect(as_source(file))):
+        with pytest.warns(jt.errors.ColumnKindWarning, match="the first column has no name and numbers or names"):
+            assert read(tmp_path / "rows.csv").to_dict() == {"age": [31, 40]}
     (tmp_path / "rows.csv").write_text("age,\n0,31\n1,40\n")
     with pytest.raises(jt.FormatError, match=r"column 2 has no name; the first line must name every column$"):
         jt.Dataset(tmp_path / "rows.csv")

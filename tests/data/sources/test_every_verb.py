@@ -34,7 +34,7 @@ EM = jt.ExpectationMaximization(max_steps=3, tolerance=0.0)
 def draw_rows() -> pa.Table:
     """Rows of the network, with weights whose sums are exact, a second column of weights, and an identifier."""
     table, number = jt.sample(ASIA, 24, rng=1).to_arrow(), np.arange(24)
-    for name, cells in (("w", number % 4 / 4), ("v", number % 3 + 0.5), ("person", number + 100)):
+    for name, cells in (("w", number % 4 / 4), ("v", number % 3 + 0.5), ("person", number % 18 + 100)):
         table = table.append_column(name, pa.array(cells))
     return table
 
@@ -205,7 +205,7 @@ STEPS = pa.table(
     {
         "patient": np.repeat(["b", "a", "c"], [9, 4, 11]),
         **{f"x{number}": pa.array(NUMBERS[:, number], from_pandas=True) for number in range(3)},
-        "day": np.arange(24),
+        "day": np.arange(24) // 2,
         "w": np.repeat([0.5, 1.0, 0.25], [9, 4, 11]),
     }
 )

@@ -8,7 +8,7 @@ import pytest
 
 import juncture as jt
 from juncture.data.column_kinds import Summary, find_look
-from juncture.data.sources import as_source
+from juncture.data.sources import as_source, collect
 
 DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 6) for day in (1, 11, 21)]
 
@@ -22,7 +22,11 @@ def test_a_marker_among_the_numbers_of_a_file_is_told_with_the_option_that_reads
     assert len(told) == (0 if marker == "nan" else 1)  # nan among numbers is a missing number
     if told:
         assert told[0].startswith(f"the columns 'age', 'income' hold numbers and the text {marker!r}")
-        assert f'missing="{marker}"' in told[0]
+        assert told[0].endswith(
+            'read as a missing value; states=["age", "income"] takes their different cells as states'
+        )
+        assert data.to_dict()["age"] == [31, None, 40]
+        assert data.variable("income").is_real
         assert recwarn[0].filename == __file__
     jt.Dataset(data), data.only(["age"]), jt.evaluation.missingness(data)  # a dataset is not told of again
     read = jt.Dataset(file, missing=marker)
@@ -34,13 +38,15 @@ def test_a_marker_among_the_numbers_of_a_file_is_told_with_the_option_that_reads
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=lambda kind: kind.__module__)
 def test_frames_are_told_of_as_files_are(frame, tmp_path):
     rows = {"age": ["31", "40", "NA"], "region": ["a", "b", "NA"], "day": ["1", "2", "3+"]}
-    with pytest.warns(jt.errors.TextColumnWarning) as told:
-        jt.Dataset(frame(rows))
+    with pytest.warns(jt.errors.ColumnKindWarning) as told:
+        assert jt.Dataset(frame(rows)).to_dict()["age"] == [31, 40, None]
     assert len(told) == 1  # a frame has None for what is missing, so that NA among states is one
-    assert str(told[0].message).startswith("the column 'age' holds numbers and the text 'NA', so that each different")
-    assert "pd.to_numeric(rows['age'], errors='coerce')" in str(told[0].message)
+    assert str(told[0].message).startswith("the column 'age' holds numbers and the text 'NA', read as a missing value")
+    many = {"age": [*map(str, range(20)), "unknown"]}
+    with pytest.warns(jt.errors.TextColumnWarning, match=r"'unknown', so that each different .*pd.to_numeric"):
+        jt.Dataset(frame(many))
     pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
-    with pytest.warns(jt.errors.TextColumnWarning) as told:
+    with pytest.warns((jt.errors.ColumnKindWarning, jt.errors.TextColumnWarning)) as told:
         jt.Dataset(tmp_path / "rows.csv")
     assert str(told[1].message).startswith(
         "the column 'region' has the state 'NA', by which files mark a missing value"
@@ -49,14 +55,20 @@ def test_frames_are_told_of_as_files_are(frame, tmp_path):
 
 def test_a_source_is_told_of_as_its_rows_are(tmp_path):
     (tmp_path / "rows.csv").write_text("age\n31\nNA\n40\n")
-    with pytest.warns(jt.errors.TextColumnWarning, match='missing="NA"'):
-        assert as_source(tmp_path / "rows.csv").variables[0].num_states == 3
+    with pytest.warns(jt.errors.ColumnKindWarning, match="'NA', read as a missing value"):
+        assert as_source(tmp_path / "rows.csv").variables[0].labels == (31, 40)
+    said = as_source(tmp_path / "rows.csv", states=["age"])
+    assert said.variables[0].labels == ("31", "40", "NA")
+    real = [jt.Variable("age")]
+    assert collect(as_source(tmp_path / "rows.csv", real)).to_dict() == {"age": [31.0, None, 40.0]}
+    assert jt.Dataset(tmp_path / "rows.csv", real).to_dict() == {"age": [31.0, None, 40.0]}
+    assert jt.Dataset({"age": ["1", "NA"]}, [jt.Variable("age", ["1", "NA"])]).is_complete
 
 
 def test_decimal_commas_are_told_and_read(tmp_path):
     file = tmp_path / "rows.csv"
     file.write_text("sex;glucose;age\nf;5,25;31\nm;;40\nf;6;NA\n")
-    with pytest.warns(jt.errors.TextColumnWarning) as told:
+    with pytest.warns((jt.errors.ColumnKindWarning, jt.errors.TextColumnWarning)) as told:
         jt.Dataset(file)
     assert str(told[0].message).startswith("the column 'glucose' holds numbers with a decimal comma, such as '5,25'")
     assert 'decimal=","' in str(told[0].message)

@@ -126,7 +126,7 @@ def read_holes(column: Levels, variable: Variable | None) -> tuple[Column, Look 
         marks = find_hole_texts(column.labels, is_of_file=column.is_of_file)
     elif variable.is_real or is_quantity(Summary(variable.labels)):
         texts = (label for label in column.labels if isinstance(label, str) and is_hole_text(label))
-        marks = [text for text in texts if variable.find(text) is None]
+        marks = [text for text in texts if variable.is_real or variable.find(text) is None]
     else:
         return column, None
     if not marks:
