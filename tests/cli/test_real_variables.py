@@ -90,7 +90,13 @@ def test_whole_numbers_are_real_on_request(tmp_path):
     rows, out = tmp_path / "rows.csv", tmp_path / "out.json"
     lines = [f"{number % 30},{number * 0.37:.2f},{'ab'[number % 2]}" for number in range(90)]
     rows.write_text("\n".join(["age,size,kind", *lines]))
-    assert "the 30 whole numbers of 'age' are states; --real age takes them" in juncture("learn", str(rows)).err
+    told = juncture("learn", str(rows), "--out", str(out)).err
+    assert told.endswith(
+        "'age' has 30 different whole numbers, read as real numbers; --states age takes its different cells as states\n"
+    )
+    assert jt.read(out).variable("age").is_real
+    assert juncture("learn", str(rows), "--states", "age", "--out", str(out)).err == ""
+    assert jt.read(out).variable("age").num_states == 30
     assert juncture("learn", str(rows), "--real", "age", "--out", str(out)).err == ""
     assert jt.read(out).variable("age").is_real
     assert "did you mean 'age'?" in juncture("learn", str(rows), "--real", "ages").err

@@ -212,14 +212,14 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     if out is not None:
         check_target(out)
     check_choices(method, score, test, level)
+    edges = [name for text in (*require, *forbid) for name in as_edge(text)]
+    named = [*([] if target is None else [target]), *edges]
+    kinds: dict[str, Any] = {"real": real, "states": states, "keep": keep, "named": named}
     if is_streamed(rows, None, decimal):
-        training = read_blocks(rows, ignore, bins, missing, real=real, states=states, keep=keep)
+        training = read_blocks(rows, ignore, bins, missing, **kinds)
     else:
         cells: dict[str, Any] = {"missing": missing or None, "decimal": as_decimal(decimal)}
-        kinds: dict[str, Any] = {"real": real, "states": states, "keep": keep}
-        edges = [name for text in (*require, *forbid) for name in as_edge(text)]
-        named = [*([] if target is None else [target]), *edges]
-        training = Training(rows, read_training_rows(rows, ignore, bins, named=named, **kinds, **cells))
+        training = Training(rows, read_training_rows(rows, ignore, bins, **kinds, **cells))
     data = training.rows
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}

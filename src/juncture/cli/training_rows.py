@@ -14,13 +14,15 @@ from juncture.cli.printing.output import print_note
 from juncture.cli.printing.progress import PassBar, WatchedSource, show_passes, show_progress
 from juncture.cli.reading.row_files import (
     check_options,
+    findings_without,
     name_source,
     note_findings,
-    note_identifiers,
+    note_left_out,
     quiet,
     read_table,
     read_usable_rows,
 )
+from juncture.data.column_kinds import explain_left_out
 from juncture.data.dataset import Dataset
 from juncture.data.discretization import Discretizer
 from juncture.data.sources.contract import RowSource
@@ -121,6 +123,7 @@ def read_blocks(
     real: Sequence[str],
     states: Sequence[str],
     keep: Sequence[str],
+    named: Sequence[str],
 ) -> Training:
     """The rows of large files: distinct ones in memory, or a copy of them to be counted in passes."""
     if bins is not None:
@@ -142,9 +145,13 @@ def read_blocks(
         source = source.only([name for name in source.names if name not in ignore])
         with show_passes(f"reading {rows}", "score", source.num_rows) as bar:
             data = read_cases(watch(source, bar), None, None)
-    note_findings(getattr(source, "findings", ()))
+    left_out = {}
     if isinstance(data, Dataset):
-        note_identifiers(data)
+        left_out = explain_left_out(data, {*keep, *named, *real, *states})
+        data = data.only(name for name in data.columns if name not in left_out)
+        source = source.only(data.columns)
+    note_findings(findings_without(getattr(source, "findings", ()), left_out))
+    note_left_out(left_out, rows, data.variables)
     return Training(rows, data, source)
 
 

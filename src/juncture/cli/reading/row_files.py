@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +34,7 @@ from juncture.errors import (
     hint,
     hold_warnings,
 )
+from juncture.variables import Variable
 
 if TYPE_CHECKING:
     from juncture.variables import Model
@@ -184,11 +185,16 @@ def read_usable_rows(
         found = read_usable(cells, {*keep, *named}, real=real, states=states, **options)
     left_out = found.left_out
     note_findings(findings_without(found.data.findings, left_out))
+    note_left_out(left_out, rows, found.data.variables)
+    return found.data
+
+
+def note_left_out(left_out: Mapping[str, str], rows: str, used: Sequence[Variable]) -> None:
+    """Tell why columns are left out; there must be others."""
     for name, reason in left_out.items():
         print_note(f"note: {reason}; it is left out{'' if is_empty(reason) else f' (--keep {quote(name)} keeps it)'}")
-    if not found.data.variables:
+    if not used:
         raise InvalidData(f"{name_source(rows)} has no column left to learn from")
-    return found.data
 
 
 def findings_without(findings: Iterable[Finding], names: Container[str]) -> Iterator[Finding]:
